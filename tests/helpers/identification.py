@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 import gdalembert as gd
-from gdalembert.dynamics.forces import SMOOTHING
+from gdalembert.dynamics.friction import SMOOTHING
 from gdalembert.identification.efforts import Efforts
 from gdalembert.identification.experiment import checked_runs
 from gdalembert.identification.problem import LeastSquaresProblem

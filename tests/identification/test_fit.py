@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.dynamics.forces import SMOOTHING
+from gdalembert.dynamics.friction import SMOOTHING
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.identification import IdentificationError, IdentificationWarning, decimated, fit
 from gdalembert.identification.fit import METHODS

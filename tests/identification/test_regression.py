@@ -103,5 +103,8 @@ def test_robots_that_cannot_be_identified_are_refused() -> None:
         refused(dyn=gd.NewtonEuler(model))
     with pytest.raises(ArgumentTypeError, match=r"^fit: expected a Dynamics, got Model$"):
         refused(dyn=model)
-    with pytest.raises(ArgumentError, match=r"^fit: tau is not affine in 'joint1\.mx', .*free only some of them, or say what they are in known$"):
+    with pytest.raises(
+        ArgumentError,
+        match=r"^fit: tau is not affine in 'joint1\.mx', .*free only some of them, or say what they are in known$",
+    ):
         refused(dyn=gd.NewtonEuler(model, parameters=["inertia", "gravity"]))

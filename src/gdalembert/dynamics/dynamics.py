@@ -32,6 +32,8 @@ from gdalembert import spatial
 from gdalembert.dynamics import forces as elements
 from gdalembert.dynamics.actuation import Actuation, actuators_of, check_tendons
 from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
+from gdalembert.dynamics.friction import FrictionOfJoints, JointFriction
+from gdalembert.dynamics.motors import Motors, MotorsByActuator, check_rows
 from gdalembert.dynamics.newton_euler import aba, rnea
 from gdalembert.dynamics.parameters.parameters import Given, Values, parameters_of
 from gdalembert.dynamics.sources import Source
@@ -59,9 +61,10 @@ class Options(TypedDict, total=False):
 
     clean: float
     springs: elements.SpringsByJoint | None
-    friction: elements.FrictionOfJoints | None
+    friction: FrictionOfJoints | None
     forces: Sequence[elements.Force] | None
     actuation: Actuation | None
+    motors: MotorsByActuator | None
     parameters: Given | None
     wrenches: WrenchesByFrame | None
 
@@ -90,10 +93,12 @@ class Dynamics(EquationsOfMotion, ABC):
         actuation: B (nv × nu) of tau = B u, where the actuators are not one for each velocity; by default 1. Or
             ``{name: column of B}``, with a :class:`~gdalembert.Tendon` in place of a column where it is one; or a
             ``casadi.Function`` (q, u) → tau, whose inputs behind q name the actuators.
+        motors: ``{actuator: Motor(…)}`` (:class:`~gdalembert.Motor`): rotor inertia and friction at the speeds w = Bᵀ v
+            of the actuators, by their names, ``actuator_names``; B must be a matrix.
         parameters: what is an input p, the last one, of every Function: ``{kind: True or names of elements}``, or a
             list of kinds. Kinds: ``"inertia"`` of joints' bodies, ``"payload"`` at frames, ``"base"`` parameters in
             place of inertia, ``"placement"`` of joints and frames, ``"armature"``, ``"gravity"``, and each force
-            element that has parameters, by its name, as ``"springs"`` and ``"friction"``.
+            element that has parameters, by its name, as ``"springs"``, ``"friction"`` and ``"motors"``.
         wrenches: ``{frame: reference}``: frames, by name or index, at which a wrench acts on the robot, and what it is
             given in, as in :func:`~gdalembert.joint_torques`: ``pin.LOCAL``, ``pin.WORLD`` or
             ``pin.LOCAL_WORLD_ALIGNED``. The wrenches are an input (6 × n), a column (f; m) [N, N m] for each frame in
@@ -110,7 +115,7 @@ class Dynamics(EquationsOfMotion, ABC):
             empty by default, and the Functions have no p.
         clean: the tolerance of the cleaning, as given.
         changes: what cleaning changed; :attr:`change_in_tau` is what that did to tau.
-        springs, friction: as given.
+        springs, friction, motors: as given.
         forces: the force elements beside gravity. ``added_forces``: those of the arguments ``springs``, ``friction``
             and ``forces``.
         actuators: tau of u (nu), the efforts of the actuators [N m, N]
@@ -131,7 +136,8 @@ class Dynamics(EquationsOfMotion, ABC):
     clean: float
     changes: tuple[Change, ...]
     springs: elements.SpringsByJoint
-    friction: elements.FrictionOfJoints
+    friction: FrictionOfJoints
+    motors: MotorsByActuator
     added_forces: tuple[elements.Force, ...]
     wrenches: WrenchesByFrame
     _options: Options
@@ -153,9 +159,10 @@ class Dynamics(EquationsOfMotion, ABC):
         *,
         clean: float = CLEANED,
         springs: elements.SpringsByJoint | None = None,
-        friction: elements.FrictionOfJoints | None = None,
+        friction: FrictionOfJoints | None = None,
         forces: Sequence[elements.Force] | None = None,
         actuation: Actuation | None = None,
+        motors: MotorsByActuator | None = None,
         parameters: Given | None = None,
         wrenches: WrenchesByFrame | None = None,
     ) -> None:
@@ -169,8 +176,9 @@ class Dynamics(EquationsOfMotion, ABC):
         if self.changes:
             _warn_of_cleaning(self._given, self.nominal, clean)
         of_forces = Options(springs=springs, friction=friction, forces=forces)
-        self._set_up(of_forces | Options(actuation=actuation, parameters=parameters, wrenches=wrenches), ())
         self.actuators = actuators_of(self.nominal, actuation)
+        other = Options(actuation=actuation, motors=motors, parameters=parameters, wrenches=wrenches)
+        self._set_up(of_forces | other, ())
 
     def _set_up(self, options: Options, own_forces: Sequence[elements.Force]) -> None:
         """Set force elements, parameters and wrenches; own forces are those that a robot has without being told."""
@@ -181,7 +189,7 @@ class Dynamics(EquationsOfMotion, ABC):
         forces = elements.check_forces(options.get("forces"), tree)
         self._options = options | Options(forces=forces)
         friction = {} if friction is None else friction
-        losses = elements.JointFriction.of(tree, friction)
+        losses = JointFriction.of(tree, friction)
         self.friction = MappingProxyType(dict(friction)) if isinstance(friction, Mapping) else friction
         self.external_wrenches = ExternalWrenches.of(tree, wrenches)
         for name, index in zip(self.external_wrenches.names, self.external_wrenches.frames, strict=True):
@@ -192,7 +200,14 @@ class Dynamics(EquationsOfMotion, ABC):
                 )
         by_frame: dict[str | int, GivenIn] = dict((wrenches or {}).items())
         self.wrenches = MappingProxyType(by_frame)
-        added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *forces)
+        motors = options.get("motors")
+        self.motors = MappingProxyType(dict(motors or {}))
+        rotors: tuple[elements.Force, ...] = ()
+        if motors is not None:
+            of_motors = Motors.of(tree, self.actuators, self.actuators.names(tree.velocity_names), motors)
+            check_rows(tree, of_motors)
+            rotors = (of_motors,)
+        added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *rotors, *forces)
         if self.nominal.springs:
             own_forces = (elements.Springs.at_joints(tree, self.nominal.springs), *own_forces)
         self.parameters = parameters_of(self.nominal, (*added, *own_forces), options.get("parameters"), self.clean)

@@ -129,8 +129,8 @@ class EquationsOfMotion(Expressions):
         """(q, v, a) → (tau), nv: equals ``pin.rnea``."""
         s = self.symbols("q", "v", "a", "wrenches")
         links = self.inverse_dynamics_expression(s["q"], s["v"], s["a"], self.wrenches_of(s))
-        tau = links + self._armature * s["a"] + self.force_torque_expression(s["q"], s["v"])
-        return function("inverse_dynamics", s, {"tau": tau})
+        tau = links + self._rotor_torque(s["a"]) + self.force_torque_expression(s["q"], s["v"])
+        return function("inverse_dynamics", s, {"tau": self.under_load_expression(s["q"], s["v"], tau)})
 
     @cached_property
     def mass_matrix(self) -> ca.Function:
@@ -164,10 +164,13 @@ class EquationsOfMotion(Expressions):
 
     @cached_property
     def nle(self) -> ca.Function:
-        """(q, v) → (nle), nv: C v + g, and the torque of the forces."""
+        """(q, v) → (nle), nv: C v + g, and the torque of the forces; tau at a = 0.
+
+        With friction that grows with the load tau is M a + nle at a = 0 alone.
+        """
         s = self.symbols("q", "v")
-        links = self.nle_expression(s["q"], s["v"])
-        return function("nle", s, {"nle": links + self.force_torque_expression(s["q"], s["v"])})
+        tau = self.nle_expression(s["q"], s["v"]) + self.force_torque_expression(s["q"], s["v"])
+        return function("nle", s, {"nle": self.under_load_expression(s["q"], s["v"], tau)})
 
     @cached_property
     def generalized_gravity(self) -> ca.Function:
@@ -184,7 +187,7 @@ class EquationsOfMotion(Expressions):
         """
         self._require_regular_mass_matrix()
         s = self.symbols("q", "v", "tau", "wrenches")
-        tau = s["tau"] - self.force_torque_expression(s["q"], s["v"])
+        tau = self.net_torque_expression(s["q"], s["v"], s["tau"])
         a = self.forward_dynamics_expression(s["q"], s["v"], tau, self.wrenches_of(s))
         return function("forward_dynamics", s, {"a": a})
 
@@ -196,13 +199,21 @@ class EquationsOfMotion(Expressions):
         in the direction of the j-th velocity: N m or N per rad or m, in the axes of the moved link where v is. Where
         v = dq/dt it is the partial derivative. dtau_dv is per rad/s or m/s; ∂tau/∂a is the mass matrix.
 
+        With friction that grows with the load ∂tau/∂a is not the mass matrix.
+
         Equals ``pin.computeRNEADerivatives`` for joints with a constant motion subspace. That is wrong for spherical
         ZYX, universal, ellipsoid and composite joints and refuses mimic joints; here these are as exact as all others.
         """
         s = self.symbols("q", "v", "a", "wrenches")
         dtau_dq, dtau_dv = self.inverse_dynamics_derivatives_expression(s["q"], s["v"], s["a"], self.wrenches_of(s))
         by_q, by_v = self.force_derivatives_expression(s["q"], s["v"])
-        return function("inverse_dynamics_derivatives", s, {"dtau_dq": dtau_dq + by_q, "dtau_dv": dtau_dv + by_v})
+        dtau_dq, dtau_dv = dtau_dq + by_q, dtau_dv + by_v
+        if self.has_load_friction:
+            links = self.inverse_dynamics_expression(s["q"], s["v"], s["a"], self.wrenches_of(s))
+            tau = links + self._rotor_torque(s["a"]) + self.force_torque_expression(s["q"], s["v"])
+            by_v, by_tau = self._load_derivatives(self.under_load_expression, s["q"], s["v"], tau)
+            dtau_dq, dtau_dv = by_tau @ dtau_dq, by_tau @ dtau_dv + by_v
+        return function("inverse_dynamics_derivatives", s, {"dtau_dq": dtau_dq, "dtau_dv": dtau_dv})
 
     @cached_property
     def forward_dynamics_derivatives(self) -> ca.Function:
@@ -210,7 +221,8 @@ class EquationsOfMotion(Expressions):
 
         da_dq and da_dv are derivatives of a(q, v, tau), columns as in :attr:`inverse_dynamics_derivatives`; Minv = M⁻¹
         = ∂a/∂tau is full and exactly symmetric. With a = ``forward_dynamics(q, v, tau)``, by the implicit function
-        theorem: da_dq = −M⁻¹ dtau_dq(q, v, a), da_dv = −M⁻¹ dtau_dv(q, v, a), all with one elimination of M.
+        theorem: da_dq = −M⁻¹ dtau_dq(q, v, a), da_dv = −M⁻¹ dtau_dv(q, v, a), all with one elimination of M. With
+        friction that grows with the load Minv is ∂a/∂tau, which is not M⁻¹.
 
         Equals ``pin.computeABADerivatives``, for the joints that :attr:`inverse_dynamics_derivatives` names. Where M is
         singular the results are not finite.
@@ -220,8 +232,12 @@ class EquationsOfMotion(Expressions):
         """
         self._require_regular_mass_matrix()
         s = self.symbols("q", "v", "tau", "wrenches")
-        solved = self.forward_dynamics_derivatives_expression(s["q"], s["v"], s["tau"], self.wrenches_of(s))
+        tau = self.without_load_expression(s["q"], s["v"], s["tau"])
+        solved = self.forward_dynamics_derivatives_expression(s["q"], s["v"], tau, self.wrenches_of(s))
         da_dq, da_dv, inverse = ca.horzsplit(solved, self.tree.nv)
+        if self.has_load_friction:
+            by_v, by_tau = self._load_derivatives(self.without_load_expression, s["q"], s["v"], s["tau"])
+            da_dv, inverse = da_dv + inverse @ by_v, inverse @ by_tau
         return function("forward_dynamics_derivatives", s, {"da_dq": da_dq, "da_dv": da_dv, "Minv": inverse})
 
     def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
@@ -254,7 +270,15 @@ class EquationsOfMotion(Expressions):
         and dada are zero. d2tau_dqdq and d2tau_dvdv are exactly symmetric. For joints with nq ≠ nv derivatives along
         two directions X_i, X_j of the tangent space do not commute; d2tau_dqdq is ½ (X_i X_j + X_j X_i) f, the second
         derivative along ``pin.integrate``. Linear springs, damping and armature have no part in any of it.
+
+        Raises:
+            UnsupportedError: if friction grows with the load, so that tau is not affine in a.
         """
+        if self.has_load_friction:
+            raise UnsupportedError(
+                f"{self.tree.name}: inverse_dynamics_hessian has no block of two accelerations, and with friction that "
+                "grows with the load tau is not affine in a; differentiate inverse_dynamics twice"
+            )
         s = self.symbols("q", "v", "a", "lam", "wrenches")
         q, v, a, lam = (s[name] for name in ("q", "v", "a", "lam"))
         blocks = ca.horzsplit(self.inverse_dynamics_hessian_expression(q, v, a, lam, self.wrenches_of(s)), self.tree.nv)
@@ -282,9 +306,12 @@ class EquationsOfMotion(Expressions):
 
     @cached_property
     def kinetic_energy(self) -> ca.Function:
-        """(q, v) → (kinetic) [J], that of the armature included."""
+        """(q, v) → (kinetic) [J], that of armature and motors included."""
         s = self.symbols("q", "v")
-        energy = self.kinetic_energy_expression(s["q"], s["v"]) + 0.5 * ca.dot(self._armature, s["v"] * s["v"])
+        links, v = self.kinetic_energy_expression(s["q"], s["v"]), s["v"]
+        energy = links + 0.5 * ca.dot(self._armature, v * v)
+        if self.motor_inertia is not None:
+            energy += 0.5 * ca.dot(v, self.motor_inertia @ v)
         return function("kinetic_energy", s, {"kinetic": energy})
 
     @cached_property
@@ -304,7 +331,7 @@ class EquationsOfMotion(Expressions):
         nq, nv = self.tree.nq, self.tree.nv
         s = symbols(x=nq + nv, u=self.nu) | self.symbols("wrenches")
         q, v = s["x"][:nq], s["x"][nq:]
-        tau = self.actuators.tau(q, s["u"]) - self.force_torque_expression(q, v)
+        tau = self.net_torque_expression(q, v, self.actuators.tau(q, s["u"]))
         a = self.forward_dynamics_expression(q, v, tau, self.wrenches_of(s))
         return function("state_derivative", s, {"xdot": ca.vertcat(self.tree.configuration_rate(q, v), a)})
 

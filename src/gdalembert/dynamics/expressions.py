@@ -15,6 +15,7 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.dynamics.constraints.constraint_set import ConstraintJacobian, ConstraintSet
 from gdalembert.dynamics.forces import Force, Gravity, dissipated_power
+from gdalembert.dynamics.friction import under_load, without_load
 from gdalembert.dynamics.parameters.parameters import Parameters
 from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
@@ -167,6 +168,45 @@ class Expressions(ABC):
         """Σ force(q, v) (nv), on the left-hand side of the equations of motion."""
         return sum((force.torque(q, v) for force in self.forces), ca.DM(self.tree.nv, 1))
 
+    @property
+    def has_load_friction(self) -> bool:
+        """Whether some friction grows with the transmitted torque, so that tau is not affine in a."""
+        return any(force.load(ca.DM(self.tree.nv, 1)) is not None for force in self.forces)
+
+    def _friction(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
+        """Friction (nv) without what grows with the load, and that in parts of |tau_l| (nv)."""
+        zero = ca.DM(self.tree.nv, 1)
+        own = sum((force.torque(q, v) for force in self.forces if force.is_friction), zero)
+        loads = (force.load(v) for force in self.forces)
+        return own, sum((load for load in loads if load is not None), zero)
+
+    def under_load_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        """tau (nv) with the friction that grows with the load, of tau with all the rest."""
+        if not self.has_load_friction:
+            return tau
+        own, load = self._friction(q, v)
+        return own + under_load(load, tau - own)
+
+    def without_load_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        """tau (nv) without the friction that grows with the load, of the whole."""
+        if not self.has_load_friction:
+            return tau
+        own, load = self._friction(q, v)
+        return own + without_load(load, tau - own)
+
+    def net_torque_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
+        """What of tau (nv) is left for the links: tau without the torque of any force element."""
+        return self.without_load_expression(q, v, tau) - self.force_torque_expression(q, v)
+
+    def _load_derivatives(
+        self, expression: Callable[[Matrix, Matrix, Matrix], Matrix], q: Matrix, v: Matrix, tau: Matrix
+    ) -> tuple[Matrix, Matrix]:
+        """Derivatives by v and tau (nv × nv each) of one of the two above; friction does not depend on q."""
+        y, w = ca.SX.sym("tau", self.tree.nv), ca.SX.sym("v", self.tree.nv)
+        found = ca.SX(expression(q, w, y))
+        by_v, by_tau = ca.substitute([ca.jacobian(found, w), ca.jacobian(found, y)], [w, y], [ca.SX(v), ca.SX(tau)])
+        return by_v, by_tau
+
     def force_derivatives_expression(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
         """Derivatives of the forces' torque by q, in the tangent space, and by v (nv × nv each)."""
         s = self.symbols("q", "v")
@@ -224,8 +264,20 @@ class Expressions(ABC):
         return spatial.constant(self.tree.armature)
 
     @property
+    def motor_inertia(self) -> Matrix | None:
+        """B J Bᵀ (nv × nv) of motors, which armature on the diagonal of M does not say; ``None`` without motors."""
+        found = [inertia for force in self.forces if (inertia := force.inertia()) is not None]
+        return sum(found[1:], found[0]) if found else None
+
+    @property
     def _armature_matrix(self) -> Matrix:
-        return ca.diag(self._armature)
+        motors = self.motor_inertia
+        return ca.diag(self._armature) if motors is None else ca.diag(self._armature) + motors
+
+    def _rotor_torque(self, a: Matrix) -> Matrix:
+        """What armature and motors add to tau (nv)."""
+        motors = self.motor_inertia
+        return self._armature * a if motors is None else self._armature * a + motors @ a
 
     def symbols(self, *names: str) -> dict[str, ca.SX]:
         """The inputs of a Function by name, p last.

@@ -1,14 +1,14 @@
 """What acts on a robot beside the inertia of its links: one small class for each force element.
 
-Gravity, springs between the joints' links and of flexible links and joints, viscous damping, and friction of joints.
+Gravity, springs between the joints' links and of flexible links and joints, and viscous damping.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -16,14 +16,14 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.tree import Joint, Tree
-from gdalembert.spatial.algebra import Matrix, entries
-from gdalembert.spatial.arguments import MASKED, is_masked, number, numbers
-from gdalembert.spatial.arrays import Array, ByValue
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import MASKED, is_masked, numbers
+from gdalembert.spatial.arrays import ByValue
 
-__all__ = ["Damping", "Force", "Friction", "Gravity", "JointFriction", "Springs"]
+__all__ = ["Damping", "Force", "Gravity", "Springs"]
 
 _BALANCED = 1e-9
 """What vᵀ torque may differ from d energy/dt + power by, relative to the largest of the three."""
@@ -31,8 +31,6 @@ ASYMMETRY = 1e-9
 """What K and its transpose may differ by, relative to the largest entry."""
 _INDEFINITE = 1e-12
 """How far below 0 the least eigenvalue of D may lie by rounding, relative to the largest entry."""
-SMOOTHING = 0.01
-"""The default smoothing velocity [rad/s, m/s]: slow for a robot, yet not too stiff for an implicit integrator."""
 SpringsByJoint = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
 """``{joint: (stiffness, rest)}``."""
 
@@ -89,6 +87,20 @@ class Force(ABC):
         constant = [x if (x := by_v[k]).is_constant() else 0 for k in range(by_v.numel())]
         return ca.evalf(ca.reshape(ca.vertcat(*constant), *by_v.shape))
 
+    @property
+    def is_friction(self) -> bool:
+        """Whether the torque is friction, of which that of other elements which grows with the load takes no part."""
+        return False
+
+    def load(self, v: Matrix) -> Matrix | None:
+        """What the element adds to each torque (nv) beside ``torque``, in parts of |tau| without any friction; by
+        default nothing. From −1 to 1, both excluded."""
+        return None
+
+    def inertia(self) -> Matrix | None:
+        """What the element adds to M (nv × nv), constant; by default nothing."""
+        return None
+
     def energy(self, q: Matrix) -> Matrix:
         """The potential energy [J]; 0 for an element that stores none."""
         return ca.DM(0)
@@ -113,7 +125,7 @@ def _evaluated(expression: ca.SX, x: ca.SX, q: Matrix) -> Matrix:
     return ca.substitute(expression, x, q) if isinstance(q, ca.SX) else ca.Function("at", [x], [expression])(q)
 
 
-def _joint(tree: Tree, name: str) -> Joint:
+def joint_of(tree: Tree, name: str) -> Joint:
     by_name = {joint.name: joint for joint in tree.joints}
     if name not in by_name:
         raise UnknownNameError("joint", name, by_name)
@@ -258,7 +270,7 @@ class Springs(Force):
         stiffness: list[Matrix] = [ca.DM(1, 1)] * tree.nv
         rest: list[Matrix] = [ca.DM(1, 1)] * tree.nv
         for name, spring in springs.items():
-            joint = _joint(tree, name)
+            joint = joint_of(tree, name)
             _check_joint(joint)
             for column, k, x in zip(joint.columns, *_stiffness_and_rest(joint, spring), strict=True):
                 stiffness[column], rest[column] = spatial.constant(k), spatial.constant(x)
@@ -369,158 +381,3 @@ class Damping(ByValue, Force):
     def power(self, q: Matrix, v: Matrix) -> Matrix:
         """vᵀ D v [W]."""
         return ca.dot(v, self.torque(q, v))
-
-
-@dataclass(frozen=True)
-class Friction:
-    """Friction of one joint: torque viscous · v + coulomb · tanh(v / smoothing).
-
-    Coulomb friction is the same in both directions. Being smooth, it does not hold a joint at rest: under a torque
-    below ``coulomb`` the joint creeps at v = smoothing · atanh(torque / coulomb). A smaller ``smoothing`` is nearer to
-    dry friction, and stiffer: the slope at v = 0 is coulomb / smoothing.
-
-    Args:
-        viscous: at least 0 [N m s/rad, N s/m]; one number, or one for each velocity of the joint.
-        coulomb: at least 0 [N m, N]; likewise.
-        smoothing: the velocity at which 76 % of the Coulomb friction acts, above 0 [rad/s, m/s].
-
-    Raises:
-        ArgumentTypeError: if an argument is not a number.
-        ArgumentError: if one is negative or not finite, or ``smoothing`` is 0.
-    """
-
-    viscous: float | Sequence[float] = 0.0
-    coulomb: float | Sequence[float] = 0.0
-    smoothing: float = field(default=SMOOTHING, kw_only=True)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "viscous", _at_least_zero("Friction: viscous", self.viscous))
-        object.__setattr__(self, "coulomb", _at_least_zero("Friction: coulomb", self.coulomb))
-        object.__setattr__(self, "smoothing", number("Friction: smoothing", self.smoothing, "rad/s, m/s"))
-
-
-FrictionOfJoints: TypeAlias = Mapping[str, Friction] | Literal["model"]
-"""``{joint: Friction(…)}``, or ``"model"``: that of ``model.damping`` and ``model.friction``."""
-
-
-@dataclass(frozen=True, eq=False)
-class JointFriction(Force):
-    """Friction of all joints that have any: torque viscous · v + coulomb · tanh(v / smoothing), velocity by velocity.
-
-    Attributes:
-        tree: the robot.
-        columns: the entries of v with friction.
-        viscous: (nv) [N m s/rad, N s/m], ``coulomb``: (nv) [N m, N]; numbers or symbols.
-        smoothing: (nv) [rad/s, m/s].
-        of_model: whether it is that of a model's ``damping`` and ``friction``, which parameters are then read from and
-            written to.
-    """
-
-    name: ClassVar[str] = "friction"
-    not_negative: ClassVar[tuple[str, ...]] = ("viscous", "coulomb")
-
-    tree: Tree
-    columns: tuple[int, ...]
-    viscous: Any
-    coulomb: Any
-    smoothing: Array
-    of_model: bool = False
-
-    @classmethod
-    def of(cls, tree: Tree, friction: FrictionOfJoints) -> JointFriction:
-        """Friction of joints by name, or of the model.
-
-        Raises:
-            ArgumentTypeError: if it is neither a dict of :class:`Friction` nor ``"model"``.
-            UnknownNameError: if a joint is not there.
-            ArgumentError: if a joint mimics another or has another number of velocities, or the word is another.
-        """
-        viscous, coulomb, smoothing = np.zeros(tree.nv), np.zeros(tree.nv), np.full(tree.nv, SMOOTHING)
-        if not isinstance(friction, Mapping):
-            if not isinstance(friction, str) or friction != "model":
-                error = ArgumentError if isinstance(friction, str) else ArgumentTypeError
-                raise error(f"friction={shown(friction)}: give {{joint: gd.Friction(…)}} or 'model'")
-            columns = range(len(tree.damping))
-            viscous[columns], coulomb[columns] = tree.damping, tree.friction
-            return cls(tree, tuple(columns), viscous, coulomb, smoothing, of_model=True)
-        chosen: list[int] = []
-        for name, own in friction.items():
-            joint = _joint(tree, name)
-            where = f"friction of joint {joint.name!r}"
-            if not isinstance(own, Friction):
-                raise ArgumentTypeError(f"{where}: got {own!r}; give gd.Friction(viscous, coulomb)")
-            if joint.scaling is not None:
-                s = abs(joint.scaling)
-                raise ArgumentError(
-                    f"{where}: it mimics another joint and has no velocity of its own; give that joint {s * s:.6g} × "
-                    f"viscous, {s:.6g} × coulomb and smoothing / {s:.6g}"
-                )
-            for quantity, given in (("viscous", own.viscous), ("coulomb", own.coulomb)):
-                if np.ndim(given) and len(np.ravel(given)) != joint.type.nv:
-                    raise ArgumentError(
-                        f"{where}: {quantity} has {np.size(given)} numbers; give {joint.type.nv}, or one"
-                    )
-            viscous[joint.columns], coulomb[joint.columns] = own.viscous, own.coulomb
-            smoothing[joint.columns] = own.smoothing
-            chosen += joint.columns
-        return cls(tree, tuple(sorted(chosen)), viscous, coulomb, smoothing)
-
-    @property
-    def parameters(self) -> dict[str, float]:
-        """``joint.viscous`` and ``joint.coulomb`` of each velocity with friction."""
-        return self._named(self.tree, self.viscous, self.coulomb)
-
-    def parameters_of(self, tree: Tree) -> dict[str, float]:
-        return self._named(tree, tree.damping, tree.friction) if self.of_model else self.parameters
-
-    def write_parameters(self, model: pin.Model, values: Mapping[str, float]) -> None:
-        """Set ``model.damping`` and ``model.friction``, with ``lowerDryFrictionLimit`` as a URDF's friction sets it."""
-        if not self.of_model:
-            return
-        for name, value in values.items():
-            joint, _, quantity = name.rpartition(".")
-            column = self.tree.velocity_names.index(joint)
-            if quantity == "viscous":
-                model.damping[column] = value
-            else:
-                model.friction[column], model.lowerDryFrictionLimit[column] = value, -value
-
-    def with_parameters(self, values: Mapping[str, Matrix]) -> JointFriction:
-        names, changed = self.tree.velocity_names, dict[str, Any]()
-        for quantity in self.not_negative:
-            own = enumerate(ca.vertsplit(spatial.constant(getattr(self, quantity))))
-            changed[quantity] = entries(ca.vertcat(*(values.get(f"{names[k]}.{quantity}", x) for k, x in own)))
-        return replace(self, **changed)
-
-    def torque(self, q: Matrix, v: Matrix) -> Matrix:
-        """viscous · v + coulomb · tanh(v / smoothing)."""
-        return spatial.constant(self.viscous) * v + spatial.constant(self.coulomb) * ca.tanh(v / ca.DM(self.smoothing))
-
-    def power(self, q: Matrix, v: Matrix) -> Matrix:
-        """vᵀ torque [W], at least 0."""
-        return ca.dot(v, self.torque(q, v))
-
-    def damping_matrix(self, tree: Tree) -> Matrix:
-        return ca.diag(spatial.constant(self.viscous))
-
-    def _named(self, tree: Tree, viscous: npt.ArrayLike, coulomb: npt.ArrayLike) -> dict[str, float]:
-        """The parameters of this element, of numbers that belong to the velocities of a tree."""
-        columns = {name: k for k, name in enumerate(tree.velocity_names)}
-        found: dict[str, float] = {}
-        for column in self.columns:
-            name = self.tree.velocity_names[column]
-            if name not in columns:
-                raise UnknownNameError("joint", name, columns)
-            for quantity, given in (("viscous", viscous), ("coulomb", coulomb)):
-                found[f"{name}.{quantity}"] = float(np.asarray(given)[columns[name]])
-        return found
-
-
-def _at_least_zero(what: str, given: object) -> float | tuple[float, ...]:
-    """One number, or several, each finite and at least 0."""
-    values = numbers(what, given)
-    if values.ndim > 1 or not values.size:
-        raise ArgumentError(f"{what} has shape {values.shape}; give one number, or one for each velocity of the joint")
-    if values.min() < 0:
-        raise ArgumentError(f"{what}: got {given!r}; give at least 0, as friction takes power out of the robot")
-    return tuple(values.tolist()) if values.ndim else float(values)

@@ -48,6 +48,8 @@ def physical_parameters(where: str, dyn: Dynamics, p: Values = None) -> Array:
     for name, x in zip(dyn.parameters.names, values, strict=True):
         if x < 0 and name.rpartition(".")[2] in quantities:
             raise ArgumentError(f"{where}: p[{name!r}] is {x:.9g}; give at least 0")
+        if x >= 1 and name.endswith(".load") and dyn.has_load_friction:
+            raise ArgumentError(f"{where}: p[{name!r}] is {x:.9g}; give less than 1, or the joint is blocked")
     return values
 
 

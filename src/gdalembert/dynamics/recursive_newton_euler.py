@@ -102,7 +102,7 @@ class RecursiveNewtonEuler(Dynamics):
 
     def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
         loads = Loads.of(self.external_wrenches, wrenches)
-        if self.tree.has_mimic:  # joints that share a coordinate cannot be eliminated one by one
+        if self._is_coupled:
             return self._smallest(self._eliminated, q, v, tau, loads)
         articulated = self._smallest(forward_dynamics, q, v, tau, loads)
         if self._is_deep:
@@ -132,8 +132,8 @@ class RecursiveNewtonEuler(Dynamics):
         eliminated: Callable[[Self], tuple[Matrix, Matrix]],
     ) -> tuple[Matrix, Matrix]:
         """Accelerations and forces by the smallest variant: by articulated bodies, or by M."""
-        found = [] if self.tree.has_mimic else [ca.vertcat(*swept(tree)) for tree in self._prepared]
-        if self.tree.has_mimic or not self._is_deep:
+        found = [] if self._is_coupled else [ca.vertcat(*swept(tree)) for tree in self._prepared]
+        if self._is_coupled or not self._is_deep:
             found += [ca.vertcat(*eliminated(variant)) for variant in self._variants]
         smallest = reduce(smaller, found)
         a, forces = ca.vertsplit(smallest, [0, self.tree.nv, smallest.shape[0]])
@@ -143,6 +143,11 @@ class RecursiveNewtonEuler(Dynamics):
         """a of M a = tau − nle + Σ Jᵀ w."""
         bias = inverse_dynamics(tree, q, v, ca.DM(tree.nv, 1), loads)
         return symmetric_solve(mass_matrix(tree, q) + self._armature_matrix, tau - bias)
+
+    @property
+    def _is_coupled(self) -> bool:
+        """Whether joints cannot be eliminated one by one: they share a coordinate, or a motor."""
+        return self.tree.has_mimic or self.motor_inertia is not None
 
     @property
     def _is_deep(self) -> bool:
@@ -207,7 +212,7 @@ class RecursiveNewtonEuler(Dynamics):
         name = "inverse_dynamics_derivatives_expression"
         is_own = getattr(type(self), name) is getattr(RecursiveNewtonEuler, name)
         variants: list[Matrix] = []
-        if self._ancestors >= _LONG and is_own and not self.tree.has_mimic:  # by articulated bodies
+        if self._ancestors >= _LONG and is_own and not self._is_coupled:  # by articulated bodies
             effort = tau - self.force_torque_expression(q, v) - self.wrench_torque_expression(q, wrenches)
             swept = forward_dynamics_derivatives(self._prepared[0], q, v, effort)
             derivatives, inverse = swept[:, : 2 * self.tree.nv], swept[:, 2 * self.tree.nv :]

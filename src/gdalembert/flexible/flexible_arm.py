@@ -105,6 +105,11 @@ class Arm(Dynamics):
         fixed_bodies: Mapping[str, pin.Inertia] | None = None,
         **options: Unpack[Options],
     ) -> None:
+        if options.get("motors") is not None:
+            raise UnsupportedError(
+                "FlexibleArm: motors are those of rigid robots; give joints={name: gd.FlexibleJoint(…, "
+                "rotor_inertia=)}, or armature and friction of joints"
+            )
         super().__init__(model, **(options | _NONE))
         if not self.tree.is_numeric:
             raise UnsupportedError(

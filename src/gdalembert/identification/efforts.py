@@ -37,11 +37,13 @@ class Efforts:
     Attributes:
         names: of p and of the coefficients c (n). ``nominal``: their values in the model, 0 for c.
         sensors: whose efforts these are.
+        is_affine: whether f is affine in (p, c): where no friction grows with the load.
         random_states: some q, v, a and wrenches, always the same.
     """
 
     def __init__(self, dyn: Dynamics, sensors: Sensors, columns: Columns | None = None) -> None:
         self.dyn, self.sensors, tree = dyn, sensors, dyn.nominal
+        self.is_affine = not dyn.has_load_friction
         self._s = dyn.symbols("q", "v", "a", "wrenches")
         self._own, own_names = _columns(columns, self._s, tree.nv, dyn.parameters.names)
         self.names = (*dyn.parameters.names, *own_names)
@@ -92,10 +94,15 @@ class Efforts:
         return np.concatenate([found(q, v, a, *([w] if w.shape[1] else [])) for q, v, a, w in parts])
 
     def check_affine(self, free: Array, known: Array) -> None:
-        """Refuse parameters in which f is not affine, the others being known.
+        """Refuse parameters in which f is not affine, the others being known, but for friction under load.
 
         Another Y at another p proves that, but for a null set, of a graph of analytic functions.
         """
+        loads = np.array([name.endswith(".load") for name in self.names], dtype=bool)
+        if not self.is_affine:
+            if not loads.any():
+                return  # the load is known, and bends f wherever it is free
+            free, known = free & ~loads, np.where(loads, 0.0, known)
         other, n = np.random.default_rng(1), len(self.names)
         few = tuple(each[:3] for each in self.random_states)
         there = known * other.uniform(0.5, 1.5, n) + other.uniform(0.1, 1, n)

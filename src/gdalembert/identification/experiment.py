@@ -164,7 +164,9 @@ def _checked_samples(dyn: Dynamics, sensors: Sensors, given: Experiment, stickin
     v, a, wrenches = (np.where(left_out[:, None], 0.0, each) for each in (v, a, wrenches))
     _check_configurations(where, tree, q)
     _check_motion(where, q[~left_out], v[~left_out], a[~left_out], weights)
-    slow = np.zeros(weights.shape, bool) if sticking is None else sensors.slow(v, sticking) & (weights > 0)
+    slow = np.zeros(weights.shape, bool)
+    if sticking is not None:
+        slow = sensors.slow(v, sticking, dyn.parameters.names) & (weights > 0)
     values = np.hstack([np.where(weights[:, :width] > 0, measured, 0.0), np.zeros_like(base)])
     return Samples(q, v, a, wrenches, frozen(values), frozen(np.where(slow, 0.0, weights)), slow)
 

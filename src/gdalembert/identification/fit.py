@@ -185,6 +185,7 @@ def _identification(
         fitted=fitted,
         held_back=None if unseen is None else problem.torques(unseen, x),
         least_eigenvalues=eigenvalues,
+        _dynamics=dyn,
         _model=model,
     )
 

@@ -54,7 +54,7 @@ _ITERATIONS = 50
 _LEAST_FREE = 1e-3
 """Least degrees of freedom that a group of rows keeps: one that determines as many values as it has rows has none."""
 _STEPS, _HALVINGS = 50, 10
-_CONVERGED = 1e-6
+_CONVERGED = 1e-5
 """Root mean square of the change of the residuals by a step, relative to the noise, below which it is the last one."""
 _ROUNDING = 1e-9
 """Relative change of the cost that is none, and change of the residuals relative to what was measured."""

@@ -31,7 +31,7 @@ from gdalembert.identification.least_squares import (
 from gdalembert.identification.regression import Body, Prior, Reduced, triangular
 from gdalembert.identification.result import BaseEstimate, NotIdentifiable, Torques
 from gdalembert.identification.signals import decimated
-from gdalembert.identification.unknowns import Unknowns, View
+from gdalembert.identification.unknowns import Unknowns, View, quantity
 from gdalembert.spatial.arrays import Array
 
 
@@ -154,11 +154,17 @@ class LeastSquaresProblem:
         return blocks
 
     @cached_property
-    def factors(self) -> tuple[Factors, ...]:
-        """Of all runs, those with the same view together, about the nominal unknowns."""
+    def _nominal_factors(self) -> tuple[Factors, ...]:
+        return self._factors_about(self.unknowns.nominal)
+
+    def factors(self, x: Array) -> tuple[Factors, ...]:
+        """Of all runs, those with the same view together: about x where the efforts are not affine in it."""
+        return self._nominal_factors if self.efforts.is_affine else self._factors_about(x)
+
+    def _factors_about(self, x: Array) -> tuple[Factors, ...]:
         found: list[Factors] = []
         for run, view, weights in zip(self.runs, self.unknowns.views, self.weights, strict=True):
-            z = view.of(self.unknowns.nominal)
+            z = view.of(x)
             at = next((k for k, each in enumerate(found) if _same(each.view, view)), len(found))
             if at == len(found):
                 found.append(Factors(view, z, np.zeros((weights.shape[1], len(z) + 2, len(z) + 2))))
@@ -180,7 +186,7 @@ class LeastSquaresProblem:
         squares = np.vstack([run.samples.measured for run in self.runs]) ** 2 * seen
         rms = np.sqrt(squares.sum(axis=0) / np.maximum(np.count_nonzero(seen, axis=0), 1))
         size = self.sizes[: len(self.unknowns.local)]
-        made = sum(np.sum((each.blocks[..., :-2] * size) ** 2, axis=(1, 2)) for each in self.factors)
+        made = sum(np.sum((each.blocks[..., :-2] * size) ** 2, axis=(1, 2)) for each in self._nominal_factors)
         by_sizes = np.sqrt(made / np.maximum(weights.sum(axis=0), np.finfo(float).tiny))
         rms = np.where(self.efforts.sensors.is_driven, rms, by_sizes)  # what nothing drives measures 0
         return counts, weights.sum(axis=0) / np.maximum(counts, 1), rms
@@ -190,7 +196,7 @@ class LeastSquaresProblem:
         x, m = self.x(s), len(self.efforts.sensors.names)
         gains = self.gains(x)
         stacked: list[list[Array]] = [[] for _ in range(m)]
-        for factors in self.factors:
+        for factors in self.factors(x):
             free, f = factors.view.free, factors.efforts(x)
             for j in range(m):
                 block = factors.blocks[j]
@@ -203,17 +209,24 @@ class LeastSquaresProblem:
                 stacked[j].append(rows)
         return Reduced(np.array([triangular(np.vstack(rows)) for rows in stacked]), *self._counts)
 
+    @property
+    def _first_gain(self) -> int:
+        return len(self.names) - len(self.unknowns.gains)
+
     def _place_of_gain(self, sensor: int) -> int:
-        return len(self.names) - len(self.unknowns.gains) + self.unknowns.gains.index(sensor)
+        return self._first_gain + self.unknowns.gains.index(sensor)
 
     @cached_property
-    def _random_derivatives(self) -> list[tuple[View, Array, Array, Array]]:
-        """Each different view, its nominal z, and [Y C 1] and f of random motions there."""
+    def _nominal_derivatives(self) -> list[tuple[View, Array, Array, Array]]:
+        return self._random_derivatives(self.unknowns.nominal)
+
+    def _random_derivatives(self, x: Array) -> list[tuple[View, Array, Array, Array]]:
+        """Each different view, its z, and [Y C 1] and f of random motions there."""
         found: list[tuple[View, Array, Array, Array]] = []
         n, ones = len(self.efforts.names), np.eye(len(self.efforts.sensors.names))[:, list(self.unknowns.sensors)]
         for view in self.unknowns.views:
             if not any(_same(view, each) for each, *_ in found):
-                z = view.of(self.unknowns.nominal)
+                z = view.of(x)
                 y, f = self.efforts.derivatives(z[:n], *self.efforts.random_states)
                 beside = np.broadcast_to(ones, (len(y), *ones.shape))
                 found.append((view, z, np.concatenate([y, beside], axis=2), f + ones @ z[n:]))
@@ -223,7 +236,8 @@ class LeastSquaresProblem:
         """The rows (… × m × n_x) of random motions, under what each run knows, in units of the root mean square."""
         x, found = self.x(s), []
         gains = self.gains(x)
-        for view, reference, y, f in self._random_derivatives:
+        about = self._nominal_derivatives if self.efforts.is_affine else self._random_derivatives(x)
+        for view, reference, y, f in about:
             rows, free = np.zeros((*f.shape, len(s))), view.free
             rows[..., view.index[free]] = y[..., free]
             f = f + y @ (view.of(x) - reference)
@@ -255,7 +269,7 @@ class LeastSquaresProblem:
                 f"fit: {samples} samples have {count} torques with a weight, for {rank} base parameters and their "
                 "noise; give more samples"
             )
-        if not self.unknowns.gains:
+        if not self.unknowns.gains and self.efforts.is_affine:
             found = estimated(reduced, self.structure, self.names, self.measured, self.completion, weighted)
             return Descent(found, found.s, True)
         return descended(
@@ -264,22 +278,36 @@ class LeastSquaresProblem:
             self.names,
             self.measured,
             self.completion,
-            self._start(reduced),
+            self._start(weighted),
             weighted=weighted,
         )
 
-    def _start(self, reduced: Reduced) -> Array:
-        """s with the gains that make the nominal efforts as large as the measured ones."""
+    def _start(self, weighted: bool) -> Array:
+        """s with the gains that make the nominal efforts as large as the measured ones, and the best p with these.
+
+        Friction that grows with the load begins as in the prior.
+        """
         s = np.array(self.completion)
         norms = np.zeros((2, len(self.efforts.sensors.names)))
-        for factors in self.factors:
+        for factors in self._nominal_factors:
             norms[0] += np.sum(factors.efforts(self.x(s)) ** 2, axis=1)
             norms[1] += np.sum(factors.blocks[..., -1] ** 2, axis=1)
         for j in self.unknowns.gains:
             k = self._place_of_gain(j)
             if not np.isfinite(self.efforts.sensors.deviations[j]) and norms[:, j].all():
                 s[k] = 0.5 * np.log(norms[0, j] / norms[1, j]) / self.sizes[k]
-        return s
+        if self.efforts.is_affine:
+            return s
+        outer = [k for k, name in enumerate(self.names) if quantity(name) == "load" or k >= self._first_gain]
+        reduced = self.linearized(s)
+        without = np.array(reduced.factors)
+        without[..., outer] = 0.0
+        structure = self.structure_at(s)
+        found = estimated(
+            replace(reduced, factors=without), structure, self.names, self.measured, self.completion, weighted
+        )
+        found.s[outer] = s[outer]
+        return found.s
 
     def base(self, estimate: Estimate, x: Array) -> BaseEstimate:
         """The base parameters that the data excite."""
@@ -308,20 +336,21 @@ class LeastSquaresProblem:
             z, at = view.of(x), self.coulomb
             part, gains = samples.part(held), self.gains(x)
             y, _ = self.efforts.derivatives(z[: len(self.efforts.names)], *part.states)
-            for j, k in at.items():
-                free = predicted[held, j] - y[:, j, k] * z[k] / gains[j]
-                most = z[k] / gains[j]
+            for j, (k, load) in at.items():
+                dry = y[:, j, k] * z[k] + (0.0 if load is None else y[:, j, load] * z[load])
+                free = predicted[held, j] - dry / gains[j]
+                most = z[k] / gains[j] + (0.0 if load is None else z[load] * np.abs(free))
                 nearest = np.clip(part.measured[:, j], free - most, free + most)
                 predicted[held, j] = np.where(part.slow[:, j], nearest, predicted[held, j])
         measured = np.where(counts, samples.measured, np.nan)
         return measured, predicted, samples.v @ self.efforts.sensors.speeds.T
 
     @cached_property
-    def coulomb(self) -> dict[int, int]:
-        """The place in z of the Coulomb friction of each sensor that has one."""
-        names = self.efforts.names
-        of_sensors = ((j, f"{name}.coulomb") for j, name in enumerate(self.efforts.sensors.names))
-        return {j: names.index(name) for j, name in of_sensors if name in names}
+    def coulomb(self) -> dict[int, tuple[int, int | None]]:
+        """The places in z of the Coulomb friction of each sensor that has one, and of what grows with the load."""
+        place = {name: k for k, name in enumerate(self.efforts.names)}
+        of_sensors = ((j, f"{name}.coulomb", f"{name}.load") for j, name in enumerate(self.efforts.sensors.names))
+        return {j: (place[name], place.get(load)) for j, name, load in of_sensors if name in place}
 
 
 def _same(one: View, other: View) -> bool:

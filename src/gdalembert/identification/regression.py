@@ -22,8 +22,10 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import Array
 
-_NOT_NEGATIVE = ("m", "armature", "viscous", "coulomb", "stiffness", "damping")
+_NOT_NEGATIVE = ("m", "armature", "viscous", "coulomb", "load", "inertia", "stiffness", "damping")
 """Parameters that no robot has below 0."""
+_MOST_LOAD = 0.99
+"""Friction in parts of the transmitted torque, above which a joint is blocked."""
 _PART = 0.1
 """Fraction of the nominal torques, which a parameter of its size makes alone, and of the mean link, below which a
 nominal mass or length says nothing of its size."""
@@ -107,7 +109,7 @@ def sizes(efforts: Efforts, unknowns: Unknowns, found: tuple[Body, ...]) -> Arra
 def limits(names: tuple[str, ...], bounds: Bounds | None, fixed: Mapping[int, float]) -> tuple[Array, Array]:
     """The least and the largest value of each unknown (n_x): armature, friction and stiffness are at least 0."""
     lower = np.array([0.0 if quantity(name) in _NOT_NEGATIVE else -np.inf for name in names])
-    upper = np.full(len(names), np.inf)
+    upper = np.array([_MOST_LOAD if quantity(name) == "load" else np.inf for name in names])
     for name, pair in _by_name("fit: bounds", bounds, names).items():
         what, k = f"fit: bounds[{name!r}]", names.index(name)
         if not isinstance(pair, list | tuple | np.ndarray) or len(pair) != 2:
@@ -119,7 +121,7 @@ def limits(names: tuple[str, ...], bounds: Bounds | None, fixed: Mapping[int, fl
         if least > most or most < lower[k]:
             zero = "" if least > most else f", and {quantity(name)} is at least 0"
             raise ArgumentError(f"{what}: nothing lies between {least:g} and {most:g}{zero}")
-        lower[k], upper[k] = max(lower[k], least), most
+        lower[k], upper[k] = max(lower[k], least), min(upper[k], most)
     for k, value in fixed.items():
         lower[k] = upper[k] = value
     return lower, upper

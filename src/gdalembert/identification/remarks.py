@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gdalembert.dynamics.friction import SMOOTHING
 from gdalembert.errors import ArgumentError
 from gdalembert.identification.least_squares import Descent, Estimate
 from gdalembert.identification.problem import LeastSquaresProblem
@@ -30,6 +31,8 @@ _ALIKE, _UNLIKE = 0.8, 0.5
 """Correlation of curves that are the same, and of curves that are not."""
 _FACTOR = 10.0
 """How many times larger or smaller than those of the nominal model torques of the right unit are not."""
+_NOTABLE, _FOLLOWS = 0.1, 0.3
+"""A residual in parts of what was measured that is looked at, and the part of it that another axis explains."""
 _MOST = 2000
 """Samples that are looked at."""
 _ADVICE = "check signs and units of the torques, and gravity and friction of the model, and free more parameters"
@@ -79,6 +82,7 @@ def remarks(
             "a torque by more than all of the measured one where joints move at 1 rad/s and rad/s² (m/s and m/s²); "
             "excite them, or give priors with standard deviations"
         )
+    said += _couplings(problem, fitted)
     if much := _unexplained(joints, estimate, s, fitted):
         said.append(f"the model cannot explain the data: the residual of {much}; {_ADVICE}")
     return tuple(said)
@@ -131,6 +135,31 @@ def _suspicions(problem: LeastSquaresProblem) -> list[str]:
             said.append(
                 f"the {what} of {name!r} is as that of the nominal model over time and {ratio[i]:.3g} times as large; "
                 "check its unit"
+            )
+    return said
+
+
+def _couplings(problem: LeastSquaresProblem, fitted: Torques) -> list[str]:
+    """A sentence for each sensor whose residual follows the speed, or the effort, of another one."""
+    names, said = problem.efforts.sensors.names, list[str]()
+    what = "torque" if problem.efforts.sensors.kind == "tau" else "current"
+    seen = np.isfinite(fitted.measured)
+    residuals, measured = (np.where(seen, x, 0.0) for x in (fitted.residuals, fitted.measured))
+    for i in np.flatnonzero(np.nan_to_num(fitted.relative) > _NOTABLE):
+        best = (_FOLLOWS, "", "")
+        for j in (k for k in range(len(names)) if k != i):
+            speed = fitted.speeds[:, j]
+            for of, curves in (
+                ("speed", np.column_stack([speed, np.tanh(speed / SMOOTHING)])),
+                (what, measured[:, [j]]),
+            ):
+                rest = residuals[:, i] - curves @ np.linalg.lstsq(curves, residuals[:, i], rcond=None)[0]
+                part = 1 - float(rest @ rest) / float(residuals[:, i] @ residuals[:, i])
+                best = max(best, (part, of, names[j]))
+        if best[1]:
+            said.append(
+                f"the residual of {names[i]!r} follows the {best[1]} of {best[2]!r} ({best[0]:.0%} of it): joints "
+                "whose motors are coupled? Give actuation={motor: column of B} and motors="
             )
     return said
 

@@ -10,11 +10,13 @@ from types import MappingProxyType
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.errors import UnsupportedError
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.spatial.arrays import Array
 
 _SHOWN = 12
 """Names of a list that are printed."""
+_FRICTION = ("viscous", "coulomb", "offset", "load")
 _WIDTH = 60
 """Characters of a formula that are printed."""
 
@@ -173,6 +175,27 @@ class Identification(Estimate):
     fitted: Torques
     held_back: Torques | None
     least_eigenvalues: Mapping[str, float]
+    _dynamics: Dynamics | None
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """The robot with the estimate in place of its parameters, to simulate, plan and control with: friction, motors
+        and all.
+
+        Raises:
+            ArgumentError: if it was loaded from a file, which has no robot.
+        """
+        if self._dynamics is None:
+            raise ArgumentError(
+                f"identification of {self.robot}: it was loaded without its robot; give it: load(file, dyn=dyn)"
+            )
+        return self._dynamics.at(self.values)
+
+    @property
+    def friction(self) -> Mapping[str, float]:
+        """Estimated friction by name: ``joint.viscous``, ``joint.coulomb``, ``joint.offset``, ``joint.load``."""
+        chosen = {name: x for name, x in self.parameters.items() if name.rpartition(".")[2] in _FRICTION}
+        return MappingProxyType(chosen)
 
     @property
     def is_consistent(self) -> bool | None:

@@ -10,7 +10,7 @@ whatever K is: least squares of K i − B⁺ tau take it for that of a regressor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -93,9 +93,19 @@ class Sensors:
         """The rows whose gain is to be estimated."""
         return tuple(int(k) for k in np.flatnonzero(np.isnan(self.known)))
 
-    def slow(self, v: Array, speed: float) -> Any:
-        """Which axes (N × m) are slower than a speed."""
-        return np.abs(v @ self.speeds.T) < speed
+    def slow(self, v: Array, speed: float, names: Sequence[str]) -> Any:
+        """Which axes (N × m) with Coulomb friction among the parameters are slower than a speed.
+
+        Raises:
+            ArgumentError: if there are none.
+        """
+        may_stick = np.array([f"{name}.coulomb" in names for name in self.names])
+        if not may_stick.any():
+            raise ArgumentError(
+                "fit: sticking: no sensor has Coulomb friction among the parameters; make the robot with friction= and "
+                "parameters={'friction': True}"
+            )
+        return (np.abs(v @ self.speeds.T) < speed) & may_stick
 
 
 def _undriven(b: Array, coordinates: tuple[str, ...]) -> tuple[Array, list[str]]:

@@ -236,9 +236,14 @@ def contributions(robot: GeneralizedDAlembert, q: Array, v: Array, a: Array, by:
     parts["gravity"] = terms["G"].T
     if tree.armature.any():
         parts["motors"] = tree.armature * a
+    if robot.motor_inertia is not None:
+        parts["motors"] = parts.get("motors", 0) + a @ ca.evalf(ca.SX(robot.motor_inertia)).full()
     for force in robot.forces:
         torques = [ca.DM(force.torque(ca.DM(x), ca.DM(y))).full().ravel() for x, y in zip(q, v, strict=True)]
         parts[force.name] = parts.get(force.name, 0) + np.array(torques)
+    if robot.has_load_friction:
+        tau = [x.full().ravel() for x in ca.horzsplit(robot.inverse_dynamics(q.T, v.T, a.T))]
+        parts["load friction"] = np.array(tau) - np.sum([*parts.values()], axis=0)
     return parts
 
 

@@ -104,7 +104,7 @@ def _new_plant(con: ConstrainedDynamics) -> Plant:
     pushed = dyn.wrench_torque_expression(q, outside.columns(*wrenches) if wrenches else outside.constant)
     power = (
         ca.dot(v, tau - pushed),
-        dyn.dissipated_power_expression(q, v),
+        dyn.dissipated_power_expression(q, v) + ca.dot(v, tau - dyn.without_load_expression(q, v, tau)),
         ca.dot(forces, con.velocity(q, v, *p)),
         dyn.kinetic_energy(q, v, *p),
     )

@@ -35,7 +35,7 @@ import pinocchio as pin
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import ModelParameters, Values
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.spatial.arguments import SEEDS, integer, number
 from gdalembert.spatial.arrays import Array, frozen
@@ -120,7 +120,8 @@ def validate(
     Raises:
         ArgumentTypeError: if ``against`` is not a ``pin.Model``, or the system nothing that can be validated.
         ModelError: if the model holds numbers without a meaning.
-        UnsupportedError: if a joint mimics a helical joint, where Pinocchio is wrong or crashes.
+        UnsupportedError: if a joint mimics a helical joint, where Pinocchio is wrong or crashes; if friction grows with
+            the load, or there are motors.
         ArgumentError: if the system does not fit the model or raises an exception, or another argument is invalid.
     """
     _check_arguments(samples, seed, tolerance, progress)
@@ -128,6 +129,16 @@ def validate(
         raise ArgumentTypeError(
             "validate takes a Dynamics, a Function or a callable, not ConstrainedDynamics; validate its dynamics, and "
             "compare its forward_dynamics with pin.constraintDynamics"
+        )
+    if isinstance(system, Dynamics) and system.motor_inertia is not None:
+        raise UnsupportedError(
+            "validate: motors that drive several joints are not in a pin.Model; validate the robot without motors=, "
+            "whose expressions are the same"
+        )
+    if isinstance(system, Dynamics) and system.has_load_friction:
+        raise UnsupportedError(
+            "validate: with friction that grows with the load tau is not M a + nle, which the laws ask for; validate "
+            "the robot without load=, whose expressions are the same"
         )
     with Interrupts():
         if isinstance(system, Dynamics):

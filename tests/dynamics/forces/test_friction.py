@@ -13,7 +13,8 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.dynamics.forces import Damping, JointFriction
+from gdalembert.dynamics.forces import Damping
+from gdalembert.dynamics.friction import JointFriction
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, ModelError, UnknownNameError
 from gdalembert.export.notes import notes
 from gdalembert.model.from_pinocchio import read_tree

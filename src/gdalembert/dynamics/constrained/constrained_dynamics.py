@@ -251,7 +251,7 @@ class ConstrainedDynamics(Closure):
         if not self.nc:
             inputs = (s[name] for name in ("wrenches", "p") if name in s)
             return robot.forward_dynamics(q, v, tau, *inputs), ca.DM(0, 1)
-        effort = tau - robot.force_torque_expression(q, v)
+        effort = robot.net_torque_expression(q, v, tau)
         return robot.constrained_dynamics_expression(self._set, q, v, effort, robot.wrenches_of(s))
 
     @cached_property
@@ -264,9 +264,8 @@ class ConstrainedDynamics(Closure):
         loaded = robot._on(robot.tree)
         loaded.external_wrenches = robot.external_wrenches.joined(robot.tree, frames)
         links = loaded.inverse_dynamics_expression(q, v, a, ca.horzcat(robot.wrenches_of(s), wrenches))
-        return function(
-            "inverse_dynamics", s, {"tau": links + robot._armature * a + robot.force_torque_expression(q, v)}
-        )
+        tau = links + robot._rotor_torque(a) + robot.force_torque_expression(q, v)
+        return function("inverse_dynamics", s, {"tau": robot.under_load_expression(q, v, tau)})
 
     @cached_property
     def impact(self) -> ca.Function:
@@ -291,7 +290,7 @@ class ConstrainedDynamics(Closure):
 
         Equals ``pin.computeConstraintDynamicsDerivatives``; columns by q are in the tangent space, as those of
         :attr:`~gdalembert.Dynamics.forward_dynamics_derivatives`. By the implicit function theorem, with one
-        elimination of the KKT system. da_dtau is exactly symmetric.
+        elimination of the KKT system. da_dtau is exactly symmetric, unless friction grows with the load.
         """
         s, nv = self.symbols("q", "v", "tau", "wrenches"), self.tree.nv
         blocks: list[Matrix]
@@ -405,6 +404,7 @@ def constrained_dynamics_derivatives(
 ) -> Matrix:
     """∂a (nv) above ∂f (n), side by side by q in the tangent space, by v and by tau (3 nv columns)."""
     tree, nv, free = robot.tree, robot.tree.nv, FreeBases(robot.tree)
+    given, tau = tau, robot.without_load_expression(q, v, tau)
     rows = ConstraintJacobian(constraints, tree, q)
     m = robot.mass_matrix_expression(q) + robot._armature_matrix
     kkt = KKTInverse(m, rows)
@@ -430,7 +430,12 @@ def constrained_dynamics_derivatives(
         errors = ca.horzcat(error_dq + rows.matrix @ known_dq, error_dv + rows.matrix @ known_dv, zero[:, :nv])
         rates, loads = kkt.solve(torques, mu * rows.from_first_frames(loads) - ca.cse([errors])[0])
     by_q, by_v, by_tau = ca.horzsplit(rates, nv)
-    return ca.vertcat(ca.horzcat(known_dq + by_q, known_dv + by_v, symmetric(by_tau)), loads)
+    found = ca.vertcat(ca.horzcat(known_dq + by_q, known_dv + by_v, symmetric(by_tau)), loads)
+    if not robot.has_load_friction:
+        return found
+    load_v, load_tau = robot._load_derivatives(robot.without_load_expression, q, v, given)
+    of_q, of_v, of_tau = ca.horzsplit(found, nv)
+    return ca.horzcat(of_q, of_v + of_tau @ load_v, of_tau @ load_tau)
 
 
 def _of_constraints(

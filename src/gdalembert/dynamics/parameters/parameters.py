@@ -33,7 +33,11 @@ KINDS: dict[str, type[ParameterGroup]] = {
     each.kind: each for each in (Placement, Inertia, Payload, Base, Armature, GravityVector)
 }
 """The kinds that stand in a tree, in the order in which they are put there: places, bodies, what is added to them."""
-_FORCES = {"springs": "springs={joint: (stiffness, rest)}", "friction": "friction='model' or {joint: gd.Friction(…)}"}
+_FORCES = {
+    "springs": "springs={joint: (stiffness, rest)}",
+    "friction": "friction='model' or {joint: gd.Friction(…)}",
+    "motors": "motors={actuator: gd.Motor(…)}",
+}
 """The arguments that give a robot its force elements."""
 
 

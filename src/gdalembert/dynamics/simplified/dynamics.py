@@ -171,6 +171,11 @@ class SimplifiedDynamics(Dynamics):
                 f"{type(self).__name__}: {exact.tree.name} is given with options of its own; give it none beside them, "
                 "and neither parameters nor wrenches, as exact.at(p).under() has"
             )
+        if exact.has_load_friction or exact.motor_inertia is not None:
+            raise UnsupportedError(
+                f"{type(self).__name__}: the friction of {exact.tree.name} grows with the load, for which the bound of "
+                "the error does not hold, or it has motors; give the robot friction without load=, and no motors="
+            )
         self._exact, self._given, self.clean, self.changes = exact, exact._given, exact.clean, exact.changes
         self.nominal = exact.nominal
         self._set_up(options, exact.forces)
