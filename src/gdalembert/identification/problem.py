@@ -35,6 +35,10 @@ from gdalembert.identification.unknowns import Unknowns, View, quantity
 from gdalembert.spatial.arrays import Array
 
 
+_MOST = 30.0
+"""Logarithm of a gain, beyond which a step went too far."""
+
+
 @dataclass(frozen=True, eq=False)
 class Factors:
     """Triangular factors of [Y C 1 | f(z₀) | y] of each sensor (m × (n_z + 2) × (n_z + 2)), of runs with one view."""
@@ -118,7 +122,7 @@ class LeastSquaresProblem:
     def gains(self, x: Array) -> Array:
         """The gain of each sensor (m)."""
         found = np.array(self.efforts.sensors.known)
-        found[list(self.unknowns.gains)] = np.exp(x[len(x) - len(self.unknowns.gains) :])
+        found[list(self.unknowns.gains)] = np.exp(np.clip(x[self._first_gain :], -_MOST, _MOST))
         return found
 
     def predicted(self, samples: Samples, view: View, x: Array) -> Array:

@@ -58,6 +58,7 @@ def filtered(
     q: npt.ArrayLike,
     tau: npt.ArrayLike | None = None,
     *,
+    v: npt.ArrayLike | None = None,
     cutoff: float,
     method: str = "butterworth",
     order: int = 4,
@@ -69,7 +70,9 @@ def filtered(
     Args:
         t: instants (N) [s], at equal steps; with ``rate`` at any.
         q: positions (N × n) of joints with v = dq/dt [rad, m].
-        tau: torques (N × m) [N m, N], which pass the same filter.
+        tau: torques or currents (N × m) [N m, N; A], which pass the same filter.
+        v: velocities (N × nv) [rad/s, m/s], if they were measured: they are filtered, and differentiated once, in place
+            of the positions twice.
         cutoff: frequency at which half of the power is left [Hz]. Five to ten times the highest frequency of the motion
             (``harmonics / period``) is usual.
         method: ``"butterworth"`` forwards and backwards, and a spline through the result; or ``"savitzky_golay"``: a
@@ -87,7 +90,8 @@ def filtered(
     choice("filtered: method", method, ("butterworth", "savitzky_golay"))
     order = integer("filtered: order", order, 3 if method == "savitzky_golay" else 1, 12)
     cutoff = number("filtered: cutoff", cutoff, "Hz")
-    times, positions, torques = _at_equal_steps(t, q, tau, rate)
+    times, measured = _at_equal_steps(t, {"q": q, "tau": tau, "v": v}, rate)
+    torques, velocities = measured.get("tau"), measured.get("v")
     per_second = 1 / float((times[-1] - times[0]) / (len(times) - 1))
     if cutoff >= per_second / 2:
         raise ArgumentError(
@@ -103,10 +107,12 @@ def filtered(
             f"{per_second:g} Hz and {left_out / per_second:.3g} s left out at each end; give at least {least}"
         )
     kept = slice(left_out, len(times) - left_out)
-    low, first, second = (part[kept] for part in smooth(positions))
+    low, first, second = (part[kept] for part in smooth(measured["q"]))
+    if velocities is not None:
+        first, second, _ = (part[kept] for part in smooth(velocities))
     efforts = None if torques is None else smooth(torques)[0][kept]
-    measured = None if torques is None else torques[kept]
-    return Signals(times[kept], per_second, low, first, second, efforts, measured, left_out / per_second)
+    unfiltered = None if torques is None else torques[kept]
+    return Signals(times[kept], per_second, low, first, second, efforts, unfiltered, left_out / per_second)
 
 
 def decimated(rows: npt.ArrayLike, factor: int) -> Array:
@@ -141,15 +147,14 @@ def decimated(rows: npt.ArrayLike, factor: int) -> Array:
     return np.asarray(signal.sosfiltfilt(sections, values, axis=0, padlen=padding)[::factor])
 
 
-def _at_equal_steps(t: Any, q: Any, tau: Any, rate: float | None) -> tuple[Array, Array, Array | None]:
+def _at_equal_steps(t: Any, given: dict[str, Any], rate: float | None) -> tuple[Array, dict[str, Array]]:
     """The measurement: as many rows as times, which increase by equal steps, or are interpolated at a rate."""
     from scipy.interpolate import make_interp_spline
 
     times = numbers("filtered: t", t)
     if times.ndim != 1 or len(times) < 2:
         raise ArgumentError(f"filtered: t has shape {times.shape}; give (N,), the instants")
-    given = {"q": q} if tau is None else {"q": q, "tau": tau}
-    measured = {name: _rows(f"filtered: {name}", rows) for name, rows in given.items()}
+    measured = {name: _rows(f"filtered: {name}", rows) for name, rows in given.items() if rows is not None}
     for name, rows in measured.items():
         if len(rows) != len(times):
             raise ArgumentError(f"filtered: t has {len(times)} instants, {name} {len(rows)} rows; give one for each")
@@ -172,7 +177,7 @@ def _at_equal_steps(t: Any, q: Any, tau: Any, rate: float | None) -> tuple[Array
             f"filtered: the step after row {k} is {steps[k]:.4g} s and the mean {mean:.4g} s; give equal steps, or "
             f"rate={1 / mean:.4g} to interpolate"
         )
-    return times, measured["q"], measured.get("tau")
+    return times, measured
 
 
 def _rows(what: str, given: Any) -> Array:
