@@ -32,8 +32,8 @@ def test_published_parameters_are_read_in_their_order(tmp_path: Path) -> None:
     expected += 0.1 * a + friction[:, 0] * v + friction[:, 1] * np.sign(v) + friction[:, 2]
     assert found == pytest.approx(np.array(expected), rel=1e-12)
     assert ur10e.relative(0.9 * found, found) == pytest.approx(np.full(6, 10.0))
+    (tmp_path / "published_parameters.txt").write_text(text.replace("pi_rgd", "other"), encoding="utf-8")
     with pytest.raises(SystemExit, match=r"has no pi_rgd = "):
-        (tmp_path / "published_parameters.txt").write_text(text.replace("pi_rgd", "other"), encoding="utf-8")
         ur10e.Published.read(tmp_path)
 
 

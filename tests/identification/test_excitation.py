@@ -14,7 +14,9 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.identification.excitation import Search, condition_number, criterion
+from gdalembert.identification.excitation import Search, _known, condition_number, criterion
+from gdalembert.identification.fourier import Plan
+from gdalembert.model.limits import Bounds
 from tests.helpers import models
 
 MODEL = gd.load_urdf("puma560_3")
@@ -310,3 +312,47 @@ def test_the_best_start_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     best = excitation(starts=2)
     assert len(seen) == 2
     assert best.cost == min(motion.cost for motion in seen)
+
+
+def test_a_motion_with_a_known_load_tells_gains_and_friction_under_load() -> None:
+    """They are columns of W beside the parameters; without a number that is known they cannot be told."""
+    model = gd.load_urdf("two_link_arm")
+    model.velocityLimit, model.effortLimit = np.full(2, 2.0), np.full(2, 300.0)
+    friction = {name: gd.Friction(1.0, 1.0, load=0.1) for name in ("joint1", "joint2")}
+    dyn = gd.NewtonEuler(model, friction=friction, parameters={"inertia": True, "friction": True, "payload": ["link2"]})
+    given: Any = {"period": 6.0, "harmonics": 3, "starts": 1, "gains": True}
+    runs: Any = [{"link2": pin.Inertia.Zero()}, {"link2.m": 30.0}]
+    found = gd.identification.excitation(dyn, model, runs=runs, **given)
+    assert {"joint1.gain", "joint2.gain", "joint1.load", "joint2.load"} <= set(found.parameters)
+    assert "link2.m" not in found.parameters
+    assert found.limits["effort (run 2) of joint1"] > found.limits["effort of joint1"]  # of 30 kg more
+    with pytest.raises(ArgumentError, match=r"^excitation: gains: 'joint2.gain' cannot be told: efforts and currents"):
+        gd.identification.excitation(gd.NewtonEuler(model, friction="model", parameters=["inertia"]), model, **given)
+    with pytest.raises(UnknownNameError, match=r"known\) named 'tool'"):
+        gd.identification.excitation(dyn, model, runs=[{"tool": 1.0}])
+    with pytest.raises(ArgumentTypeError, match=r"^excitation: runs=3; give a list of"):
+        gd.identification.excitation(dyn, model, runs=3)  # type: ignore[arg-type]
+
+
+def test_the_information_of_runs_is_that_of_fits() -> None:
+    """Columns of W by differences of the efforts, each run with what it knows."""
+    model = gd.load_urdf("two_link_arm")
+    model.velocityLimit = np.full(2, 2.0)
+    dyn = gd.NewtonEuler(model, parameters={"inertia": ["joint2"], "payload": ["link2"]})
+    runs: Any = [{"link2": pin.Inertia.Zero()}, {"link2.m": 3.0}]
+    plan = Plan(
+        dyn, Bounds.of(dyn, model), (0, 1), np.zeros(2), np.full(2, np.inf), (), 6.0, 3, True, (0, 1), np.ones(2), 0.1,
+        _known(dyn, runs), True,
+    )  # fmt: skip
+    q, v, a = np.random.default_rng(0).normal(size=(3, 2))
+    w = plan.functions[1](q, v, a).full().T
+    names = plan.names
+    assert w.shape == (4, len(names)) == (4, 10 + 9 + 2)
+    for run, known in enumerate(plan.known):
+        p = dyn.parameters.vector(known)
+        u = dyn.inverse_dynamics(q, v, a, p).full().ravel()
+        for k, name in enumerate(names[:-2]):
+            step = np.zeros(len(p)) if name in known else np.eye(len(p))[dyn.parameters.index(name)]
+            change = dyn.inverse_dynamics(q, v, a, p + step).full().ravel() - u
+            assert w[2 * run : 2 * run + 2, k] == pytest.approx(change, abs=1e-9)
+        assert w[2 * run : 2 * run + 2, -2:] == pytest.approx(np.diag(u), rel=1e-12)

@@ -177,15 +177,19 @@ def test_other_samples_can_be_held_back() -> None:
     assert len(result.fitted.measured) == 600
 
 
-def test_the_report_says_everything() -> None:
+def test_the_report_is_a_screen_and_details_say_everything() -> None:
     result = fitted(panda(), held_back=0.25)
     text = str(result)
     assert text == result.report
     assert text.startswith("panda7: 91 parameters by the consistent fit of 450 samples, 150 held back\n")
     assert "base parameters   62 of 62 excited, condition number " in text
-    for words in ("held back  relative", "known in combinations alone", "without effect on any torque", "joint7.m "):
+    for words in ("held back  relative", "known in combinations alone", "without effect on any torque", "coulomb"):
         assert words in text
-    assert max(map(len, text.splitlines())) < 250
+    lines = text.splitlines()
+    assert len(lines) <= 49
+    assert max(map(len, lines)) <= 120
+    assert all(name in result.details for name in ("joint7.m ", "joint1.Izz + joint2.Iyy", "base parameter"))
+    assert max(map(len, result.details.splitlines())) < 250
     assert repr(result) == "Identification('panda7', method='consistent', 62 base parameters)"
 
 

@@ -122,3 +122,14 @@ def test_wrong_arguments_are_refused() -> None:
         plotting.identification(3)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="show: got 'all'; give 'torques' or 'parameters'"):
         plotting.identification(result(), "all")  # type: ignore[arg-type]
+
+
+def test_residuals_are_drawn_over_samples_speeds_and_efforts() -> None:
+    e = panda()
+    result = gd.identification.fit(e.dyn, e.q, e.v, e.a, e.measured(0), method="weighted")
+    grid = plotting.identification(result, "residuals")
+    assert grid.shape == (7, 3)
+    assert [ax.get_xlabel() for ax in grid[-1]] == ["sample, fitted", "speed [rad/s or m/s]", "torque [N m or N]"]
+    for ax, x in zip(grid[2], (np.arange(600), e.v[:, 2], result.fitted.measured[:, 2]), strict=True):
+        assert np.asarray(ax.lines[0].get_xdata()) == pytest.approx(x)
+        assert np.asarray(ax.lines[0].get_ydata()) == pytest.approx(result.fitted.residuals[:, 2])

@@ -49,9 +49,16 @@ LONG = {
     "docs/parameters.md",
     "docs/rotors.md",
     "docs/identification.md",
+    "docs/log_to_model.md",
     "docs/from_pinocchio_casadi.md",
 }
-EXTRAS = {"docs/parameter_sweeps.md", "docs/gallery.md", "docs/viewer.md", "docs/identification.md"}
+EXTRAS = {
+    "docs/parameter_sweeps.md",
+    "docs/gallery.md",
+    "docs/viewer.md",
+    "docs/identification.md",
+    "docs/log_to_model.md",
+}
 SYSTEM = {"docs/compiled_functions.md"}
 
 

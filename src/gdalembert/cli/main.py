@@ -28,6 +28,7 @@ _COMMANDS = {
     "validate": ("validate", "compare formulations with Pinocchio at random states"),
     "count": ("tables", "count the instructions of every Function"),
     "derive": ("derive", "write the equations of a robot as closed forms or as code"),
+    "identify": ("identify", "find the parameters of a robot in the file of a measured motion"),
     "plot": ("plot", "draw a figure of a robot into a file (needs the extra plot)"),
     "view": ("view", "show a robot in the browser until Ctrl-C (needs the extra viewer)"),
     "cache": ("tables", "list or remove the libraries that gd.compile has built"),

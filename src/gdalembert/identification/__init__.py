@@ -9,6 +9,7 @@ from gdalembert.errors import IdentificationWarning
 from gdalembert.identification.consistent import IdentificationError
 from gdalembert.identification.excitation import ExcitationError, excitation
 from gdalembert.identification.experiment import Experiment
+from gdalembert.identification.files import load, save
 from gdalembert.identification.fit import fit
 from gdalembert.identification.fourier import Excitation
 from gdalembert.identification.regression import Bounds, Prior
@@ -32,4 +33,6 @@ __all__ = [
     "excitation",
     "filtered",
     "fit",
+    "load",
+    "save",
 ]

@@ -24,7 +24,9 @@ import pinocchio as pin
 from gdalembert.dynamics.constrained.constrained_dynamics import check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
+from gdalembert.identification.experiment import Known
 from gdalembert.identification.fourier import INSTANTS, Excitation, Limit, Path, Plan
+from gdalembert.identification.unknowns import known_values
 from gdalembert.model.configuration import checked_configuration, neutral
 from gdalembert.model.limits import NEGLIGIBLE, Bounds
 from gdalembert.model.tree import Joint
@@ -76,6 +78,8 @@ def excitation(
     at_rest: bool = True,
     criterion: str = "determinant",
     noise: npt.ArrayLike | None = None,
+    runs: Sequence[Known] = ({},),
+    gains: bool = False,
     margin: float = 0.05,
     starts: int = 3,
     seed: int = 0,
@@ -101,6 +105,11 @@ def excitation(
             motions.
         noise: standard deviations of the measured efforts (nu) [N m, N]; by default proportional to the effort limits
             if these are finite, else equal.
+        runs: what is known of the parameters in each of the runs in which the motion is made, as of an
+            :class:`~gdalembert.identification.Experiment`: ``[{"tool": pin.Inertia.Zero()}, {"tool.m": 2.0}]`` without
+            and with a load.
+        gains: whether drive gains are to be determined as well, from currents; a number of the robot must be known
+            then, as that of the load.
         margin: part of each limit that is left free at all times, since the nominal parameters are not those of the
             robot, and a servo needs some.
         starts: number of random motions to start from; the best result is returned. ``seed``: of these.
@@ -140,8 +149,17 @@ def excitation(
         efforts=efforts,
         noise=_noise(limits, efforts, noise),
         margin=margin,
+        known=_known(dyn, runs),
+        with_gains=gains,
     )
     return Search(plan, criterion, rng, options or {}).best(starts)
+
+
+def _known(dyn: Dynamics, runs: Any) -> tuple[Mapping[str, float], ...]:
+    """Known parameters of each run."""
+    if not isinstance(runs, list | tuple) or not runs or not all(isinstance(each, Mapping) for each in runs):
+        raise ArgumentTypeError(f"excitation: runs={runs!r}; give a list of {{name: value}}, one of each run")
+    return tuple(known_values("excitation", each, tuple(dyn.parameters.names)) for each in runs)
 
 
 def _bounds(dyn: Dynamics, given: Bounds | pin.Model) -> Bounds:
@@ -282,6 +300,12 @@ class Search:
         self.columns = sorted(independent_columns(unit_columns(every, _ROUNDING), _DEPENDENT)[0])
         if not self.columns:
             raise ArgumentError("excitation: no parameter changes the measured efforts; move other joints")
+        told = [plan.names[column] for column in self.columns]
+        if plan.with_gains and (lost := [name for name in plan.names if name.endswith(".gain") and name not in told]):
+            raise ArgumentError(
+                f"excitation: gains: {lost[0]!r} cannot be told: efforts and currents scale together while no number "
+                "of the robot is known; give runs=[{'tool': pin.Inertia.Zero()}, {'tool.m': mass}] of a load"
+            )
         self._size = np.linalg.norm(every[:, self.columns], axis=0) / np.sqrt(len(typical))
 
     def w(self, x: Array) -> Array:
@@ -350,7 +374,6 @@ class Search:
             if np.any(lower > upper):
                 break
         plan, dyn = self.plan, self.plan.dyn
-        names = dyn.parameters.names if len(dyn.parameters) else dyn.base_parameters.names
         used, excess = _summary(found)
         return Excitation(
             model=dyn.tree.name,
@@ -361,7 +384,7 @@ class Search:
             q_indices=plan.entries,
             v_indices=plan.columns,
             nv=dyn.tree.nv,
-            parameters=tuple(names[column] for column in self.columns),
+            parameters=tuple(plan.names[column] for column in self.columns),
             condition_number=self.condition_number(x),
             first_condition_number=self.condition_number(first),
             limits=used,

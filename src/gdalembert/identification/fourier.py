@@ -254,6 +254,8 @@ class Plan:
         acceleration: limits (nv) [rad/s², m/s²], infinite if there are none.
         efforts: the entries of u that are measured. ``noise``: their standard deviations.
         margin: part of each limit of a joint and its effort that is left free.
+        known: what is known of the parameters in each of the runs in which the motion is made.
+        with_gains: whether the gains of the measured efforts are to be determined as well.
     """
 
     dyn: Dynamics
@@ -268,6 +270,16 @@ class Plan:
     efforts: tuple[int, ...]
     noise: Array
     margin: float
+    known: tuple[Mapping[str, float], ...]
+    with_gains: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the columns of W are of: parameters that some run does not know, or base parameters, and gains."""
+        gains = tuple(f"{self.bounds.u_names[k]}.gain" for k in self.efforts) if self.with_gains else ()
+        if not len(self.dyn.parameters):
+            return (*self.dyn.base_parameters.names, *gains)
+        return (*(name for name in self.dyn.parameters.names if any(name not in run for run in self.known)), *gains)
 
     @cached_property
     def entries(self) -> tuple[int, ...]:
@@ -332,7 +344,7 @@ class Plan:
         parts = (
             ("position", bounds.q_names, list(self.entries), q, bounds.q_lower, bounds.q_upper),
             ("velocity", bounds.v_names, moving, v, bounds.v_lower, bounds.v_upper),
-            ("effort", bounds.u_names, list(self.efforts), self._efforts(q, v, a), bounds.u_lower, bounds.u_upper),
+            *self._effort_limits(self._efforts(q, v, a)),
             ("acceleration", bounds.v_names, moving, a, -most, most),
         )
         found = [
@@ -346,8 +358,18 @@ class Plan:
             found.append((Limit((f"path {k}",) * n, values, *path_bounds(low, high, n)), 1.0))
         return found
 
+    def _effort_limits(self, efforts: Any) -> list[tuple[Any, ...]]:
+        """Those of the efforts of each run."""
+        bounds, nu = self.bounds, len(self.bounds.u_names)
+        found: list[tuple[Any, ...]] = []
+        for k in range(len(self.known)):
+            kind = "effort" if not k else f"effort (run {k + 1})"
+            own = efforts[k * nu : (k + 1) * nu, :]
+            found.append((kind, bounds.u_names, list(self.efforts), own, bounds.u_lower, bounds.u_upper))
+        return found
+
     def _efforts(self, q: Any, v: Any, a: Any) -> Any:
-        """u, in columns; by a call for each instant of a search.
+        """u of each run, one below the other, in columns; by a call for each instant of a search.
 
         CasADi differentiates a call by the Jacobian of the Function, of 3 nv columns, and a map in the direction of
         every coefficient, which takes three times as long.
@@ -358,22 +380,31 @@ class Plan:
 
     @cached_property
     def functions(self) -> tuple[ca.Function, ca.Function]:
-        """(q, v, a) → (u) at the nominal parameters, and → the transpose of one instant's rows of W.
+        """(q, v, a) → (u) at the nominal parameters of each run, and → the transpose of one instant's rows of W.
 
         The rows have columns that depend on others, too.
         """
+        q, v, a = symbols(q=self.dyn.tree.nq, v=self.dyn.tree.nv, a=self.dyn.tree.nv).values()
+        runs = [self._run(known, q, v, a) for known in self.known]
+        efforts, w = (ca.vertcat(*parts) for parts in zip(*runs, strict=True))
+        return ca.Function("effort", [q, v, a], [efforts]), ca.Function("regressor", [q, v, a], [w.T])
+
+    def _run(self, known: Mapping[str, float], q: ca.SX, v: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """u and the rows of W in a run that knows some parameters."""
         dyn, parameters = self.dyn, self.dyn.parameters
-        q, v, a = symbols(q=dyn.tree.nq, v=dyn.tree.nv, a=dyn.tree.nv).values()
         if len(parameters):
             tau = dyn.inverse_dynamics(q, v, a, parameters.symbols)
             both = [tau, ca.jacobian(tau, parameters.symbols)]
-            tau, by_p = ca.substitute(both, [parameters.symbols], [ca.DM(parameters.values)])
+            tau, by_p = ca.substitute(both, [parameters.symbols], [ca.DM(parameters.vector(known))])
+            free = ca.diag(ca.DM([name not in known for name in parameters.names]))
+            by_p = ca.mtimes(by_p, ca.sparsify(free))[:, [k for k, x in enumerate(parameters.names) if x in self.names]]
         else:
             tau, by_p = dyn.inverse_dynamics(q, v, a), dyn.base_regressor(q, v, a)
         of_tau = ca.DM(np.linalg.inv(dyn.actuation))
-        w = ca.mtimes(of_tau, by_p)[list(self.efforts), :] / self.noise
-        efforts = ca.Function("effort", [q, v, a], [ca.mtimes(of_tau, tau)])
-        return efforts, ca.Function("regressor", [q, v, a], [w.T])
+        u, by_p = ca.mtimes(of_tau, tau), ca.mtimes(of_tau, by_p)
+        if self.with_gains:
+            by_p = ca.horzcat(by_p, ca.diag(u)[:, list(self.efforts)])
+        return u, by_p[list(self.efforts), :] / self.noise
 
     def rows_of_w(self, coefficients: Any, columns: Sequence[int] | None = None) -> Any:
         """Wᵀ of one period, or of some of its columns."""

@@ -34,7 +34,6 @@ from gdalembert.identification.signals import decimated
 from gdalembert.identification.unknowns import Unknowns, View, quantity
 from gdalembert.spatial.arrays import Array
 
-
 _MOST = 30.0
 """Logarithm of a gain, beyond which a step went too far."""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import wrap
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -16,6 +18,9 @@ from gdalembert.spatial.arrays import Array
 
 _SHOWN = 12
 """Names of a list that are printed."""
+_COLUMNS, _LINES = 120, 48
+"""Of a screen."""
+_INDENTS: Any = {"subsequent_indent": "    ", "break_on_hyphens": False, "drop_whitespace": False}
 _FRICTION = ("viscous", "coulomb", "offset", "load")
 _WIDTH = 60
 """Characters of a formula that are printed."""
@@ -207,7 +212,7 @@ class Identification(Estimate):
 
     @cached_property
     def report(self) -> str:
-        """Residuals of each joint, what is not known, and every parameter with its standard deviation."""
+        """A screen: residuals and gains of each sensor, friction, coefficients, and what is not known or doubtful."""
         rank, possible = len(self.base), self.structural_rank
         held_back = f", {len(self.held_back.measured)} held back" if self.held_back else ""
         head = ["joint", "noise", "residual", "relative"]
@@ -220,6 +225,13 @@ class Identification(Estimate):
             [name, *(shown(x, how) for how, x in zip(formats, values, strict=True))]
             for name, *values in zip(self.joints, *of_joints, strict=True)
         ]
+        if self.gains:
+            head.append("gain")
+            for row in rows:
+                if row[0] in self.gains:
+                    row.append(f"{self.gains[row[0]]:.4g} ± {self.gains_standard_deviation[row[0]]:.1g}")
+                else:
+                    row.append("–")
         lines = [
             f"{self.robot}: {len(self.names)} parameters by the {self.method} fit of {len(self.fitted.measured)} "
             f"sample{'s' * (len(self.fitted.measured) != 1)}{held_back}",
@@ -227,14 +239,47 @@ class Identification(Estimate):
             *(f"  {remark}" for remark in self.remarks),
             *([f"  at a bound: {some(self.at_bounds)}"] if self.at_bounds else []),
             *aligned([head, *rows]),
+            *self._of_elements(),
         ]
-        missing, base = self.not_identifiable, self.base
+        missing = self.not_identifiable
         unknown = (
             ("not excited by the samples", missing.not_excited, "; "),
             ("known in combinations alone", missing.combined, ", "),
             ("without effect on any torque", missing.without_effect, ", "),
         )
         lines += [f"  {what}: {some(names, comma)}" for what, names, comma in unknown if names]
+        lines = [short for line in lines for short in wrap(line, _COLUMNS, **_INDENTS)]
+        if len(lines) >= _LINES:
+            lines = [*lines[: _LINES - 2], f"  … {len(lines) - _LINES + 2} lines more"]
+        return "\n".join([*lines, "  all parameters: print(result.details)"])
+
+    def _of_elements(self) -> list[str]:
+        """Tables of friction and motors by element, and of coefficients."""
+        place, elements = {name: k for k, name in enumerate(self.names)}, dict[str, None]()
+        for name in self.friction:
+            elements.setdefault(name.rpartition(".")[0])
+        quantities = [x for x in _FRICTION if any(f"{name}.{x}" in place for name in elements)]
+
+        def cell(name: str) -> str:
+            if name not in place:
+                return ""
+            k = place[name]
+            return f"{self.values[k]:.3g} ± {shown(self.standard_deviation[k], '.1g')}"
+
+        lines = []
+        if elements:
+            rows = [[name, *(cell(f"{name}.{x}") for x in quantities)] for name in elements]
+            lines += aligned([["friction", *quantities], *rows])
+        if self.coefficients:
+            errors = self.coefficients_standard_deviation
+            rows = [[name, f"{x:.4g}", shown(errors[name], ".2g")] for name, x in self.coefficients.items()]
+            lines += aligned([["coefficient", "estimate", "± std. dev."], *rows])
+        return lines
+
+    @cached_property
+    def details(self) -> str:
+        """Every base parameter and parameter, with its standard deviation."""
+        lines, missing, base = list[str](), self.not_identifiable, self.base
         tables = (
             ("base parameter", base.names, base.nominal, base.values, base.standard_deviation),
             ("parameter", self.names, self.nominal, self.values, self.standard_deviation),

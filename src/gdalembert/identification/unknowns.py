@@ -17,7 +17,7 @@ import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.identification.efforts import Efforts
-from gdalembert.identification.experiment import Run
+from gdalembert.identification.experiment import Known, Run
 from gdalembert.model.inertia import DYNAMIC_PARAMETERS
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array
@@ -97,7 +97,7 @@ class Unknowns:
                     f"{run.where}: own: no run with the label {run.label!r} tells {name!r}; drop it there"
                 )
             index[self.local.index(name)] = self.names.index(own)
-        for name, value in _known(run, self.local).items():
+        for name, value in known_values(run.where, run.known, self.local).items():
             k = self.local.index(name)
             index[k], known[k] = -1, value
         return View(index, known)
@@ -106,7 +106,7 @@ class Unknowns:
         """Entries that some run knows and none tells; what a run knows of a part of a body comes first."""
         parts, whole, seen = dict[int, float](), dict[int, float](), set[int]()
         for run in runs:
-            given = _known(run, self.local)
+            given = known_values(run.where, run.known, self.local)
             free = self.view(replace(run, known={})).index
             seen |= {int(k) for k in self.view(run).index}
             for name, value in given.items():
@@ -162,17 +162,21 @@ def _chosen(run: Run, given: Iterable[str], names: tuple[str, ...]) -> list[str]
     return list(found)
 
 
-def _known(run: Run, names: tuple[str, ...]) -> dict[str, float]:
-    """Known values by the name of a parameter."""
+def known_values(where: str, known: Known, names: tuple[str, ...]) -> dict[str, float]:
+    """Known values by the name of a parameter.
+
+    Raises:
+        UnknownNameError, ArgumentError: if a name is not that of a parameter or element, or values are not its own.
+    """
     found: dict[str, float] = {}
-    for name, given in run.known.items():
-        what = f"{run.where}: known[{name!r}]"
+    for name, given in known.items():
+        what = f"{where}: known[{name!r}]"
         own = [name] if name in names else [each for each in names if element(each) == name]
         if isinstance(given, pin.Inertia):
             own = [each for each in own if quantity(each) in DYNAMIC_PARAMETERS]
             given = given.toDynamicParameters()
         if not own:
-            raise UnknownNameError(f"parameter or element ({run.where}: known)", name, names)
+            raise UnknownNameError(f"parameter or element ({where}: known)", name, names)
         values = numbers(what, given).ravel()
         if len(values) != len(own):
             raise ArgumentError(f"{what} has {len(values)} numbers; give {len(own)}: {', '.join(map(quantity, own))}")

@@ -14,7 +14,7 @@ from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.identification.fourier import Excitation
-from gdalembert.identification.result import Identification, shown
+from gdalembert.identification.result import Identification, Torques, shown
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.from_pinocchio import name_of, read_tree
 from gdalembert.model.limits import Bounds
@@ -301,36 +301,53 @@ def _nominal_efforts(dyn: Dynamics, q: Array, v: Array, a: Array) -> Array:
     return np.asarray(np.linalg.solve(dyn.actuation, tau.full()).T)
 
 
-def identification(result: Identification, show: Literal["torques", "parameters"] = "torques") -> Any:
-    """The torques of a fit beside the measured ones, or its base parameters beside the nominal ones.
+def identification(result: Identification, show: Literal["torques", "residuals", "parameters"] = "torques") -> Any:
+    """The efforts of a fit beside the measured ones, their residuals, or base parameters beside the nominal ones.
 
     Torques are those of the samples that were held back, if there are any, else of those that were fitted, each joint
-    in a panel with its residuals. Of each base parameter, the estimate, the nominal value and the standard deviation
-    are drawn on a logarithmic axis: an estimate far to the right of its standard deviation is well known.
+    in a panel with its residuals. Residuals are drawn over the samples, over the speed of the axis and over the effort:
+    what is left there has a shape, as friction, or is noise. Of each base parameter, the estimate, the nominal value
+    and the standard deviation are drawn on a logarithmic axis: an estimate far to the right of its standard deviation
+    is well known.
 
     Args:
         result: of :func:`gdalembert.identification.fit`.
-        show: ``"torques"`` or ``"parameters"``.
+        show: ``"torques"``, ``"residuals"`` or ``"parameters"``.
 
     Returns:
-        An array of Axes (nv), or the Axes of the parameters.
+        An array of Axes (m), or (m × 3) of residuals, or the Axes of the parameters.
 
     Raises:
         ArgumentTypeError: if it is not the result of an identification.
         ArgumentError: if ``show`` is another word.
     """
     expect("identification", result, Identification, "the result of gd.identification.fit")
-    choice("identification: show", show, ("torques", "parameters"))
+    choice("identification: show", show, ("torques", "residuals", "parameters"))
     if show == "parameters":
         return _parameters(result)
     torques, which = (result.held_back, "held back") if result.held_back else (result.fitted, "fitted")
+    unit = "current [A]" if result.gains else "torque [N m or N]"
+    if show == "residuals":
+        return _residuals(result, torques, f"sample, {which}", unit)
     titles = [f"{name}: {shown(x, '.1%')}" for name, x in zip(result.joints, torques.relative, strict=True)]
-    grid = style.joint_panels(f"sample, {which}", ["torque [N m or N]"] * len(titles), titles)
+    grid = style.joint_panels(f"sample, {which}", [unit] * len(titles), titles)
     for k, ax in enumerate(grid):
         ax.plot(torques.measured[:, k], color=GREY, linewidth=2.4, label="measured")
         ax.plot(torques.predicted[:, k], color=BLUE, linewidth=1.2, label="predicted")
         ax.plot(torques.residuals[:, k], color=ORANGE, linewidth=1.0, label="residual")
     style.shared_legend(grid[0])
+    return grid
+
+
+def _residuals(result: Identification, torques: Torques, samples: str, unit: str) -> Any:
+    """A row for each sensor: residuals over samples, speed and effort."""
+    grid = style.panels(len(result.joints), 3, (9.0, 0.6 + 1.4 * len(result.joints)), sharey="row")
+    for k, name in enumerate(result.joints):
+        over = (np.arange(len(torques.measured)), torques.speeds[:, k], torques.measured[:, k])
+        for ax, x, what in zip(grid[k], over, (samples, "speed [rad/s or m/s]", unit), strict=True):
+            ax.plot(x, torques.residuals[:, k], ".", color=BLUE, markersize=1.5)
+            ax.axhline(0, color=GREY, linewidth=0.8)
+            label(ax, what if k == len(result.joints) - 1 else "", name if ax is grid[k, 0] else "")
     return grid
 
 
