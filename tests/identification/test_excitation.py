@@ -326,7 +326,7 @@ def test_a_motion_with_a_known_load_tells_gains_and_friction_under_load() -> Non
     assert {"joint1.gain", "joint2.gain", "joint1.load", "joint2.load"} <= set(found.parameters)
     assert "link2.m" not in found.parameters
     assert found.limits["effort (run 2) of joint1"] > found.limits["effort of joint1"]  # of 30 kg more
-    with pytest.raises(ArgumentError, match=r"^excitation: gains: 'joint2.gain' cannot be told: efforts and currents"):
+    with pytest.raises(ArgumentError, match=r"^excitation: gains: 'joint1.gain' cannot be told: efforts and currents"):
         gd.identification.excitation(gd.NewtonEuler(model, friction="model", parameters=["inertia"]), model, **given)
     with pytest.raises(UnknownNameError, match=r"known\) named 'tool'"):
         gd.identification.excitation(dyn, model, runs=[{"tool": 1.0}])

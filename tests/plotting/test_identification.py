@@ -120,7 +120,7 @@ def test_base_parameters_are_drawn_with_their_standard_deviations() -> None:
 def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(ArgumentTypeError, match=r"expected the result of gd\.identification\.fit, got int$"):
         plotting.identification(3)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="show: got 'all'; give 'torques' or 'parameters'"):
+    with pytest.raises(ArgumentError, match="show: got 'all'; give 'torques', 'residuals' or 'parameters'"):
         plotting.identification(result(), "all")  # type: ignore[arg-type]
 
 

@@ -34,7 +34,7 @@ ALLOWED = {
     "plotting": {*ROBOTS, "identification", "simulation", "ocp"},
     "viewer": {*ROBOTS, "simulation", "ocp"},
     "testing": {"validation"},
-    "cli": {*DYNAMICS, "validation", "compilation", "symbolic", "export", "plotting", "viewer"},
+    "cli": {*DYNAMICS, "identification", "validation", "compilation", "symbolic", "export", "plotting", "viewer"},
     "__main__": {"cli"},
     "gdalembert": {"citation"},
 }
@@ -58,9 +58,9 @@ FLOORS = {
 
 LONG_FUNCTIONS = {
     "gdalembert.calibration.fit.fit": "describes 7 arguments and its errors; 43 lines of code",
-    "gdalembert.identification.excitation.excitation": "describes 16 arguments; 31 lines of code",
+    "gdalembert.identification.excitation.excitation": "describes 18 arguments; 33 lines of code",
     "gdalembert.export.formats.derive": "describes 8 arguments; 32 lines of code",
-    "gdalembert.identification.fit.fit": "describes 12 arguments and its errors; 53 lines of code",
+    "gdalembert.identification.fit.fit": "describes 19 arguments and its errors; 45 lines of code",
     "gdalembert.plotting.motions.torque_decomposition": "describes 5 arguments and its errors; 39 lines of code",
     "gdalembert.simulation.simulate.simulate": "describes 11 arguments; 37 lines of code",
     "gdalembert.validation.validate.validate": "describes 7 arguments, states and checks; 15 lines of code",
