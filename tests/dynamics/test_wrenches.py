@@ -193,9 +193,9 @@ def test_what_takes_no_wrenches_says_what_to_give(name: str) -> None:
     calls[name](robot().under())
 
 
-def test_identification_knows_no_wrenches() -> None:
+def test_identification_asks_for_the_wrenches() -> None:
     dyn = robot(parameters=["inertia"])
-    with pytest.raises(UnsupportedError, match=r"fit: the wrenches at body_1, body_0 are an input; give dyn.under\("):
+    with pytest.raises(ArgumentError, match=r"fit: the wrenches at body_1, body_0 are an input; give Experiment\("):
         gd.identification.fit(dyn, *np.zeros((4, 5, 2)))
     with pytest.raises(UnsupportedError, match="excitation: the wrenches at body_1, body_0 are an input"):
         gd.identification.excitation(dyn, gd.ocp.Bounds.of(dyn))
