@@ -248,7 +248,9 @@ def test_data_that_know_nothing_leave_everything_as_it_was(kind: str, method: An
     exact = with_friction(e.nominal).inverse_dynamics(e.q.T, still.T, still.T).full().T
     tau = exact + e.sigma * np.random.default_rng(0).normal(size=exact.shape)
     dyn = with_friction(e.nominal, {kind: True})
-    result = fit(dyn, e.q, still, still, tau, model=e.nominal, method=method)
+    told = rf"^fit: the samples excite none of {len(dyn.parameters)} base parameters, at speeds of at most 0; all"
+    with pytest.warns(IdentificationWarning, match=told):
+        result = fit(dyn, e.q, still, still, tau, model=e.nominal, method=method)
     assert len(result.base) == 0
     assert result.not_identifiable.not_excited == result.not_identifiable.parameters == tuple(dyn.parameters.names)
     assert np.all(np.isinf(result.standard_deviation))
@@ -264,7 +266,7 @@ def test_torques_without_gravity_are_told() -> None:
     with pytest.warns(IdentificationWarning, match=r"^fit: the model cannot explain the data: the residual of 'jo"):
         result = fit(e.dyn, e.q, e.v, e.a, exact)
     assert result.remarks[0].startswith("the model cannot explain the data: the residual of 'joint")
-    assert result.remarks[0] in str(result)
+    assert result.remarks[0] in said(result)
     assert fitted(e).remarks == ()
 
 
@@ -291,7 +293,12 @@ def test_few_samples_are_told() -> None:
     few = [part[::50] for part in (e.q, e.v, e.a, e.measured(0))]
     with pytest.warns(IdentificationWarning, match=r"^fit: 84 torques are few for 62 base .*; give at least 124$"):
         result = fit(e.dyn, *few, method="weighted")
-    assert result.remarks[0] in str(result)
+    assert result.remarks[0] in said(result)
+
+
+def said(result: gd.identification.Identification) -> str:
+    """The report without the breaks of lines."""
+    return " ".join(str(result).split())
 
 
 def slow() -> tuple[Experiment, Any, np.ndarray]:
@@ -309,7 +316,7 @@ def test_base_parameters_that_are_uncertain_are_told() -> None:
         result = fit(e.dyn, *motion, tau, method="weighted")
     assert len(result.base) == result.structural_rank == 62
     assert result.not_identifiable.not_excited == ()
-    assert result.remarks[0] in str(result)
+    assert result.remarks[0] in said(result)
     off = (result.base.values - result.base.matrix @ e.p) / result.base.standard_deviation
     assert np.sqrt(np.mean(off**2)) < 1.4
     k = result.names.index("joint7.armature")

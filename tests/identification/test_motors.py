@@ -60,6 +60,7 @@ def runs(noise: float, offsets: np.ndarray = OFFSETS) -> list[Experiment]:
     return found
 
 
+@pytest.mark.long
 def test_a_coupled_wrist_is_found_from_its_currents() -> None:
     """2 % of noise: each true value within 5 % or 3 deviations, gains within 3 %."""
     dyn = gd.NewtonEuler(

@@ -192,8 +192,8 @@ def _wrenches(dyn: Dynamics, given: Any, count: int, where: str) -> Array:
     height, n = external.shape
     if given is None:
         raise ArgumentError(
-            f"{where}: the wrenches at {', '.join(external.names)} are an input; give Experiment(…, wrenches=) the measured "
-            f"ones, ({count}, {height}, {n}), or the robot dyn.under()"
+            f"{where}: the wrenches at {', '.join(external.names)} are an input; give Experiment(…, wrenches=) the "
+            f"measured ones, ({count}, {height}, {n}), or the robot dyn.under()"
         )
     array = numbers(f"{where}: wrenches", given, finite=False)
     if array.ndim == 2 and n == 1:

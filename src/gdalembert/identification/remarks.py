@@ -31,7 +31,7 @@ _ALIKE, _UNLIKE = 0.8, 0.5
 """Correlation of curves that are the same, and of curves that are not."""
 _FACTOR = 10.0
 """How many times larger or smaller than those of the nominal model torques of the right unit are not."""
-_NOTABLE, _FOLLOWS = 0.1, 0.3
+_NOTABLE, _FOLLOWS = 0.1, 0.4
 """A residual in parts of what was measured that is looked at, and the part of it that another axis explains."""
 _MOST = 2000
 """Samples that are looked at."""
@@ -82,6 +82,12 @@ def remarks(
             "a torque by more than all of the measured one where joints move at 1 rad/s and rad/s² (m/s and m/s²); "
             "excite them, or give priors with standard deviations"
         )
+    if not rank and problem.structure.own:
+        fastest = max(float(np.abs(run.samples.v).max(initial=0)) for run in problem.runs)
+        said.append(
+            f"the samples excite none of {len(problem.structure.own)} base parameters, at speeds of at most "
+            f"{fastest:.3g}; all values are those of the prior: give a motion"
+        )
     said += _couplings(problem, fitted)
     if much := _unexplained(joints, estimate, s, fitted):
         said.append(f"the model cannot explain the data: the residual of {much}; {_ADVICE}")
@@ -109,11 +115,33 @@ def _unexplained(joints: tuple[str, ...], estimate: Estimate, s: Array, fitted: 
 
 
 def _suspicions(problem: LeastSquaresProblem) -> list[str]:
-    """A sentence for each measurement that looks like that of another sign, sensor or unit."""
-    measured, nominal = _compared(problem)
+    """A sentence for each measurement that looks like that of another sign, sensor or unit, run by run."""
+    step = max(1, sum(len(run.samples) for run in problem.runs) // _MOST)
+    said, ratios = list[str](), list[Array]()
+    for run, view in zip(problem.runs, problem.unknowns.views, strict=True):
+        samples = run.samples.part(slice(None, None, step))
+        seen = samples.weights > 0
+        measured = samples.measured * seen
+        nominal = problem.predicted(samples, view, problem.unknowns.nominal) * seen
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios.append(np.sqrt(np.mean(measured**2, axis=0) / np.mean(nominal**2, axis=0)))
+        where = f"in run {run.label!r} " if len(problem.runs) > 1 else ""
+        said += [where + each for each in _looks(problem, _correlations(measured, nominal), ratios[-1])]
+    for i in problem.unknowns.gains:
+        of_runs = np.array([ratio[i] for ratio in ratios])
+        if of_runs.min() > 0 and of_runs.max() > _FACTOR * of_runs.min():
+            one, other = (problem.runs[int(k)].label for k in (of_runs.argmax(), of_runs.argmin()))
+            said.append(
+                f"the current of {problem.efforts.sensors.names[i]!r} is {of_runs.max() / of_runs.min():.3g} times as "
+                f"large in run {one!r} as in run {other!r}, beside those of the nominal model; check its unit"
+            )
+    return said
+
+
+def _looks(problem: LeastSquaresProblem, alike: Array, ratio: Array) -> list[str]:
+    """Sentences on one run, by the correlations (m × m) of measured and nominal efforts, and their ratios (m)."""
     sensors, said = problem.efforts.sensors, list[str]()
     what = "torque" if sensors.kind == "tau" else "current"
-    alike = _correlations(measured, nominal)
     for i, name in enumerate(sensors.names):
         if alike[i, i] < -_ALIKE:
             said.append(
@@ -127,9 +155,6 @@ def _suspicions(problem: LeastSquaresProblem) -> list[str]:
                     f"the {what} of {name!r} looks like that of {sensors.names[j]!r} and the other way round "
                     f"(correlations {alike[i, j]:.2f} and {alike[j, i]:.2f}); check the order of columns"
                 )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.sqrt(np.mean(measured**2, axis=0) / np.mean(nominal**2, axis=0))
-    for i, name in enumerate(sensors.names):
         is_scaled = alike[i, i] > _ALIKE and not 1 / _FACTOR < ratio[i] < _FACTOR
         if is_scaled and i not in problem.unknowns.gains:
             said.append(
@@ -162,18 +187,6 @@ def _couplings(problem: LeastSquaresProblem, fitted: Torques) -> list[str]:
                 "whose motors are coupled? Give actuation={motor: column of B} and motors="
             )
     return said
-
-
-def _compared(problem: LeastSquaresProblem) -> tuple[Array, Array]:
-    """What was measured (… × m), 0 where nothing was, and what the nominal model would, at some samples."""
-    measured, nominal = [], []
-    step = max(1, sum(len(run.samples) for run in problem.runs) // _MOST)
-    for run, view in zip(problem.runs, problem.unknowns.views, strict=True):
-        samples = run.samples.part(slice(None, None, step))
-        seen = samples.weights > 0
-        measured.append(samples.measured * seen)
-        nominal.append(problem.predicted(samples, view, problem.unknowns.nominal) * seen)
-    return np.concatenate(measured), np.concatenate(nominal)
 
 
 def _correlations(measured: Array, nominal: Array) -> Array:

@@ -20,7 +20,7 @@ _SHOWN = 12
 """Names of a list that are printed."""
 _COLUMNS, _LINES = 120, 48
 """Of a screen."""
-_INDENTS: Any = {"subsequent_indent": "    ", "break_on_hyphens": False, "drop_whitespace": False}
+_INDENTS: Any = {"subsequent_indent": "    ", "break_on_hyphens": False}
 _FRICTION = ("viscous", "coulomb", "offset", "load")
 _WIDTH = 60
 """Characters of a formula that are printed."""

@@ -53,6 +53,7 @@ def test_motors_turn_at_the_speeds_that_their_efforts_work_at(formulation: type[
     assert relative_error(by_v, -inverse @ own_v) < 1e-12
 
 
+@pytest.mark.long
 def test_long_chains_have_them_too() -> None:
     """Where forward dynamics are by articulated bodies otherwise, and of robots that are held."""
     model = gd.load_urdf("panda7")
