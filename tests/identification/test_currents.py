@@ -265,4 +265,4 @@ def test_a_run_with_currents_of_another_unit_is_told() -> None:
         fit(sheet(), experiments=[free, spoiled], method="weighted")
     told = [str(each.message) for each in warnings if "check its unit" in str(each.message)]
     assert told[0].startswith("fit: the current of 'joint1' is ")
-    assert " times as large in run 'loaded' as in run 'unloaded', beside those of" in told[0]
+    assert " times as large in run 'loaded' as in run 'unloaded'; check its unit" in told[0]

@@ -31,6 +31,8 @@ _ALIKE, _UNLIKE = 0.8, 0.5
 """Correlation of curves that are the same, and of curves that are not."""
 _FACTOR = 10.0
 """How many times larger or smaller than those of the nominal model torques of the right unit are not."""
+_UNIT = 100.0
+"""How many times larger currents of one run are not than those of another, in the same unit."""
 _NOTABLE, _FOLLOWS = 0.1, 0.4
 """A residual in parts of what was measured that is looked at, and the part of it that another axis explains."""
 _MOST = 2000
@@ -117,23 +119,24 @@ def _unexplained(joints: tuple[str, ...], estimate: Estimate, s: Array, fitted: 
 def _suspicions(problem: LeastSquaresProblem) -> list[str]:
     """A sentence for each measurement that looks like that of another sign, sensor or unit, run by run."""
     step = max(1, sum(len(run.samples) for run in problem.runs) // _MOST)
-    said, ratios = list[str](), list[Array]()
+    said, ratios, sizes = list[str](), list[Array](), list[Array]()
     for run, view in zip(problem.runs, problem.unknowns.views, strict=True):
         samples = run.samples.part(slice(None, None, step))
         seen = samples.weights > 0
         measured = samples.measured * seen
         nominal = problem.predicted(samples, view, problem.unknowns.nominal) * seen
+        sizes.append(np.sqrt(np.mean(measured**2, axis=0)))
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratios.append(np.sqrt(np.mean(measured**2, axis=0) / np.mean(nominal**2, axis=0)))
+            ratios.append(sizes[-1] / np.sqrt(np.mean(nominal**2, axis=0)))
         where = f"in run {run.label!r} " if len(problem.runs) > 1 else ""
         said += [where + each for each in _looks(problem, _correlations(measured, nominal), ratios[-1])]
     for i in problem.unknowns.gains:
-        of_runs = np.array([ratio[i] for ratio in ratios])
-        if of_runs.min() > 0 and of_runs.max() > _FACTOR * of_runs.min():
-            one, other = (problem.runs[int(k)].label for k in (of_runs.argmax(), of_runs.argmin()))
+        of_runs, size = (np.array([each[i] for each in found]) for found in (ratios, sizes))
+        one, other = int(size.argmax()), int(size.argmin())
+        if 0 < _UNIT * size[other] < size[one] and of_runs[one] > _FACTOR * of_runs[other]:
             said.append(
-                f"the current of {problem.efforts.sensors.names[i]!r} is {of_runs.max() / of_runs.min():.3g} times as "
-                f"large in run {one!r} as in run {other!r}, beside those of the nominal model; check its unit"
+                f"the current of {problem.efforts.sensors.names[i]!r} is {size[one] / size[other]:.3g} times as large in "
+                f"run {problem.runs[one].label!r} as in run {problem.runs[other].label!r}; check its unit"
             )
     return said
 
