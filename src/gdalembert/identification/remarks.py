@@ -133,10 +133,11 @@ def _suspicions(problem: LeastSquaresProblem) -> list[str]:
     for i in problem.unknowns.gains:
         of_runs, size = (np.array([each[i] for each in found]) for found in (ratios, sizes))
         one, other = int(size.argmax()), int(size.argmin())
+        name, labels = problem.efforts.sensors.names[i], [run.label for run in problem.runs]
         if 0 < _UNIT * size[other] < size[one] and of_runs[one] > _FACTOR * of_runs[other]:
             said.append(
-                f"the current of {problem.efforts.sensors.names[i]!r} is {size[one] / size[other]:.3g} times as large in "
-                f"run {problem.runs[one].label!r} as in run {problem.runs[other].label!r}; check its unit"
+                f"the current of {name!r} is {size[one] / size[other]:.3g} times as large in run {labels[one]!r} as in "
+                f"run {labels[other]!r}; check its unit"
             )
     return said
 
