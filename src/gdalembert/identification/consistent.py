@@ -52,8 +52,8 @@ def consistent(
         ArgumentError: if no such bodies lie within the bounds.
         IdentificationError: if the solver fails.
     """
-    required("fit", "clarabel")
-    cvxpy = required("fit", "cvxpy")
+    required("fit", "clarabel", "identification")
+    cvxpy = required("fit", "cvxpy", "identification")
     # ds/dz: excited directions by their standard deviations, then the others by 1
     estimate = descent.estimate
     rest = np.linalg.svd(estimate.base.matrix)[2][len(estimate.base.own) :].T
