@@ -128,6 +128,19 @@ def test_a_tick_is_one_step_of_many() -> None:
 
 
 @pytest.mark.system
+def test_few_iterations_find_the_first_u_of_a_kicked_robot() -> None:
+    """Where limits of u hold; a search that begins close to them does not get there."""
+    found = []
+    for iterations in (3, 60):
+        bounds = ocp.Bounds.of(DYN, u=dict.fromkeys(DYN.actuator_names, 12.0))
+        solver = reaching(bounds=bounds).solver("rti", {"iterations": iterations})
+        solver(**numbers())
+        found.append(solver(**numbers() | {"v0": [-2.0, 1.0]}))
+    assert np.abs(found[1].u).max() > 12 - 1e-3
+    assert np.abs(found[0].u[0] - found[1].u[0]).max() < 0.01
+
+
+@pytest.mark.system
 def test_the_stages_obey_the_equations_of_motion() -> None:
     found = reaching().solver("rti")(**numbers())
     stages = found.stages
