@@ -33,8 +33,8 @@ _FAILED = "Invalid_Number_Detected"
 _CAPPED = "Maximum_Iterations_Exceeded"
 _UNMET = 0.5
 """The part of violations that may be left by the iterations of a tick; then its plan is not told to be solved."""
-_FIRST_STEPS, _FIRST_ITERATIONS, _SMALL = 30, 60, 1e-6
-"""Steps of the first tick at most, iterations of each, and the relative step at which it ends."""
+_FIRST_STEPS, _FIRST_ITERATIONS, _SMALL, _SETTLED = 30, 60, 1e-6, 1e-3
+"""Steps of the first tick at most, iterations of each, the relative step at which it ends, and that of an optimum."""
 _OPTIONS = {"iterations": 3, "penalty": None, "first_gap": None, "levenberg_marquardt": 0.3}
 
 Planned = TypeVar("Planned", bound=Solution | JoinedSolution)
@@ -169,6 +169,11 @@ class RealTimeSteps(ABC, Generic[Planned]):
             self._warn(
                 f"{left:.0%} of violations of the start, of limits and of the dynamics are left after "
                 f"{self._steps.iterations} iterations; give more, or a plan nearby"
+            )
+        elif first and (size := self._steps.found["step"]) > _SETTLED:
+            self._warn(
+                f"the last of {_FIRST_STEPS} first steps is {size:.1g} of the plan, which is no optimum; begin nearer, "
+                "or at guess=…"
             )
         self.last = found = self._solution(solved=not reason)
         return found
@@ -396,7 +401,8 @@ class RealTimeSolver(RealTimeSteps[Solution]):
             OptimizationError: if the first step is such a one.
 
         Warns:
-            SolutionWarning: if it is not solved.
+            SolutionWarning: if it is not solved, or the first steps do not become small, as where a target is out of
+                reach.
         """
         return self._call(shift, guess, p, values)
 
