@@ -161,16 +161,19 @@ static double most(const double* x, int64_t count) {
    2: so it is, because the step is more than `largest` times as large as the plan. */
 int64_t gauss_newton_step(Tick* t, double* delta, int64_t iterations, double largest) {
   int64_t n = t->n;
-  double found[4], steepest = most(t->g, (n + 1) * NZP), penalty = t->penalty;
+  double cost = 0, found[4], steepest = most(t->g, (n + 1) * NZP), penalty = t->penalty;
   if (penalty <= 0) penalty = 10 * (steepest > 1e-6 ? steepest : 1e-6);
   if (penalty > t->weight && penalty < INFINITY) {
     t->weight = penalty;
     for (int i = 0; i < NC; ++i)
       if (t->w1[i] >= 0) t->w1[i] = t->w2[i] = penalty;
   }
-  double first_gap = t->first_gap > 0 ? t->first_gap : 1e-3 * t->weight; /* soft limits give way by 1e-3 at first */
-  first_gap = first_gap > 1e-9 ? first_gap : 1e-9;
   if (evaluate(t->start, 0, 1)) return 1;
+  for (int64_t k = 0; k <= n; ++k) cost += t->cost[k];
+  double kick = most(delta, NX), first_gap = 1e-3 * cost / n, kicked = 1e-3 * t->weight * (kick < 1 ? kick : 1);
+  if (kicked > first_gap) first_gap = kicked; /* far from the plan, a search that begins close to limits gets nowhere */
+  if (t->first_gap > 0) first_gap = t->first_gap;
+  first_gap = first_gap > 1e-9 ? first_gap : 1e-9;
   memcpy(t->x_0, delta, sizeof(double) * NX);
   memset(t->z, 0, sizeof(double) * (n + 1) * NZP);
   stage_qp((int) n, t->program, t->memory, (int) iterations, 1e-6 * first_gap, first_gap, t->z, found);
