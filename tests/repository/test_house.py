@@ -51,6 +51,7 @@ SHORT_MODULES: dict[str, str] = {
 """Modules below 60 lines, each with the reason why it is one."""
 
 FLOORS = {
+    "gdalembert.ocp": (11, "constraints, motions, ends, guesses, solutions, real time, problems, and what joins them"),
     "gdalembert.dynamics": (10, "its folders stand in it, each in its place of the row"),
     "gdalembert.flexible": (11, "as the dynamics; beams, modes and rods make links, links make trees"),
 }

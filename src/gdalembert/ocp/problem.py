@@ -89,6 +89,9 @@ class Problem(OptimalControlProblem[Solution]):
         CompilationError: if ``compiled`` steps are wanted, and there is no compiler, or it fails.
     """
 
+    _at_ends = False
+    """Whether a path holds at one end."""
+
     @interruptible
     def __init__(
         self,
@@ -124,10 +127,8 @@ class Problem(OptimalControlProblem[Solution]):
         self._parameters = ProblemParameters(self.opti, intervals)
         self._constraints = Constraints(self.opti)
         self._cost: ca.MX | None = None
-        self._paths: dict[str, FollowedPath] = {}
+        self._paths, self._stage_paths = dict[str, FollowedPath](), dict[str, FollowedPath]()
         self._cones: list[ca.Function] = []
-        self._stage_paths: dict[str, FollowedPath] = {}
-        self._at_ends = False
         self._integrals: dict[int, tuple[ca.MX, ca.Function]] = {}
         self._motion = TranscribedMotion(
             self.opti, self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled
