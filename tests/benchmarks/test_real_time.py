@@ -1,0 +1,107 @@
+"""Real-time iterations in loops: what is recorded keeps its bounds, and a small sample of it all."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from benchmarks.common.tables import RESULTS
+from benchmarks.real_time import crocoddyl, loops, programs, random_problems
+from benchmarks.real_time.tasks import EASY, KICKED, TASKS, FlexibleArm, PandaArm, Standing, Trot
+
+
+def recorded(name: str) -> dict[str, list[str]]:
+    """Of the tables of a page: the cells behind the first, by the first; of two rows of a name, the first."""
+    found: dict[str, list[str]] = {}
+    for line in (RESULTS / f"{name}.md").read_text(encoding="utf-8").splitlines():
+        if "|" in line:
+            title, *rest = (cell.strip() for cell in line.strip("|").split("|"))
+            found.setdefault(title, rest)
+    return found
+
+
+def test_the_recorded_ticks_keep_their_bounds() -> None:
+    """Ratios to IPOPT of at most 0.02, of the quadruped 0.01; errors of at most 1.5 times its; no input too large."""
+    rows = recorded("rti")
+    for task in TASKS:
+        for case in task.cases:
+            _, _, _, _, ratio, _, _, of_errors, used, *_ = rows[f"{task.title}, {case}"]
+            assert float(used) <= 1
+            if task is not Trot:
+                assert float(ratio) <= (0.01 if task is Standing else 0.02)
+                assert float(of_errors) <= (
+                    1.6 if task is FlexibleArm else 1.5
+                )  # of a page that is to be measured again
+
+
+def test_the_recorded_programs_cost_the_same() -> None:
+    text = (RESULTS / "rti.md").read_text(encoding="utf-8").partition("## Their quadratic programs")[2]
+    rows = [
+        line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ") and "programs" not in line
+    ]
+    compared = [row for row in rows if len(row) == 8]
+    assert len(compared) == sum(len(task.cases) for task in TASKS)
+    for _, count, *_, solved, lower, _ in compared:
+        assert int(solved.split(",")[0]) == int(count)
+        assert float(lower) <= 2e-6  # of that page; of the engine as it is now at most 7e-8 was seen
+
+
+def test_the_recorded_random_problems_are_solved_or_told() -> None:
+    rows = recorded("rti_random")
+    assert [name for name in random_problems.ROBOTS if name not in rows] == []
+    solved, first, later, used, *_ = rows["all"]
+    assert int(solved) + int(first) + int(later) == 1000
+    assert float(used) <= 1
+
+
+@pytest.mark.extras
+def test_the_reference_of_the_trot_moves_with_its_contacts() -> None:
+    trot = object.__new__(Trot)
+    times = 0.02 * np.arange(60)
+    for t in times:
+        lifted = [foot for foot, z in zip(Trot.sets["stand"], trot.heights(t), strict=True) if z > 1e-9]
+        assert not set(lifted) & set(Trot.sets[trot.stance(t)])
+    assert {trot.stance(t) for t in times} == {"stand", "left", "right"}
+
+
+def test_without_its_environment_crocoddyl_is_not_measured() -> None:
+    assert "Not measured: no environment with crocoddyl was given" in crocoddyl.section(None, 10)
+
+
+@pytest.mark.long
+@pytest.mark.system
+@pytest.mark.filterwarnings("ignore::gdalembert.errors.TipWarning")
+@pytest.mark.parametrize("kind", [PandaArm, FlexibleArm])
+def test_a_loop_and_its_programs(kind: type) -> None:
+    """By ours, HPIPM and PIQP the same costs."""
+    task, kept = kind(), []
+    solver = task.solver("rti")
+    found = loops.loop(task, solver, task.cases[KICKED], 12, lambda each: kept.append(programs.of(each)))
+    assert found.solved.all()
+    assert found.used.max() <= 1
+    compared = programs.compare(task.title, kept[1::3])
+    assert set(compared.solved.values()) == {4}
+    assert max(compared.below.values()) < 1e-6
+    assert max(compared.above.values()) < 2e-5  # where theirs ends
+    row = loops.Row(task, EASY, {loops.RTI: found})
+    assert loops.draw([row]).axes[0].get_xscale() == "log"
+    assert len(loops._cells(row)) == len(loops.HEAD)
+
+
+@pytest.mark.long
+@pytest.mark.system
+@pytest.mark.parametrize("name", ["puma560", "panda7"])
+def test_some_random_problems_are_solved_or_told(name: str) -> None:
+    found = random_problems.measure(name, 5)
+    assert all(each.kind == random_problems.SOLVED or each.told for each in found)
+    assert max(each.used for each in found) <= 1
+    assert f"| {name} |" in random_problems.report({name: found})
+
+
+def test_an_unknown_robot_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr(sys, "argv", ["random_problems", "pumma"])
+    with pytest.raises(SystemExit, match="2"):
+        random_problems.main()
+    assert "no robot pumma; there are puma560" in capsys.readouterr().err
