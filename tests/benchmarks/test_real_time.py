@@ -23,7 +23,7 @@ def recorded(name: str) -> dict[str, list[str]]:
 
 
 def test_the_recorded_ticks_keep_their_bounds() -> None:
-    """Ratios to IPOPT of about 0.02, of the quadruped 0.01; errors of at most 1.5 times its, but for flexible links; no input too large."""
+    """Ratios to IPOPT of about 0.02, of the quadruped 0.01; errors of 1.5 times its but for flexible links."""
     rows = recorded("rti")
     for task in TASKS:
         for case in task.cases:
