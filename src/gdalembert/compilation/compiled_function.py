@@ -68,7 +68,7 @@ def compile(
     time_limit: float | None = None,
     interpreter: bool = False,
     output: str = "full",
-    dtype: npt.DTypeLike = "float64",
+    dtype: str | type = "float64",
 ) -> CompiledFunction:
     """The Function as machine code, called with NumPy arrays.
 
