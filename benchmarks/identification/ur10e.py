@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,9 +62,9 @@ def measured(of: Signals) -> Array:
     return of.unfiltered_tau
 
 
-def experiment(of: Signals, **known: object) -> Experiment:
+def experiment(of: Signals, **known: Any) -> Experiment:
     """Currents as measured: the fit filters them as it does the regressor."""
-    return Experiment(of.q, of.v, of.a, current=of.unfiltered_tau, **known)  # type: ignore[arg-type]
+    return Experiment(of.q, of.v, of.a, current=of.unfiltered_tau, **known)
 
 
 def robot(model: pin.Model, *, load: bool, payload: Sequence[str] = ()) -> gd.NewtonEuler:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import re
 import warnings
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from importlib import metadata
@@ -57,7 +58,7 @@ class Drawn(NamedTuple):
     values: Mapping[str, Any]
 
 
-class Robot:
+class Robot(ABC):
     """What random problems of a robot have in common; the base of arms and quadrupeds."""
 
     tick: float
@@ -82,11 +83,13 @@ class Robot:
             -self.nu :
         ]
 
+    @abstractmethod
     def _problem(self) -> ocp.Problem:
-        raise NotImplementedError
+        """By ``gd.ocp``, with the parameters of :meth:`drawn`."""
 
+    @abstractmethod
     def drawn(self, rng: np.random.Generator) -> Drawn:
-        raise NotImplementedError
+        """A random problem."""
 
     def _speeds(self, rng: np.random.Generator, scale: float) -> Array:
         most = np.where(self.bounds.v_upper < 50, self.bounds.v_upper, 2.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -48,7 +49,7 @@ class Plant:
         return q, v
 
 
-class Task:
+class Task(ABC):
     """A robot with a reference: the base of the tasks, with INTERVALS intervals of ``interval`` seconds.
 
     Attributes:
@@ -70,9 +71,9 @@ class Task:
     bounds: ocp.Bounds
     plant: Plant
 
+    @abstractmethod
     def problem(self, **options: Any) -> ocp.Problem:
         """By ``gd.ocp``, with parameters q0, v0 and those of :meth:`given`."""
-        raise NotImplementedError
 
     def solver(self, kind: str) -> Any:
         """``"rti"``, or ``"ipopt"`` with compiled stages."""
@@ -81,13 +82,13 @@ class Task:
         options = {"ipopt.tol": 1e-6, "ipopt.max_iter": 60}
         return self.problem(degree=self.degree, compiled=True).solver("ipopt", options)
 
+    @abstractmethod
     def given(self, t: float, motion: Motion) -> Given:
         """The parameters at a tick."""
-        raise NotImplementedError
 
+    @abstractmethod
     def error(self, t: float, motion: Motion, q: Array) -> float:
         """The tracking error [m]."""
-        raise NotImplementedError
 
     def moved(self, t: float, q: Array, v: Array, u: Array) -> tuple[Array, Array]:
         """The state after a tick."""

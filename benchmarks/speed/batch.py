@@ -113,8 +113,8 @@ def choices(model: pin.Model, name: str, n: int) -> dict[str, Call]:
     return found
 
 
-def _outputs(outputs: object) -> tuple[np.ndarray, ...]:
-    return outputs if isinstance(outputs, tuple) else (outputs,)  # type: ignore[return-value]
+def _outputs(outputs: np.ndarray | tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    return outputs if isinstance(outputs, tuple) else (outputs,)
 
 
 Row = tuple[str, str, int, dict[str, Timing]]
