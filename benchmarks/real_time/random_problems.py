@@ -31,18 +31,18 @@ from benchmarks.real_time.tasks import INTERVALS, OF_Q, OF_U, OF_V, Plant
 from gdalembert import ocp
 from gdalembert.spatial.arrays import Array
 
-ARMS: dict[str, str | Path] = {
-    "puma560": path("puma560"),
-    "panda7": path("panda7"),
-    "ur5": path("ur5"),
-    "kinova": path("kinova"),
+ARMS: dict[str, str] = {
+    "puma560": "puma560",
+    "panda7": "panda7",
+    "ur5": "ur5",
+    "kinova": "kinova",
     "ur10": "ur_description/urdf/ur10_robot.urdf",
     "xarm7": "xarm_description/urdf/xarm7.urdf",
     "z1": "z1_description/urdf/z1.urdf",
     "so100": "so_arm_description/urdf/so100.urdf",
 }
-QUADRUPEDS: dict[str, tuple[str | Path, tuple[str, ...]]] = {
-    "solo12": (path("solo12"), ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")),
+QUADRUPEDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "solo12": ("solo12", ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")),
     "anymal": ("anymal_b_simple_description/robots/anymal.urdf", ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")),
 }
 ROBOTS = (*ARMS, *QUADRUPEDS)
@@ -188,9 +188,10 @@ class Quadruped(Robot):
         return self.con.impact(q, v + kick)[0].full().ravel()
 
 
-def _file(name: str | Path) -> Path:
-    if isinstance(name, Path):
-        return name
+def _file(name: str) -> Path:
+    """The URDF of a robot of the benchmarks by its name, or of example-robot-data by its place there."""
+    if "/" not in name:
+        return path(name)
     shared = metadata.distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")
     return Path(str(shared)) / name
 
