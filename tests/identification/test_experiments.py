@@ -59,6 +59,7 @@ def test_runs_of_one_robot_are_one_long_run() -> None:
     assert len(fit(sheet(), experiments=runs, method="weighted", decimation=2).fitted.measured) == 500
 
 
+@pytest.mark.extras
 def test_what_a_run_has_of_its_own_is_found_apart() -> None:
     """Friction of a warm gearbox in two runs, and of a cold one; all else is shared."""
     cold, warm = arm(), arm(damping=np.array([1.0, 0.5]))
