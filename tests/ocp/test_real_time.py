@@ -247,6 +247,25 @@ def test_a_flexible_arm_moves_its_tip() -> None:
     assert np.abs(states[-1][nv : nv + 2]).max() < 0.02
 
 
+@pytest.mark.system
+def test_a_start_may_be_an_expression_of_parameters() -> None:
+    """Of arrays that need no check, too; integers and complex numbers are checked."""
+    problem = ocp.Problem(DYN, 0.4, 8)
+    half, turned = problem.parameter("half", 2), problem.parameter("turned", 2)
+    problem.start(2 * half, -turned)
+    problem.minimize(problem.integral(lambda q: ca.sumsqr(q)) + problem.integral(lambda u: 1e-2 * ca.sumsqr(u)))
+    solver = problem.solver("rti")
+    for k in range(4):
+        given = np.array([0.1, 0.05 * k]), np.array([0.2, -0.1 * k])
+        plan = solver(half=given[0], turned=given[1])
+        assert plan.q[0] == pytest.approx(2 * given[0], abs=1e-12)
+        assert plan.v[0] == pytest.approx(-given[1], abs=1e-12)
+    plan = solver(half=np.array([0, 1]), turned=np.zeros(2))
+    assert plan.q[0] == pytest.approx([0, 2], abs=1e-12)
+    with pytest.raises(TypeError, match="half"):
+        solver(half=np.array([0.1j, 0.0]), turned=np.zeros(2))
+
+
 # Limits
 
 

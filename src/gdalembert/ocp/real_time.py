@@ -255,6 +255,10 @@ class RealTimeSteps(ABC, Generic[Planned]):
             taken = [each.parameters.taken(where, x) for each, x in zip(self._problems, own, strict=True)]
             for name, x in (item for each in taken for item in each.items()):
                 self._given[name][...] = x.T if x.shape[1] > 1 else x[:, 0]
+            for problem in self._problems:  # whose values are those given from now on, however they are taken
+                for name in problem.parameters.symbols:
+                    given = self._given[name]
+                    problem.parameters.values[name] = given.T if given.ndim > 1 else given[:, None]
             self._known = set(self._given)
         if numbers is not None:
             for problem in self._problems:
@@ -263,7 +267,8 @@ class RealTimeSteps(ABC, Generic[Planned]):
 
     def _is_ready(self, name: str, x: Any) -> bool:
         """Whether numbers are as they should be, and need no check."""
-        return type(x) is np.ndarray and x.shape == self._given[name].T.shape and math.isfinite(x.sum())
+        as_it_is = type(x) is np.ndarray and x.dtype == np.float64 and x.shape == self._given[name].T.shape
+        return as_it_is and math.isfinite(x.sum())
 
     def _own(self, values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         """The values of each problem."""
