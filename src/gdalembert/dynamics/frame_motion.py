@@ -63,9 +63,8 @@ def transform(tree: Tree, frame: Frame, q: ca.SX, *p: ca.SX) -> Matrix:
     The constants of the tree may have the symbols p.
     """
     shared = SharedPlacements(tree, [q, *p], [q, *p])
-    return smaller(
-        spatial.transform(*placement(tree, frame, q)), spatial.transform(shared.rotation(frame), shared.position(frame))
-    )
+    position = shared.position(frame)  # first, which needs no rotation: many take it alone
+    return smaller(spatial.transform(*placement(tree, frame, q)), spatial.transform(shared.rotation(frame), position))
 
 
 def placements(tree: Tree, frames: Sequence[Frame], q: ca.SX, *p: ca.SX) -> list[tuple[Matrix, Matrix]]:
@@ -101,6 +100,7 @@ class SharedPlacements:
         self._tree, self._q = tree, symbols[0]
         self._expressions = SharedSubexpressions(symbols, values)
         self._joints: dict[int, tuple[Matrix, Matrix]] = {}
+        self._read: list[tuple[Frame, Matrix]] = []
         self._rotations: dict[int, Matrix] = {-1: ca.DM.eye(3)}
         self._origins: dict[int, Matrix] = {-1: _NULL}
         parents = Counter(joint.parent for joint in tree.joints)
@@ -108,19 +108,30 @@ class SharedPlacements:
 
     def rotation(self, frame: Frame) -> ca.SX:
         """R (3 × 3) of a frame."""
-        is_first, r = len(self._rotations) == 1, self._turned(frame.joint, frame.rotation)
-        if is_first:
-            inward, _ = placement(self._tree, frame, self._q)
-            if self._expressions.added_by(inward) < (1 - _WORTHWHILE) * self._expressions.added_by(r):
-                return self._begun_inward(frame, inward)
+        outward = self._turned(frame.joint, frame.rotation)
+        if not self._read:
+            r = self._begun(frame, outward)
+        else:
+            r = min([outward, *self._turned_back(frame)], key=self._expressions.added_by)
+        self._read.append((frame, r))
         return self._expressions.of(r)
 
-    def _begun_inward(self, frame: Frame, rotation: Matrix) -> ca.SX:
-        """The rotation of a frame, and that of its link from there, where this is the shorter way."""
-        made = self._expressions.of(rotation)
-        outward, back = self._rotation(frame.joint), rotation @ spatial.constant(frame.rotation).T
-        self._rotations[frame.joint] = min(outward, back, key=self._expressions.added_by)
-        return made
+    def _turned_back(self, frame: Frame) -> Iterator[Matrix]:
+        """The rotation of a frame from those of frames read before it that follow it."""
+        for other, r in self._read:
+            if frame.joint in (path := self._tree.path(other.joint)):
+                turn, _ = placement(self._tree, other, self._q, path[path.index(frame.joint) + 1 :])
+                yield r @ (turn.T @ spatial.constant(frame.rotation))
+
+    def _begun(self, frame: Frame, outward: Matrix) -> Matrix:
+        """The first rotation, inward where this is worth it; and that of its link from there, if this is shorter."""
+        inward, _ = placement(self._tree, frame, self._q)
+        if self._expressions.added_by(inward) >= (1 - _WORTHWHILE) * self._expressions.added_by(outward):
+            return outward
+        self._expressions.of(inward)
+        back = inward @ spatial.constant(frame.rotation).T
+        self._rotations[frame.joint] = min(self._rotation(frame.joint), back, key=self._expressions.added_by)
+        return inward
 
     def position(self, frame: Frame) -> ca.SX:
         """The origin (3) of a frame."""

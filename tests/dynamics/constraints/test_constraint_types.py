@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -147,7 +148,7 @@ def test_a_type_obeys_the_kkt_system_of_its_rows(case: str) -> None:
     kkt = np.block([[m, -j.T], [j, np.zeros((len(j), len(j)))]])
     wanted = np.linalg.solve(kkt, np.append(tau - nle, -bias))
     hit = np.linalg.solve(kkt, np.append(m @ v, np.zeros(len(j))))
-    for formulation in (gd.NewtonEuler, gd.LagrangeEuler):
+    for formulation in (gd.NewtonEuler, gd.LagrangeEuler)[: 2 if name in ("tether", "wheel") else 1]:
         con = gd.ConstrainedDynamics(formulation(model, clean=0), [constraint_of(name, is_loop)])
         assert relative_error(con.jacobian(q).full(), j) < TIGHT
         assert relative_error(con.bias_acceleration(q, v).full().ravel(), bias) < DIFFERENCED
@@ -209,8 +210,12 @@ def test_holonomic_rows_are_the_rates_of_the_residual(case: str) -> None:
     assert not (after - before)[~held].any()
 
 
+MOVED = [f"{name}, {kind}" for name, kind in zip(CASES, itertools.cycle(("loop", "contact")), strict=False)]
+"""Every type once, at a contact or at a loop."""
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("case", quick(LOOPS, "wheel, contact", "tether, contact"))
+@pytest.mark.parametrize("case", MOVED)
 def test_a_motion_keeps_the_constraint_and_its_energy(case: str) -> None:
     name, is_loop = LOOPS[case]
     model = model_of()
@@ -227,7 +232,7 @@ def test_a_motion_keeps_the_constraint_and_its_energy(case: str) -> None:
     assert np.abs(speed).max() < 1e-6
 
 
-@pytest.mark.parametrize("name", quick([name for name in CASES if name != "tether"], "wheel"))
+@pytest.mark.parametrize("name", quick(["line", "wheel", "rows of a frame"], "wheel"))
 def test_a_contact_without_an_anchor_is_held_where_it_is(name: str) -> None:
     kind, options, _ = CASES[name]
     model = model_of()
