@@ -147,7 +147,7 @@ def test_a_placement_of_a_random_tree_is_as_large_as_our_own() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", [1, 11, 18, 31])
+@pytest.mark.parametrize("seed", [18, 28, 31])
 def test_placements_of_random_trees_are_as_large_as_our_own(seed: int) -> None:
     model = random_tree(seed)
     check_placements_alone(model, range(1, model.nframes))
@@ -156,7 +156,7 @@ def test_placements_of_random_trees_are_as_large_as_our_own(seed: int) -> None:
     for number in (2, 3, len(frames)):
         chosen = [int(k) for k in rng.permutation(frames)[:number]]
         own = count(model, lambda s, chosen=chosen: read_our_own(kin, s, *chosen))
-        assert count(model, lambda s, chosen=chosen: read(cmodel, s, *chosen)) <= 1.14 * own
+        assert count(model, lambda s, chosen=chosen: read(cmodel, s, *chosen)) <= 1.1 * own
 
 
 Several = Callable[[cpin.Model, Any, list[int], dict[str, ca.SX]], Any]

@@ -39,7 +39,7 @@ from gdalembert.spatial.spatial_vectors import Motion
 
 _NULL = ca.DM(3, 1)
 _WORTHWHILE = 0.02
-"""The share of its operations that the first rotation must save to be one that leaves none of its chain for others."""
+"""The share of its operations that the first rotation must save to go inward, which serves others of its chain less."""
 _AT_REST = Motion(_NULL, _NULL)
 
 
@@ -91,16 +91,19 @@ class SharedPlacements:
     """Placements of frames in the universe, each made when it is asked for.
 
     They are written in symbols, q and those of the tree's constants, for which any expressions are put in.
-    What they share is computed once. Rotations go outward; positions go inward to a link whose rotation is known (the
-    first, the first with several limbs, or none) and outward from there, whichever adds least, so that a position that
-    is asked for alone needs no rotation of its chain.
+    What they share is computed once. Rotations go outward, but the first may go inward, and those of its chain back
+    from it. Positions go inward to a link whose rotation is known (the first, the first with several limbs, or none)
+    and outward from there, or back from a frame beyond, whichever adds least, so that a position that is asked for
+    alone needs no rotation of its chain.
     """
 
     def __init__(self, tree: Tree, symbols: Sequence[ca.SX], values: Sequence[ca.SX]) -> None:
         self._tree, self._q = tree, symbols[0]
         self._expressions = SharedSubexpressions(symbols, values)
         self._joints: dict[int, tuple[Matrix, Matrix]] = {}
-        self._read: list[tuple[Frame, Matrix]] = []
+        self._first: tuple[Frame, Matrix] | None = None
+        self._back: dict[int, tuple[Matrix, Matrix]] = {}
+        self._placed: list[tuple[Frame, Matrix]] = []
         self._rotations: dict[int, Matrix] = {-1: ca.DM.eye(3)}
         self._origins: dict[int, Matrix] = {-1: _NULL}
         parents = Counter(joint.parent for joint in tree.joints)
@@ -108,36 +111,43 @@ class SharedPlacements:
 
     def rotation(self, frame: Frame) -> ca.SX:
         """R (3 × 3) of a frame."""
-        outward = self._turned(frame.joint, frame.rotation)
-        if not self._read:
-            r = self._begun(frame, outward)
-        else:
-            r = min([outward, *self._turned_back(frame)], key=self._expressions.added_by)
-        self._read.append((frame, r))
+        if self._first is None:
+            self._first = frame, self._begun(frame)
+        first, r = self._first
+        if frame is not first:
+            # on a link before the first, by the rotation of the link, which its position needs too
+            is_before, fixed = frame.joint in self._back, spatial.constant(frame.rotation)
+            r = self._rotations[frame.joint] @ fixed if is_before else self._turned(frame.joint, frame.rotation)
         return self._expressions.of(r)
 
-    def _turned_back(self, frame: Frame) -> Iterator[Matrix]:
-        """The rotation of a frame from those of frames read before it that follow it."""
-        for other, r in self._read:
-            if frame.joint in (path := self._tree.path(other.joint)):
-                turn, _ = placement(self._tree, other, self._q, path[path.index(frame.joint) + 1 :])
-                yield r @ (turn.T @ spatial.constant(frame.rotation))
-
-    def _begun(self, frame: Frame, outward: Matrix) -> Matrix:
-        """The first rotation, inward where this is worth it; and that of its link from there, if this is shorter."""
-        inward, _ = placement(self._tree, frame, self._q)
-        if self._expressions.added_by(inward) >= (1 - _WORTHWHILE) * self._expressions.added_by(outward):
+    def _begun(self, frame: Frame) -> Matrix:
+        """The first rotation; where it goes inward, those of links before it may go back from there."""
+        r, outward = placement(self._tree, frame, self._q)[0], self._turned(frame.joint, frame.rotation)
+        if self._expressions.added_by(r) >= (1 - _WORTHWHILE) * self._expressions.added_by(outward):
             return outward
-        self._expressions.of(inward)
-        back = inward @ spatial.constant(frame.rotation).T
-        self._rotations[frame.joint] = min(self._rotation(frame.joint), back, key=self._expressions.added_by)
-        return inward
+        self._expressions.of(r)
+        path = self._tree.path(frame.joint)
+        for k, link in reversed([*enumerate(path, 1)]):
+            back = placement(self._tree, frame, self._q, path[k:])[0].T
+            self._rotations[link] = min(self._rotation(link), r @ back, key=self._expressions.added_by)
+            self._back[link] = r, back
+        return r
 
     def position(self, frame: Frame) -> ca.SX:
         """The origin (3) of a frame."""
+        p = min(self._ways_to(frame), key=self._expressions.added_by)
+        self._placed.append((frame, p))
+        return self._expressions.of(p)
+
+    def _ways_to(self, frame: Frame) -> Iterator[Matrix]:
         x = fixed_placement(frame)[1]
-        starts = self._rotations.keys(), self._rotations.keys() & self._forks, set[int]()
-        return self._expressions.of(*(self._position(frame.joint, x, known) for known in starts))
+        for known in (self._rotations.keys(), self._rotations.keys() & self._forks, set[int]()):
+            yield self._position(frame.joint, x, known)
+        for other, p in self._placed:
+            path = self._tree.path(other.joint)
+            if frame.joint in path:  # back from what is beyond
+                seen = placement(self._tree, other, self._q, path[path.index(frame.joint) + 1 :])[1]
+                yield p - self._rotation(frame.joint) @ (seen - x)
 
     def _joint(self, i: int) -> tuple[Matrix, Matrix]:
         if i not in self._joints:
@@ -155,7 +165,11 @@ class SharedPlacements:
         """A rotation on a link, after what is fixed before it, and after what turns about the same axis."""
         r = spatial.constant(rotation)
         if link in self._rotations:
-            return self._rotations[link] @ r
+            turned = self._rotations[link] @ r
+            if link not in self._back:
+                return turned
+            beyond, back = self._back[link]
+            return min(turned, beyond @ (back @ r), key=self._expressions.added_by)
         joint = self._tree.joints[link]
         if not joint.type.can_rotate or _keeps_axis(rotation, joint):
             before, turn = self._turn(link)
