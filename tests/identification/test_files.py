@@ -39,6 +39,7 @@ def test_what_is_saved_is_what_is_loaded(tmp_path: Path) -> None:
     assert np.array_equal(found.values, result.values)
     assert np.array_equal(found.base.covariance, result.base.covariance)
     assert np.array_equal(found.fitted.measured, result.fitted.measured, equal_nan=True)
+    assert found.fitted.moving.relative == pytest.approx(result.fitted.relative)
     assert found.held_back is not None
     assert found.not_identifiable.not_excited == result.not_identifiable.not_excited
     state = ([0.1, 0.2], [0.3, 0.4], [0.5, 0.6])

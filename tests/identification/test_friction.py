@@ -86,6 +86,9 @@ def test_samples_that_stick_are_left_out_and_predicted_within_the_friction() -> 
     assert result.parameters["joint2.coulomb"] == pytest.approx(3.0, abs=0.01)
     assert result.fitted.rms == pytest.approx([0.01, 0.01], rel=0.3)
     assert len(result.fitted.measured) == 1200
+    assert np.array_equal(result.fitted.at_rest[:, 1], np.abs(v[:, 1]) < 0.02)
+    assert result.fitted.moving.rms == pytest.approx([0.01, 0.01], rel=0.1)
+    assert "moving  at rest" in result.report
     without = fit(sheet, q, v, a, tau, method="weighted")
     assert without.fitted.rms[1] > 1.0
     with pytest.raises(ArgumentError, match=r"^fit: sticking: got -1; give one finite number \[rad/s, m/s\], above 0$"):

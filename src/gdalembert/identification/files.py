@@ -92,7 +92,7 @@ def _read(name: str, value: Any) -> Any:
         return {key: _WORDS.get(each, each) for key, each in value.items()}
     if isinstance(value, list):
         numbers = name not in ("names", "joints", "unknowns", "remarks", "at_bounds", *_LISTS)
-        return frozen(np.array(value, dtype=float)) if numbers else tuple(value)
+        return frozen(np.array(value, dtype=bool if name == "at_rest" else float)) if numbers else tuple(value)
     return _WORDS.get(value, value) if isinstance(value, str) else value
 
 

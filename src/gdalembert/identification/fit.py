@@ -85,7 +85,7 @@ def fit(
         offsets: whether what each sensor measures has a constant offset, or the names of those that have one. They are
             ``"joint1.sensor_offset"`` in ``prior`` and ``bounds``, in the unit of a torque.
         sticking: a speed [rad/s, m/s]: slower axes may stick, held by any torque up to their Coulomb friction. These
-            measurements are left out, and predicted as the nearest such torque.
+            measurements are left out, and predicted as the nearest such torque; ``held_back.moving`` is without them.
         model: the ``pin.Model`` that ``dyn`` was made of, for ``result.model``.
         method: ``"ordinary"``, ``"weighted"`` or ``"consistent"``.
         weights: of the squared residuals, relative, at least 0: of samples (N) or single measurements (as tau).

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -327,7 +328,7 @@ class LeastSquaresProblem:
         found = [self._torques(run, self.unknowns.view(run), x, fitted) for run in runs]
         return Torques(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
-    def _torques(self, run: Run, view: View, x: Array, fitted: bool) -> tuple[Array, Array, Array]:
+    def _torques(self, run: Run, view: View, x: Array, fitted: bool) -> tuple[Any, ...]:
         samples = run.samples
         counts = np.asarray((samples.weights > 0) | samples.slow)
         if fitted:
@@ -346,7 +347,7 @@ class LeastSquaresProblem:
                 nearest = np.clip(part.measured[:, j], free - most, free + most)
                 predicted[held, j] = np.where(part.slow[:, j], nearest, predicted[held, j])
         measured = np.where(counts, samples.measured, np.nan)
-        return measured, predicted, samples.v @ self.efforts.sensors.speeds.T
+        return measured, predicted, samples.v @ self.efforts.sensors.speeds.T, samples.slow
 
     @cached_property
     def coulomb(self) -> dict[int, tuple[int, int | None]]:

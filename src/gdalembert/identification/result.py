@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from textwrap import wrap
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
@@ -30,12 +31,20 @@ _WIDTH = 60
 class Torques:
     """Measured and predicted efforts (N × m) [N m, N; A], one row for each sample, and the speeds of their axes.
 
-    ``measured`` is NaN where nothing was measured.
+    ``measured`` is NaN where nothing was measured. ``at_rest``: where an axis is slower than ``sticking`` of the fit.
+    Friction holds it there by an effort that the motion does not determine; ``predicted`` is the nearest one to what
+    was measured that the identified Coulomb friction can hold.
     """
 
     measured: Array
     predicted: Array
     speeds: Array
+    at_rest: npt.NDArray[np.bool_]
+
+    @property
+    def moving(self) -> Torques:
+        """Without what was measured at rest, which is NaN: a prediction from q, v and a alone."""
+        return replace(self, measured=np.where(self.at_rest, np.nan, self.measured))
 
     @property
     def residuals(self) -> Array:
@@ -220,7 +229,11 @@ class Identification(Estimate):
         if self.held_back:
             head += ["held back", "relative"]
             of_joints += [self.held_back.rms, self.held_back.relative]
-        formats = [".1%" if title == "relative" else ".3g" for title in head[1:]]
+        judged = self.held_back or self.fitted
+        if judged.at_rest.any():
+            head += ["moving", "at rest"]
+            of_joints += [judged.moving.relative, judged.at_rest.mean(axis=0)]
+        formats = [".1%" if title in ("relative", "moving", "at rest") else ".3g" for title in head[1:]]
         rows = [
             [name, *(shown(x, how) for how, x in zip(formats, values, strict=True))]
             for name, *values in zip(self.joints, *of_joints, strict=True)
