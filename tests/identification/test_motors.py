@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
+from scipy.stats import chi2
 
 import gdalembert as gd
 from gdalembert.errors import IdentificationWarning
-from gdalembert.identification import Experiment, fit
+from gdalembert.identification import Experiment, Identification, fit
+from gdalembert.model.inertia import DYNAMIC_PARAMETERS
 from tests.helpers.identification import fourier
 
 COLUMNS = {
@@ -42,11 +44,11 @@ def wrist() -> pin.Model:
     return model
 
 
-def runs(noise: float, offsets: np.ndarray = OFFSETS) -> list[Experiment]:
-    """Currents without a load, and with one of which the mass is known."""
+def runs(noise: float, offsets: np.ndarray = OFFSETS, *, seed: int = 0, step: int = 1) -> list[Experiment]:
+    """Currents without a load, and with one of which the mass is known; every ``step``-th sample."""
     b, found = np.column_stack(list(COLUMNS.values())), []
-    for seed, loaded in enumerate([False, True]):
-        model, motion = wrist(), tuple(2.0 * part for part in fourier(np.random.default_rng(seed), 3, 2500))
+    for k, loaded in enumerate([False, True]):
+        model, motion = wrist(), tuple(2.0 * part[::step] for part in fourier(np.random.default_rng(k), 3, 2500))
         if loaded:
             frame = model.frames[model.getFrameId("tool")]
             model.inertias[frame.parentJoint] += frame.placement.act(LOAD)
@@ -55,49 +57,75 @@ def runs(noise: float, offsets: np.ndarray = OFFSETS) -> list[Experiment]:
         current = np.linalg.solve(b, tau).T / GAINS + offsets / GAINS
         sigma = noise * np.sqrt(np.mean(current**2, axis=0))
         known = {"tool.m": 2.0} if loaded else {"tool": pin.Inertia.Zero()}
-        measured = current + sigma * np.random.default_rng(seed).normal(size=current.shape)
+        measured = current + sigma * np.random.default_rng([seed, k]).normal(size=current.shape)
         found.append(Experiment(*motion, current=measured, known=known, label="loaded" if loaded else "free"))
     return found
 
 
-@pytest.mark.long
-def test_a_coupled_wrist_is_found_from_its_currents() -> None:
-    """2 % of noise: each true value within 5 % or 3 deviations, gains within 3 %."""
-    dyn = gd.NewtonEuler(
+def sheet() -> gd.NewtonEuler:
+    """The wrist with all that is to be found."""
+    return gd.NewtonEuler(
         wrist(),
         friction={"joint3": gd.Friction(0.0, 0.0, load=0.0)},
         actuation=COLUMNS,
         motors={name: gd.Motor() for name in COLUMNS},
         parameters={"inertia": True, "friction": True, "motors": True, "payload": ["tool"]},
     )
+
+
+def truth(result: Identification, dyn: gd.NewtonEuler) -> dict[str, float]:
+    """All unknowns by name."""
+    found = dict.fromkeys(result.unknowns, 0.0) | dict(zip(dyn.parameters.names, dyn.parameters.values, strict=True))
+    quantities = ("inertia", "viscous", "coulomb")
+    found |= {f"{name}.{what}": getattr(each, what) for name, each in MOTORS.items() for what in quantities}
+    found |= {"joint3.viscous": 0.2, "joint3.coulomb": 0.5, "joint3.load": 0.15}
+    body = (f"tool.{each}" for each in DYNAMIC_PARAMETERS)
+    found |= dict(zip(body, LOAD.toDynamicParameters(), strict=True))
+    found |= {f"{name}.sensor_offset": x for name, x in zip(COLUMNS, OFFSETS, strict=True)}
+    return found | {f"{name}.gain": x for name, x in zip(COLUMNS, np.log(GAINS), strict=True)}
+
+
+@pytest.mark.long
+def test_a_coupled_wrist_is_found_from_its_currents() -> None:
+    """2 % of noise: each true value within 5 % or 3 deviations, gains within 3 %."""
+    dyn = sheet()
     result = fit(dyn, experiments=runs(0.02), offsets=True, method="weighted")
     assert result.joints == tuple(COLUMNS)
     found = np.array(list(result.gains.values()))
     assert np.abs(found / GAINS - 1).max() < 0.03
-    assert np.all(np.abs(found - GAINS) < 4 * np.array(list(result.gains_standard_deviation.values())))
-    true = {f"{name}.{what}": getattr(each, what) for name, each in MOTORS.items() for what in ("viscous", "coulomb")}
-    true |= {"motor3.inertia": 0.2, "joint3.viscous": 0.2, "joint3.coulomb": 0.5, "joint3.load": 0.15}
-    for name, value in true.items():
-        close(name, result.parameters[name], value, result.standard_deviation[result.names.index(name)])
-    for name, value in zip(COLUMNS, OFFSETS, strict=True):
-        own = f"{name}.sensor_offset"
-        close(own, result.coefficients[own], value, result.coefficients_standard_deviation[own])
-    truth = dict.fromkeys(result.unknowns, 0.0) | dict(zip(dyn.parameters.names, dyn.parameters.values, strict=True))
-    truth |= {f"{name}.inertia": each.inertia for name, each in MOTORS.items()} | true
-    truth |= dict(zip((f"tool.{x}" for x in ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")),
-                      LOAD.toDynamicParameters(), strict=True))  # fmt: skip
-    truth |= {f"{name}.sensor_offset": x for name, x in zip(COLUMNS, OFFSETS, strict=True)}
-    truth |= {f"{name}.gain": x for name, x in zip(COLUMNS, np.log(GAINS), strict=True)}
-    exact = result.base.matrix @ [truth[name] for name in result.unknowns]
-    for name, value, own, deviation in zip(
-        result.base.names, result.base.values, exact, result.base.standard_deviation, strict=True
-    ):
-        close(name, value, own, deviation)
+    assert np.all(np.abs(found - GAINS) < 3 * np.array(list(result.gains_standard_deviation.values())))
+    true = truth(result, dyn)
+    coefficients, deviations = result.coefficients, result.coefficients_standard_deviation
+    for name, x in coefficients.items():
+        close(name, x, true[name], deviations[name])
+    alone = [f"{name}.{what}" for name in COLUMNS for what in ("viscous", "coulomb")]
+    for name in (*alone, "motor3.inertia", "joint3.viscous", "joint3.coulomb", "joint3.load"):
+        close(name, result.parameters[name], true[name], result.standard_deviation[result.names.index(name)])
+    base = result.base
+    exact = base.matrix @ [true[name] for name in result.unknowns]
+    for name, x, own, deviation in zip(base.names, base.values, exact, base.standard_deviation, strict=True):
+        close(name, x, own, deviation)
 
 
 def close(name: str, value: float, true: float, deviation: float) -> None:
-    assert abs(value - true) < max(0.05 * abs(true), 3.5 * deviation), (name, value, true, deviation)
+    assert abs(value - true) < max(0.05 * abs(true), 3 * deviation), (name, value, true, deviation)
     assert np.isfinite(deviation), name
+
+
+@pytest.mark.long
+def test_deviations_are_those_of_repeated_experiments() -> None:
+    """Errors e with the covariance S of the result have eᵀ S⁻¹ e of the χ² distribution, a degree of freedom for each
+    base parameter. In six experiments it lies between the quantiles of 0.1 and 99.9 %, beyond which deviations would be
+    20 % too small or too large."""
+    dyn, squares, freedom = sheet(), 0.0, 0
+    for seed in range(6):
+        result = fit(dyn, experiments=runs(0.02, seed=seed, step=5), offsets=True, method="weighted")
+        true = truth(result, dyn)
+        errors = result.base.values - result.base.matrix @ [true[name] for name in result.unknowns]
+        squares += errors @ np.linalg.solve(result.base.covariance, errors)
+        freedom += len(errors)
+    assert freedom == 6 * 42
+    assert chi2.ppf(0.001, freedom) < squares < chi2.ppf(0.999, freedom)
 
 
 @pytest.mark.parametrize("kind", ["tau", "current"])
