@@ -52,11 +52,13 @@ class Force(ABC):
 
     Attributes:
         name: what a decomposition of torques calls the element.
-        not_negative: the quantities among the parameters that no robot has below 0, as ``viscous``.
+        not_negative: the quantities among the parameters that no robot has below 0, as ``viscous``. ``below_one``:
+            those that no robot has from 1 on, as ``load``.
     """
 
     name: ClassVar[str]
     not_negative: ClassVar[tuple[str, ...]] = ()
+    below_one: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def torque(self, q: Matrix, v: Matrix) -> Matrix:
@@ -94,7 +96,7 @@ class Force(ABC):
 
     def load(self, v: Matrix) -> Matrix | None:
         """What the element adds to each torque (nv) beside ``torque``, in parts of |tau| without any friction; by
-        default nothing. From −1 to 1, both excluded."""
+        default nothing. From −1 to 1, both excluded, and the largest where |v| is."""
         return None
 
     def inertia(self) -> Matrix | None:

@@ -44,11 +44,12 @@ def physical_parameters(where: str, dyn: Dynamics, p: Values = None) -> Array:
             raise ArgumentError(
                 f"{where}: joint {name!r} has the negative armature {x:.9g} with this p; give at least 0"
             )
-    quantities = {quantity for force in dyn.forces for quantity in force.not_negative}
+    not_negative = {quantity for force in dyn.forces for quantity in force.not_negative}
+    below_one = {quantity for force in dyn.forces for quantity in force.below_one}
     for name, x in zip(dyn.parameters.names, values, strict=True):
-        if x < 0 and name.rpartition(".")[2] in quantities:
+        if x < 0 and name.rpartition(".")[2] in not_negative:
             raise ArgumentError(f"{where}: p[{name!r}] is {x:.9g}; give at least 0")
-        if x >= 1 and name.endswith(".load") and dyn.has_load_friction:
+        if x >= 1 and name.rpartition(".")[2] in below_one:
             raise ArgumentError(f"{where}: p[{name!r}] is {x:.9g}; give less than 1, or the joint is blocked")
     return values
 

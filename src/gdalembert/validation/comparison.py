@@ -17,7 +17,7 @@ from gdalembert.validation import diagnosis
 from gdalembert.validation.diagnosis import UNDER_WRENCHES, Explanation
 from gdalembert.validation.references import ReferenceRecursion, ReferenceSample
 from gdalembert.validation.report import AFTER_CLEANING, EXACT, LAW, SOLVED, Check, Residual
-from gdalembert.validation.states import Mask, States, decompose, eigenvalues, largest, rnea, times
+from gdalembert.validation.states import Mask, States, Torque, decompose, eigenvalues, largest, rnea, times
 from gdalembert.validation.systems import OF_ACCELERATION, OF_TORQUE, PUSHED_TORQUE, SystemUnderTest, direction_of
 
 _SINGULAR = 1e12
@@ -61,10 +61,10 @@ def _torques(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[Resid
     """``generalized_gravity`` and C leave out springs and dampers."""
     f, q, v, terms, sizes = system.functions, sample.states.q, sample.states.v, sample.terms, sample.sizes
     tau, tolerance = system.torque(q, v, sample.states.a), system.tolerance
-    yield Residual("inverse_dynamics", "tau", tau, terms.tau, tolerance, addends=sizes.tau)
+    yield Residual("inverse_dynamics", "tau", tau, sample.tau, tolerance, addends=sizes.tau)
     yield Residual("mass_matrix", "mass matrix", f["mass_matrix"](q), terms.mass_matrix, tolerance)
     part = "velocity terms and gravity"
-    yield Residual("nle", part, f["nle"](q, v), terms.nle, tolerance, addends=sizes.nle)
+    yield Residual("nle", part, f["nle"](q, v), sample.nle, tolerance, addends=sizes.nle)
     own, gravity, name = f["generalized_gravity"](q), sample.without.gravity, "generalized_gravity"
     yield Residual(name, "gravity", own, gravity, tolerance, addends=sizes.gravity)
     if "coriolis_matrix" in f:
@@ -84,10 +84,10 @@ def _accelerations(system: SystemUnderTest, sample: ReferenceSample, robot: Dyna
         own = f["mass_matrix_inverse"](q)
         yield Residual("mass_matrix_inverse", "mass matrix", own, inverse, SOLVED, scale, regular)
     if "forward_dynamics" in f:
-        own, scale = f["forward_dynamics"](q, v, terms.tau), _acceleration_scale(system, sample, a)
+        own, scale = f["forward_dynamics"](q, v, sample.tau), _acceleration_scale(system, sample, a)
         yield Residual("forward_dynamics", part, own, a, SOLVED, scale, regular)
     if "state_derivative" in f:
-        u, a_of_u = _actuated(robot, sample, terms.tau, regular)
+        u, a_of_u = _actuated(robot, sample, sample.tau, regular)
         rate, own = np.split(f["state_derivative"](np.hstack([q, v]), u), [system.reference.tree.nq], axis=1)
         names = system.reference.configuration_names
         yield Residual(diagnosis.DQ_DT, "kinematics", rate, system.reference.rates(states), SOLVED, names=names)
@@ -95,7 +95,7 @@ def _accelerations(system: SystemUnderTest, sample: ReferenceSample, robot: Dyna
 
 
 def _derivatives(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[Residual]:
-    """Derivatives of a by the implicit function theorem: M da = −dtau."""
+    """Derivatives of a by the implicit function theorem: ∂tau/∂a da = −dtau."""
     f, q, v, a, part = system.functions, sample.states.q, sample.states.v, sample.states.a, "derivatives"
     by_q, by_v = np.split(f["inverse_dynamics_along"](q, v, a), 2, axis=1)
     if OF_TORQUE in f:
@@ -105,11 +105,12 @@ def _derivatives(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[R
     if OF_ACCELERATION in f:
         scale = _acceleration_scale(system, sample, a)
         pushed = f[PUSHED_TORQUE](q, v, a) - system.torque(q, v, a) if PUSHED_TORQUE in f else 0.0
-        own = np.split(f[OF_ACCELERATION](q, v, sample.terms.tau + pushed), 3, axis=1)
+        tau = sample.tau + pushed
+        own, slope = np.split(f[OF_ACCELERATION](q, v, tau), 3, axis=1), system.reference.without_load(q, v, tau)[1]
         d = np.broadcast_to(direction_of(system.reference.scales), v.shape)
         expected_of = dict(zip(diagnosis.ACCELERATION_DERIVATIVES, (-by_q, -by_v, d), strict=True))
         for value, (name, expected) in zip(own, expected_of.items(), strict=True):
-            torque = times(sample.terms.mass_matrix, value)
+            torque = slope * times(sample.terms.mass_matrix, value)
             yield Residual(name, part, torque, expected, SOLVED, scale, sample.condition <= _SINGULAR)
 
 
@@ -136,7 +137,7 @@ def _under_wrenches(system: SystemUnderTest, sample: ReferenceSample, robot: Dyn
     """The Functions under wrenches, where tau has so much less to give."""
     f, states, part = system.functions, sample.states, "forward dynamics"
     q, v, a, w = states.q, states.v, states.a, system.reference.wrenches(states)
-    tau = sample.terms.tau + system.reference.torque_of_wrenches(states, w)
+    tau = system.reference.under_load(q, v, sample.terms.tau + system.reference.torque_of_wrenches(states, w))
     own = f[UNDER_WRENCHES[0]](q, v, a, w)
     yield Residual(UNDER_WRENCHES[0], "tau", own, tau, system.tolerance, addends=sample.sizes.tau)
     regular = sample.condition <= _SINGULAR
@@ -157,7 +158,8 @@ def _elasticity(
     f, q, v, a, without = system.functions, sample.states.q, sample.states.v, sample.states.a, sample.without
     elastic = 0.5 * np.sum(reference.linear_coordinates(q) * reference.elastic(q), axis=1)
     yield Residual(diagnosis.ELASTIC_ENERGY, "energy", f["elastic_energy"](q), elastic, system.tolerance)
-    power = np.sum((system.torque(q, v, a) - sample.dampers) * v, axis=1)
+    tau, _ = reference.without_load(q, v, system.torque(q, v, a))
+    power = np.sum((tau - sample.dampers - sample.offsets) * v, axis=1)
     addends = times(without.mass_matrix, a), without.velocity, sample.terms.gravity
     scale = _power_scale(sum(np.abs(torque * v).sum(axis=1) for torque in addends), power)
     yield Residual(diagnosis.POWER_BALANCE, "law", f["energy_rate"](q, v, a), power, LAW, scale)
@@ -185,13 +187,14 @@ def _undeformed(
     f, g, tolerance = system.functions, undeformed.velocity_map, EXACT if robot.clean == 0 else AFTER_CLEANING
     own, of_arm = undeformed.states(sample.states)
     q, v, a = of_arm.q, of_arm.v, of_arm.a
-    springs, dampers = (torque @ g for torque in reference.passive(q, v))
+    springs, dampers, _ = (torque @ g for torque in reference.passive(q, v))
+    tau, nle = (reference.without_load(q, v, each)[0] for each in (system.torque(q, v, a), f["nle"](q, v)))
     terms = decompose(rnea(undeformed.model), own).plus(springs, dampers)
     names = reference.velocity_names[: undeformed.model.nv]
     for name, part, value, expected in (
-        ("undeformed tau", "tau", system.torque(q, v, a) @ g, terms.tau),
+        ("undeformed tau", "tau", tau @ g, terms.tau),
         ("undeformed M", "mass matrix", g.T @ f["mass_matrix"](q) @ g, terms.mass_matrix),
-        ("undeformed nle", "velocity terms and gravity", f["nle"](q, v) @ g, terms.nle),
+        ("undeformed nle", "velocity terms and gravity", nle @ g, terms.nle),
         ("undeformed g", "gravity", f["generalized_gravity"](q) @ g, terms.gravity - springs),
     ):
         yield Residual(name, part, value, expected, tolerance, names=names)
@@ -227,6 +230,7 @@ def _actuated(robot: Dynamics, sample: ReferenceSample, tau: Array, regular: Mas
     of_u, accelerations = np.array([actuators.torque(*each) for each in zip(q, u, strict=True)]), np.zeros_like(a)
     if np.array_equal(of_u, tau):
         return u, a
+    of_u, tau = (sample.reference.without_load(q, sample.states.v, each)[0] for each in (of_u, tau))
     force = (of_u - tau + sample.terms.tau - sample.terms.nle)[regular, :, None]
     accelerations[regular] = np.linalg.solve(sample.terms.mass_matrix[regular], force)[..., 0]
     return u, accelerations
@@ -249,12 +253,12 @@ def _explanations(name: str, system: SystemUnderTest, sample: ReferenceSample) -
     q, v, a = states.q, states.v, states.a
     match name:
         case "inverse_dynamics":
-            found = decompose(system.torque, states)
+            found = decompose(_without_load(system), states)
             return _passive(found.tau - terms.tau, sample) or diagnosis.explain_torque(found, sample)
         case "mass_matrix":
             return diagnosis.explain_mass_matrix(f[name](q), sample)
         case "nle":
-            nle, at_rest = f[name](q, v), f[name](q, np.zeros_like(v))
+            nle, at_rest = system.reference.without_load(q, v, f[name](q, v))[0], f[name](q, np.zeros_like(v))
             return _passive(nle - terms.nle, sample) or [
                 *diagnosis.explain_velocity(nle - at_rest, sample),
                 *diagnosis.explain_gravity(at_rest, sample),
@@ -276,6 +280,11 @@ def _explanations(name: str, system: SystemUnderTest, sample: ReferenceSample) -
             own, expected = f[name](q, v, a, w) - system.torque(q, v, a), system.reference.torque_of_wrenches(states, w)
             return diagnosis.explain_wrenches(own, sample, expected)
     return []
+
+
+def _without_load(system: SystemUnderTest) -> Torque:
+    """tau without the friction that grows with the load, which has terms."""
+    return lambda q, v, a: system.reference.without_load(q, v, system.torque(q, v, a))[0]
 
 
 def _passive(difference: Array, sample: ReferenceSample) -> list[Explanation]:

@@ -21,6 +21,7 @@ import pinocchio as pin
 
 from gdalembert.dynamics import frame_motion
 from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.friction import LEAST_TORQUE
 from gdalembert.dynamics.parameters.groups import inertia_of
 from gdalembert.dynamics.parameters.parameters import ModelParameters
 from gdalembert.dynamics.wrenches import ExternalWrenches
@@ -51,6 +52,7 @@ from gdalembert.validation.states import (
     times,
 )
 
+_NEWTON_STEPS = 20
 _SLOPE = 0.05
 """Standard deviation of the slope [rad] of a link, or of its deflection by length, due to each mode alone."""
 _MOST_COORDINATES = 30
@@ -63,8 +65,9 @@ class ReferenceSample:
 
     Attributes:
         without: tau and its terms without springs and dampers. ``terms``: with them.
-        springs: the part of the terms that springs and elasticity add to gravity (n × nv).
-        dampers: the part that dampers add to the velocity terms (n × nv).
+        springs: the part of the terms that what acts at rest adds to gravity (n × nv): springs, elasticity, offsets.
+        dampers: the part that dampers and friction add to the velocity terms (n × nv).
+        offsets: constant friction, which is among the springs, though it has no energy (n × nv).
         tolerance: above which a relative difference counts in a diagnosis.
     """
 
@@ -74,7 +77,18 @@ class ReferenceSample:
     terms: TorqueTerms
     springs: Array
     dampers: Array
+    offsets: Array
     tolerance: float
+
+    @cached_property
+    def tau(self) -> Array:
+        """tau (n × nv) with the friction that grows with the load, which is in none of the terms."""
+        return self.reference.under_load(self.states.q, self.states.v, self.terms.tau)
+
+    @cached_property
+    def nle(self) -> Array:
+        """tau at a = 0 (n × nv), likewise."""
+        return self.reference.under_load(self.states.q, self.states.v, self.terms.nle)
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -97,7 +111,7 @@ class ReferenceSample:
     @property
     def power(self) -> Array:
         """g·v (n), springs included: the rate of the potential energy."""
-        return np.asarray(np.sum(self.terms.gravity * self.states.v, axis=1))
+        return np.asarray(np.sum((self.terms.gravity - self.offsets) * self.states.v, axis=1))
 
 
 class Reference(ABC):
@@ -112,7 +126,7 @@ class Reference(ABC):
         units: of the inertias of the entries of v: kg m² where the joint rotates, kg where it translates.
         scales, scales_of_q: of random entries of v, and of the velocity that leads from the neutral configuration to q.
         neutral: the configuration (nq) from which random ones are reached.
-        active_torque: tau (n × nv) of (q, v, a) without springs and dampers.
+        active_torque: tau (n × nv) of (q, v, a) without springs and dampers, with the rotors of motors.
         reached: the configurations (n × nq) that are reached from q with constant v in unit time.
     """
 
@@ -133,9 +147,18 @@ class Reference(ABC):
         self.configuration_names, self.units = tuple(names), tuple(units)
         self.external = ExternalWrenches() if system is None else system.external_wrenches
         s = symbols(q=tree.nq, v=tree.nv) if system is None else system.symbols("q", "v")
-        added = () if system is None else system.added_forces
-        torque = sum((force.torque(s["q"], s["v"]) for force in added), ca.DM(tree.nv, 1))
-        self._forces = BatchFunction(ca.Function("forces", list(s.values()), [ca.densify(torque)]), tree.nv)
+        added, zero = () if system is None else system.added_forces, ca.DM(tree.nv, 1)
+        friction, others = (
+            sum((force.torque(s["q"], s["v"]) for force in added if force.is_friction == which), zero)
+            for which in (True, False)
+        )
+        loads = [load for force in added if (load := force.load(s["v"])) is not None]
+        self._has_load = bool(loads)
+        columns = ca.horzcat(others + friction, friction, sum(loads, zero))
+        self._forces = BatchFunction(ca.Function("forces", list(s.values()), [ca.densify(columns)]), tree.nv, 3)
+        inertias = [inertia for force in added if (inertia := force.inertia()) is not None]
+        given, total = [*s.values()][2:], sum(inertias, ca.DM(tree.nv, tree.nv))
+        self._rotors = ca.Function("rotors", given, [ca.densify(total)]) if inertias else None
 
     def at(self, p: Array) -> Self:
         """The reference with other values of the parameters."""
@@ -150,24 +173,55 @@ class Reference(ABC):
     def torque_of_wrenches(self, states: States, wrenches: Array) -> Array:
         """What external wrenches (n × 6 n_frames) add to tau (n × nv)."""
 
-    def passive(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """The torques of springs, which act at rest, and of dampers (n × nv each)."""
+    def passive(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """What acts at rest, as springs do, what dampers and friction add to it, and the friction at rest (n × nv)."""
         at_rest = self._forces(q, np.zeros_like(v))
-        return at_rest, self._forces(q, v) - at_rest
+        return at_rest[..., 0], self._forces(q, v)[..., 0] - at_rest[..., 0], at_rest[..., 1]
+
+    def _with_rotors(self, torque: Torque, p: Array | None) -> Torque:
+        """A torque, and what the rotors of motors add to it: B J Bᵀ a."""
+        if self._rotors is None:
+            return torque
+        inertia = self._rotors.call([] if p is None else [p])[0].full()
+        return lambda q, v, a: torque(q, v, a) + a @ inertia
+
+    def under_load(self, q: Array, v: Array, tau: Array) -> Array:
+        """tau (n × nv) with the friction that grows with the load, of tau with all the rest."""
+        if not self._has_load:
+            return tau
+        _, own, part = np.moveaxis(self._forces(q, v), 2, 0)
+        return np.asarray(tau + part * (np.hypot(tau - own, LEAST_TORQUE) - LEAST_TORQUE))
+
+    def without_load(self, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
+        """tau (n × nv) without it, and the derivative of the whole by that, entry by entry: of x + part |x| = y, by
+        Newton's method.
+
+        The whole grows by at least 1 − part with x, and is convex or concave in it, so that the steps converge.
+        """
+        if not self._has_load:
+            return tau, np.ones_like(tau)
+        _, own, part = np.moveaxis(self._forces(q, v), 2, 0)
+        whole = tau - own
+        x = whole / (1 + part * np.sign(whole))
+        for _ in range(_NEWTON_STEPS):
+            size = np.hypot(x, LEAST_TORQUE)
+            slope = 1 + part * x / size
+            x = x - (x + part * (size - LEAST_TORQUE) - whole) / slope
+        return x + own, 1 + part * x / np.hypot(x, LEAST_TORQUE)
 
     def active_terms(self, states: States) -> TorqueTerms:
         """tau and its terms without springs and dampers."""
         return decompose(self.active_torque, states)
 
     def torque(self, q: Array, v: Array, a: Array) -> Array:
-        """tau (n × nv), springs and dampers included."""
-        springs, dampers = self.passive(q, v)
+        """tau (n × nv), springs and dampers included, without what grows with the load."""
+        springs, dampers, _ = self.passive(q, v)
         return self.active_torque(q, v, a) + springs + dampers
 
     def sample(self, states: States, tolerance: float = 0.0) -> ReferenceSample:
         """tau and its terms at n states."""
         without, passive = self.active_terms(states), self.passive(states.q, states.v)
-        return ReferenceSample(self, states, without, without.plus(*passive), *passive, tolerance)
+        return ReferenceSample(self, states, without, without.plus(*passive[:2]), *passive, tolerance)
 
     def rates(self, states: States) -> Array:
         """dq/dt (n × nq) at (q, v), accurate to about 1e-11 of the largest |v|."""
@@ -212,8 +266,9 @@ class PinocchioReference(Reference):
                 f"{tree.name!r} has nq = {tree.nq}, nv = {tree.nv}"
             )
         super().__init__(tree, system)
-        self.model, self._given, self.neutral, self.active_torque = model, model, pin.neutral(model), rnea(model)
+        self.model, self._given, self.neutral = model, model, pin.neutral(model)
         parameters = None if system is None else system.parameters
+        self.active_torque = self._with_rotors(rnea(model), parameters.values if parameters else None)
         self._parameters = parameters if isinstance(parameters, ModelParameters) else None  # formulas: the model has p
 
     def _set_parameters(self, p: Array | None) -> None:
@@ -221,7 +276,7 @@ class PinocchioReference(Reference):
         if self._parameters is not None:
             self.model = model = self._parameters.write(self._given, p)
             self.tree = replace(self.tree, armature=frozen(model.armature), gravity=frozen(model.gravity.linear))
-            self.active_torque = rnea(model)
+        self.active_torque = self._with_rotors(rnea(self.model), p)
 
     def reached(self, q: Array, v: Array) -> Array:
         return np.array([pin.integrate(self.model, *pair) for pair in zip(q, v, strict=True)])
@@ -250,7 +305,7 @@ class PinocchioReference(Reference):
                     force = pin.SE3(placed.rotation, np.zeros(3)).actInv(force)
                 fext[frame.parentJoint] += frame.placement.act(force)
             tau.append(pin.rnea(model, data, q, v, a, fext).copy())
-        return np.array(tau) - self.active_torque(states.q, states.v, states.a)
+        return np.array(tau) - rnea(model)(states.q, states.v, states.a)
 
 
 def tree_of(model: object) -> Tree:
@@ -344,10 +399,10 @@ class ReferenceRecursion(Reference):
     def torque_of_wrenches(self, states: States, wrenches: Array) -> Array:
         return self._virtual_work(states.q, wrenches)
 
-    def passive(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """K q and D v (n × nv each), with the force elements that were added to the arm."""
-        springs, dampers = super().passive(q, v)
-        return self.elastic(q) + springs, v @ self._damping.T + dampers
+    def passive(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """K q and D v (n × nv each), with the force elements that were added to the arm; and the friction at rest."""
+        springs, dampers, offsets = super().passive(q, v)
+        return self.elastic(q) + springs, v @ self._damping.T + dampers, offsets
 
     def elastic(self, q: Array) -> Array:
         """K q (n × nv)."""

@@ -35,7 +35,7 @@ import pinocchio as pin
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import ModelParameters, Values
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.spatial.arguments import SEEDS, integer, number
 from gdalembert.spatial.arrays import Array, frozen
@@ -84,7 +84,8 @@ def validate(
     For a :class:`~gdalembert.Dynamics`, every Function but the Hessian is compared: ``coriolis_matrix`` by C v = h,
     ``forward_dynamics`` by the a for which tau was computed, ``potential_energy`` by dV/dt = (g + springs)·v, relative
     to Σ |g_i v_i|, ``kinetic_energy`` with ½ v·M v, and dq/dt in ``state_derivative`` with differences of
-    ``pin.integrate``, accurate to 1e-11. The torque of its force elements is added to that of Pinocchio. The laws are:
+    ``pin.integrate``, accurate to 1e-11. The torque of its force elements is added to that of Pinocchio, with B J Bᵀ of
+    motors in M, and friction that grows with the load is computed from the sum. The laws are:
     M is symmetric; M is positive definite (the error is how far its smallest eigenvalue lies below zero, relative to
     the largest); dM/dt = C + Cᵀ. Derivatives are compared along one direction: those of tau with what CasADi makes of
     ``inverse_dynamics``, those of accelerations, times M, with −dtau.
@@ -120,8 +121,7 @@ def validate(
     Raises:
         ArgumentTypeError: if ``against`` is not a ``pin.Model``, or the system nothing that can be validated.
         ModelError: if the model holds numbers without a meaning.
-        UnsupportedError: if a joint mimics a helical joint, where Pinocchio is wrong or crashes; if friction grows with
-            the load, or there are motors.
+        UnsupportedError: if a joint mimics a helical joint, where Pinocchio is wrong or crashes.
         ArgumentError: if the system does not fit the model or raises an exception, or another argument is invalid.
     """
     _check_arguments(samples, seed, tolerance, progress)
@@ -129,16 +129,6 @@ def validate(
         raise ArgumentTypeError(
             "validate takes a Dynamics, a Function or a callable, not ConstrainedDynamics; validate its dynamics, and "
             "compare its forward_dynamics with pin.constraintDynamics"
-        )
-    if isinstance(system, Dynamics) and system.motor_inertia is not None:
-        raise UnsupportedError(
-            "validate: motors that drive several joints are not in a pin.Model; validate the robot without motors=, "
-            "whose expressions are the same"
-        )
-    if isinstance(system, Dynamics) and system.has_load_friction:
-        raise UnsupportedError(
-            "validate: with friction that grows with the load tau is not M a + nle, which the laws ask for; validate "
-            "the robot without load=, whose expressions are the same"
         )
     with Interrupts():
         if isinstance(system, Dynamics):

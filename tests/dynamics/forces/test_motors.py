@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from tests.helpers.models import relative_error
 
 B = {"m1": np.array([1.0, 0.0]), "m2": np.array([0.5, -2.0])}
@@ -101,7 +101,5 @@ def test_motors_that_cannot_be_are_refused() -> None:
         gd.NewtonEuler(model, actuation=B, motors={"m1": 1.0})  # type: ignore[dict-item]
     with pytest.raises(ArgumentError, match=r"^Motor: inertia: got -1; give one finite number, at least 0$"):
         gd.Motor(-1)
-    with pytest.raises(UnsupportedError, match=r"^validate: motors that drive several joints are not in a pin.Model"):
-        gd.validate(gd.NewtonEuler(model, actuation=B, motors=MOTORS), model)
     with pytest.raises(ArgumentError, match=r"^parameters: 'motors': the robot has none; give motors=\{actuator"):
         gd.NewtonEuler(model, parameters=["motors"])

@@ -660,3 +660,24 @@ def test_what_is_refused() -> None:
         gd.PrunedDynamics(arm(), 0.01, friction="model", **LIMITS)
     with pytest.raises(UnsupportedError, match="its links are flexible, and TranslationalRotational takes them for"):
         gd.TranslationalRotational(arm(), ["joint2"], **LIMITS)
+
+
+@pytest.mark.parametrize("load", [0.5, "parameter"])
+def test_the_bound_holds_under_friction_that_grows_with_the_load_and_with_motors(load: float | str) -> None:
+    """An error of the transmitted torque is at most 1 + load times as large in tau; of a parameter, twice."""
+    model = gd.load_urdf("puma560_3")
+    friction = {name: gd.Friction(1.0, 0.5, load=0.5) for name in model.names if name != "universe"}
+    columns = {"motor1": [1.0, 0, 0], "motor2": [0, 1.0, 0], "motor3": [0, 1.0, -1.5]}
+    given = {"friction": friction, "actuation": columns, "motors": {"motor3": gd.Motor(0.2, 0.4, 0.6)}}
+    limits = {"a_max": 5.0, "v_max": 2.0, "tau_max": 100.0}
+    if load == "parameter":
+        pruned = PrunedDynamics(model, 0.02, **given, parameters=["friction"], **limits)
+        free = contributions(pruned._coordinates, pruned.limits, pruned.dropped)
+        assert np.array_equal(pruned.contributions, 2 * free)
+        return
+    pruned = PrunedDynamics(gd.NewtonEuler(model, **given), 0.02, **limits)
+    check = pruned.check(2000, corners=True)
+    assert check.ok
+    assert np.max(check.observed / pruned.bound) > 0.9
+    q, v, a = np.random.default_rng(0).normal(size=(3, 3))
+    assert relative_error(pruned.forward_dynamics(q, v, pruned.inverse_dynamics(q, v, a)).full().ravel(), a) < 1e-12

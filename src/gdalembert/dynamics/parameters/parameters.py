@@ -172,7 +172,7 @@ class Parameters:
 
         Bodies are about as heavy and large as in the model, and each pseudo-inertia is positive definite; armature is
         positive, gravity has any direction; parameters of forces are 0.5 to 2 times those of the model, or between 0
-        and 1 where these are 0.
+        and 1 where these are 0; what is below 1 stays there.
 
         Raises:
             UnsupportedError: if the constants of the tree are formulas.
@@ -277,7 +277,9 @@ class ModelParameters(Parameters):
     def random(self, rng: np.random.Generator) -> Array:
         of_forces = np.array(list(self._of_forces.values()))
         factor = rng.uniform(0.5, 2.0, len(of_forces))
-        of_forces = np.where(of_forces == 0, factor / 2, factor * of_forces)
+        below_one = {quantity for force in self._chosen_forces for quantity in force.below_one}
+        most = [(1 + x) / 2 if name.rpartition(".")[2] in below_one else np.inf for name, x in self._of_forces.items()]
+        of_forces = np.minimum(np.where(of_forces == 0, factor / 2, factor * of_forces), most)
         return frozen(np.concatenate([*(kind.random(self._nominal, rng) for kind in self._kinds), of_forces]))
 
     def of(self, model: pin.Model | Tree) -> Array:

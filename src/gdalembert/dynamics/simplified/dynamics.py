@@ -111,9 +111,9 @@ class SimplifiedOptions(Options, total=False):
 class SimplifiedDynamics(Dynamics):
     """Dynamics of some terms of D and V, with a bound on the torques of the terms left out.
 
-    The bound holds for |v| ≤ v_max, |a| ≤ a_max, any angles and all distances within their range. Armature and force
-    elements are exact. Everything of :class:`~gdalembert.Dynamics` is there and belongs to the same Lagrangian: M is
-    symmetric, dM/dt − 2 C skew, g the gradient of the potential energy, and energy is conserved.
+    The bound holds for |v| ≤ v_max, |a| ≤ a_max, any angles and all distances within their range. Armature, motors and
+    force elements are exact. Everything of :class:`~gdalembert.Dynamics` is there and belongs to the same Lagrangian:
+    M is symmetric, dM/dt − 2 C skew, g the gradient of the potential energy, and energy is conserved.
 
     Args:
         model, a_max, v_max, tau_max, q_range, options: as of :class:`~gdalembert.PrunedDynamics`.
@@ -171,11 +171,6 @@ class SimplifiedDynamics(Dynamics):
                 f"{type(self).__name__}: {exact.tree.name} is given with options of its own; give it none beside them, "
                 "and neither parameters nor wrenches, as exact.at(p).under() has"
             )
-        if exact.has_load_friction or exact.motor_inertia is not None:
-            raise UnsupportedError(
-                f"{type(self).__name__}: the friction of {exact.tree.name} grows with the load, for which the bound of "
-                "the error does not hold, or it has motors; give the robot friction without load=, and no motors="
-            )
         self._exact, self._given, self.clean, self.changes = exact, exact._given, exact.clean, exact.changes
         self.nominal = exact.nominal
         self._set_up(options, exact.forces)
@@ -202,7 +197,7 @@ class SimplifiedDynamics(Dynamics):
     @cached_property
     def contributions(self) -> Array:
         """The most that each dropped term adds to each torque (terms × nv) [N m or N]."""
-        return frozen(series.contributions(self._coordinates, self.limits, self.dropped))
+        return frozen(self._contributions(self.dropped))
 
     @cached_property
     def bound(self) -> Array:
@@ -315,6 +310,14 @@ class SimplifiedDynamics(Dynamics):
         cuts = [*range(0, len(rows), len(entries)), len(rows), len(rows) + 1]
         return [list(itertools.chain(*found[k:end])) for k, end in itertools.pairwise(cuts)]
 
+    def _contributions(self, terms: Sequence[Term]) -> Array:
+        """The most that each term adds to each torque (terms × nv): under friction that grows with the load 1 + load
+        times what it adds to the transmitted one, and twice that where the load is a parameter."""
+        loads = (force.load(ca.DM(self.limits.v)) for force in self.forces)
+        total = ca.SX(sum((load for load in loads if load is not None), ca.DM(self.tree.nv, 1)))
+        parts = [abs(float(x)) if x.is_constant() else 1.0 for x in ca.vertsplit(total)]
+        return np.asarray(series.contributions(self._coordinates, self.limits, terms) * (1 + np.array(parts)))
+
     def _random(self, n: int) -> Array:
         """x at random, n × nv."""
         return np.random.default_rng(0).uniform(-1, 1, size=(n, self.tree.nv)) * self._coordinates.half
@@ -338,8 +341,8 @@ class PrunedDynamics(SimplifiedDynamics):
             ``model.effortLimit``.
         q_range: (lower, upper) of the distances [m], nv numbers each or one, ignored for angles; by default the
             model's position limits.
-        clean, springs, friction, forces, actuation, wrenches: as of :class:`~gdalembert.Dynamics`, all exact; ``clean``
-            is at most 1e-6.
+        clean, springs, friction, forces, actuation, motors, wrenches: as of :class:`~gdalembert.Dynamics`, all exact;
+            ``clean`` is at most 1e-6.
         parameters: inputs p of force elements, as of :class:`~gdalembert.Dynamics`; terms are chosen by the numbers of
             the robot, so that its inertia, armature and gravity cannot be inputs.
 
@@ -372,7 +375,7 @@ class PrunedDynamics(SimplifiedDynamics):
         inertia, energy = self._expand(self._exact.mass_matrix_expression(self._coordinates.q))
         terms = [*inertia, *energy]
         candidates = [term for term in terms if not term.is_free]
-        effects = series.contributions(self._coordinates, self.limits, candidates)
+        effects = self._contributions(candidates)
         drop = series.droppable(effects, self.error * self.limits.tau)
         dropped = [term for term, goes in zip(candidates, drop, strict=True) if goes]
         gone = set(dropped)
