@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -266,3 +267,41 @@ def test_a_run_with_currents_of_another_unit_is_told() -> None:
     told = [str(each.message) for each in warnings if "check its unit" in str(each.message)]
     assert told[0].startswith("fit: the current of 'joint1' is ")
     assert " times as large in run 'loaded' as in run 'unloaded'; check its unit" in told[0]
+
+
+def told_of(*experiments: Experiment) -> list[str]:
+    with pytest.warns(IdentificationWarning) as warnings:
+        fit(sheet(), experiments=experiments, method="weighted", gains={"joint1": 12.0, "joint2": 8.0})
+    return [str(each.message) for each in warnings]
+
+
+def test_wrong_columns_of_one_run_are_told_by_run_joint_and_number() -> None:
+    """Currents in another order, as the regressors tell, whatever the model is; a sensor that is dead; q of another
+    joint, or in degrees; and runs that contradict each other."""
+    free, loaded = runs(0.01)
+    current, q = np.asarray(loaded.current), np.asarray(loaded.q)
+    told = told_of(free, replace(loaded, current=current[:, ::-1]))
+    swapped = "fit: in run 'loaded' the current of 'joint1' looks like that of 'joint2' and the other way round (its"
+    assert any(each.startswith(swapped) for each in told)
+    told = told_of(free, replace(loaded, current=current * [1.0, 0.0]))
+    assert any("in run 'loaded' the current of 'joint2' is 0 in all samples, though it moves;" in each for each in told)
+    told = told_of(free, replace(loaded, q=q[:, ::-1]))
+    assert any("in run 'loaded' q of 'joint1', 'joint2' does not change as v says;" in each for each in told)
+    told = told_of(free, replace(loaded, q=np.rad2deg(q)))
+    assert any("in run 'loaded' q of 'joint1', 'joint2' changes 57.3 times as much in a step" in each for each in told)
+    told = told_of(free, replace(loaded, current=-current))
+    pattern = re.compile(r"in run '(un)?loaded' the residual of 'joint\d' is \S+ times its current, and 0\.0\S+ times")
+    assert any(pattern.search(each) for each in told)
+
+
+def test_what_rests_is_told() -> None:
+    free, loaded = runs(0.01)
+    still = [np.array(part) for part in (loaded.q, loaded.v, loaded.a)]
+    still = [1e-4 * part for part in still]
+    told = told_of(free, replace(loaded, q=still[0] + 0.3, v=still[1], a=still[2]))
+    assert any(re.search(r"in run 'loaded' no speed is above \S+; it tells gravity alone", each) for each in told)
+    held = [np.column_stack([part[:, 0], 0 * part[:, 1]]) for part in map(np.asarray, (free.q, free.v, free.a))]
+    told = told_of(Experiment(*held, current=free.current))
+    assert any(
+        "fit: the speed of 'joint2' is at most 0 in all samples; what their motion alone" in each for each in told
+    )

@@ -74,6 +74,7 @@ def parts(body: pin.Inertia) -> tuple[float, np.ndarray, np.ndarray]:
     return body.mass, body.lever, body.inertia
 
 
+@pytest.mark.filterwarnings("ignore:fit. the speed of .* is at most")
 def test_a_joint_that_does_not_move_keeps_the_data_sheet() -> None:
     real, dyn, (q, v, a) = arm()
     q[:, 1], v[:, 1], a[:, 1] = 0.4, 0.0, 0.0
@@ -99,6 +100,7 @@ def test_a_joint_at_constant_speed_tells_the_sum_of_its_friction() -> None:
     assert result.base.values[found] == pytest.approx(0.5 + 3.0 / 0.3, rel=0.01)
 
 
+@pytest.mark.filterwarnings("ignore:fit. the speed of .* is at most")
 @pytest.mark.parametrize("speed", [1e-3, 1e-5, 1e-7, 1e-9])
 def test_the_noise_of_an_encoder_tells_no_friction(speed: float) -> None:
     """A joint that is held, whose velocity is noise: viscous and Coulomb friction look the same, 100 times apart."""
