@@ -23,6 +23,7 @@ from gdalembert.identification.regression import Bounds, Prior
 from gdalembert.identification.remarks import check_gains, remarks
 from gdalembert.identification.result import Identification
 from gdalembert.identification.sensors import Gains, Sensors
+from gdalembert.identification.suspicions import contradictions, suspicions
 from gdalembert.identification.unknowns import quantity
 from gdalembert.spatial.arguments import choice, integer, number
 from gdalembert.spatial.arrays import Array, frozen
@@ -126,13 +127,14 @@ def fit(
     problem = LeastSquaresProblem.of(efforts, runs, prior=prior, offsets=offsets, decimation=decimation)
     limits = regression.limits(problem.names, bounds, problem.unknowns.fixed)
     descent = problem.estimate(weighted=method != "ordinary")
-    check_gains(problem, descent)
+    suspected = suspicions(problem)
+    check_gains(problem, descent, suspected)
     reached: tuple[str, ...] = ()
     x = problem.x(descent.s)
     if method == "consistent":
         x = consistent(problem, descent, limits, margin, bounded=bool(bounds))
         reached = at_bounds(problem, x, limits, margin)
-    found = _identification(problem, descent, x, unseen, None if has_base else model, method, reached)
+    found = _identification(problem, descent, x, unseen, None if has_base else model, method, reached, suspected)
     for remark in found.remarks:
         warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=3)
     return found
@@ -146,6 +148,7 @@ def _identification(
     model: pin.Model | None,
     method: str,
     reached: tuple[str, ...],
+    suspected: Sequence[str],
 ) -> Identification:
     """The result: the unknowns x with their errors, efforts and remarks, and the model with them if it can exist."""
     dyn, sensors, unknowns = problem.efforts.dyn, problem.efforts.sensors, problem.unknowns
@@ -180,7 +183,11 @@ def _identification(
         condition_number=estimate.condition_number,
         noise=frozen(estimate.torque_noise),
         residual=frozen(estimate.residuals(s)),
-        remarks=remarks(problem, descent, estimate, base, s, fitted),
+        remarks=(
+            *suspected,
+            *remarks(problem, descent, estimate, base, s, fitted),
+            *contradictions(problem, x),
+        ),
         at_bounds=reached,
         fitted=fitted,
         held_back=None if unseen is None else problem.torques(unseen, x),

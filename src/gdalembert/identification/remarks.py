@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gdalembert.dynamics.friction import SMOOTHING
@@ -9,7 +11,6 @@ from gdalembert.errors import ArgumentError
 from gdalembert.identification.least_squares import Descent, Estimate
 from gdalembert.identification.problem import LeastSquaresProblem
 from gdalembert.identification.result import BaseEstimate, Torques, root_mean_square
-from gdalembert.identification.suspicions import contradictions, suspicions
 from gdalembert.identification.unknowns import element
 from gdalembert.spatial.arrays import Array
 
@@ -31,8 +32,8 @@ _ADVICE = (
 )
 
 
-def check_gains(problem: LeastSquaresProblem, descent: Descent) -> None:
-    """Refuse gains that the data cannot know.
+def check_gains(problem: LeastSquaresProblem, descent: Descent, suspected: Sequence[str]) -> None:
+    """Refuse gains that the data cannot know, by what looks wrong in them, if anything does.
 
     Raises:
         ArgumentError: if torques and currents can be scaled together.
@@ -43,7 +44,7 @@ def check_gains(problem: LeastSquaresProblem, descent: Descent) -> None:
     if unknown:
         listed = ", ".join(map(repr, unknown[:_SHOWN])) + (", …" if len(unknown) > _SHOWN else "")
         what = f"gains of {len(unknown)} actuators" if len(unknown) > 1 else "gain of an actuator"
-        if suspected := suspicions(problem):
+        if suspected:
             raise ArgumentError(f"fit: the {what} cannot be known: {listed}; {suspected[0]}")
         raise ArgumentError(
             f"fit: the {what} cannot be known: {listed}; torques and currents scale together while no number of the "
@@ -55,7 +56,7 @@ def remarks(
     problem: LeastSquaresProblem, descent: Descent, estimate: Estimate, base: BaseEstimate, s: Array, fitted: Torques
 ) -> tuple[str, ...]:
     """One sentence each, for the warnings and the report: what looks wrong, what is uncertain, and unexplained."""
-    said = suspicions(problem)
+    said = list[str]()
     joints, random_rows = problem.efforts.sensors.names, problem.random_rows(s)
     random_torques = np.sqrt(np.sum(random_rows**2, axis=0))
     count, rank = int(estimate.reduced.counts.sum()), len(estimate.base.own)
@@ -85,7 +86,6 @@ def remarks(
             f"{fastest:.3g}; all values are those of the prior: give a motion"
         )
     said += _couplings(problem, fitted)
-    said += contradictions(problem, problem.x(s))
     if much := _unexplained(joints, estimate, s, fitted):
         said.append(f"the model cannot explain the data: the residual of {much}; {_ADVICE}")
     return tuple(said)
