@@ -126,9 +126,9 @@ def fit(
     efforts = Efforts(dyn, sensors, columns)
     problem = LeastSquaresProblem.of(efforts, runs, prior=prior, offsets=offsets, decimation=decimation)
     limits = regression.limits(problem.names, bounds, problem.unknowns.fixed)
-    descent = problem.estimate(weighted=method != "ordinary")
     suspected = suspicions(problem)
-    check_gains(problem, descent, suspected)
+    descent = problem.estimate(weighted=method != "ordinary")
+    check_gains(problem, descent.estimate, suspected)
     reached: tuple[str, ...] = ()
     x = problem.x(descent.s)
     if method == "consistent":

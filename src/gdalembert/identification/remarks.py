@@ -21,6 +21,8 @@ _HALF, _LOUD = 0.5, 0.05
 a joint with less may show noise alone."""
 _ACCURATE = 1e-3
 """A residual in units of the measured torque that is small whatever the noise is."""
+_VAGUE = 0.2
+"""Relative deviation of a gain that is not known: what little tells it may be that |tau| of a load is rounded."""
 _ENOUGH = 2
 """Torques for each base parameter."""
 _SHOWN = 3
@@ -32,7 +34,7 @@ _ADVICE = (
 )
 
 
-def check_gains(problem: LeastSquaresProblem, descent: Descent, suspected: Sequence[str]) -> None:
+def check_gains(problem: LeastSquaresProblem, estimate: Estimate, suspected: Sequence[str]) -> None:
     """Refuse gains that the data cannot know, by what looks wrong in them, if anything does.
 
     Raises:
@@ -40,7 +42,8 @@ def check_gains(problem: LeastSquaresProblem, descent: Descent, suspected: Seque
     """
     names, n = problem.names, len(problem.names)
     at = np.arange(n - len(problem.unknowns.gains), n)
-    unknown = [element(names[k]) for k in at if not np.isfinite(descent.estimate.deviation(np.eye(n)[k : k + 1])[0])]
+    deviations = problem.sizes[at] * estimate.deviation(np.eye(n)[at])  # of logarithms
+    unknown = [element(names[k]) for k, deviation in zip(at, deviations, strict=True) if not deviation < _VAGUE]
     if unknown:
         listed = ", ".join(map(repr, unknown[:_SHOWN])) + (", …" if len(unknown) > _SHOWN else "")
         what = f"gains of {len(unknown)} actuators" if len(unknown) > 1 else "gain of an actuator"
