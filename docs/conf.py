@@ -19,7 +19,7 @@ release = version = version_of("gdalembert")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
 extensions += ["sphinx-mathjax-offline"]  # MathJax is in the site: equations are read without a network
-extensions += ["api_reference"]  # beside this file
+extensions += ["api_reference", "notebooks"]  # beside this file
 include_patterns = ["*.md", "docs/**.md", "benchmarks/**.md", "urdf/README.md"]
 exclude_patterns = [".*", "dist", "docs/_build", "examples", "src", "tests"]  # not searched for pages: 100,000 files
 root_doc = "docs/index"
@@ -31,7 +31,7 @@ html_show_sourcelink = False
 html_additional_pages = {"index": "start.html"}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_context = {"has_versions": "SITE_HAS_VERSIONS" in os.environ}  # of a release, beside the others
+html_context = {"has_versions": "SITE_VERSION" in os.environ}  # of a release, or of main, beside the others
 html_sidebars = {
     "**": [
         *(f"sidebar/{part}.html" for part in ("brand", "search", "scroll-start", "navigation")),
