@@ -96,3 +96,18 @@ def test_search_finds_headings(words: str) -> None:
 def test_nothing_is_loaded_from_elsewhere() -> None:
     loaded = re.compile(r'<(?:script|img|link)[^>]* (?:src|href)="(?:https?:)?//')
     assert [page.name for page in SITE.rglob("*.html") if loaded.search(text(page))] == []
+
+
+def test_each_notebook_stands_beside_its_page() -> None:
+    notebooks = sorted(SITE.rglob("*.ipynb"))
+    assert len(notebooks) > 30
+    for notebook in notebooks:
+        colab, here = re.search(
+            r'</h1>\n<p class="notebook"><a href="(.*?)">Open in Colab</a><a href="(.*?)" download>',
+            text(notebook.with_suffix(".html")),
+        ).groups()
+        assert here == notebook.name
+        path = notebook.relative_to(SITE).as_posix()
+        assert re.fullmatch(
+            rf"https://colab\.research\.google\.com/github/[^/]+/[^/]+/blob/gh-pages/[^/]+/{path}", colab
+        )

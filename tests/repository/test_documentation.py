@@ -36,6 +36,12 @@ def python_blocks(page: Path) -> list[str]:
 
 
 LONG = {
+    "README.md",
+    "docs/index.md",
+    "docs/calibration.md",
+    "docs/forces.md",
+    "docs/frames_and_wrenches.md",
+    "docs/simplified_models.md",
     "docs/troubleshooting.md",
     "docs/simulation.md",
     "docs/constraints.md",

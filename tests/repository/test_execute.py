@@ -29,7 +29,7 @@ print()
 More text.
 """
 SHOWN = PAGE.replace("\n\nMore", "\n\n```text\nx is 0.667\n```\n\nMore")
-DRAWS = "```python\nimport matplotlib.pyplot as plt\n\nplt.plot([1, 2])\nprint(1)\n```\n"
+DRAWS = "```python\nimport matplotlib.pyplot as plt\n\nplt.bar([1, 2], [1, 2])\nprint(1)\n```\n"
 
 
 def page(folder: Path, text: str, name: str = "page.md") -> Path:
@@ -111,11 +111,15 @@ def test_figures_are_drawn(tmp_path: Path) -> None:
     asked = page(tmp_path, DRAWS)
     (said,) = EXECUTE.execute(asked)
     assert said.startswith("page.md, block 1: it draws a figure, and no line ![what it shows](images/NAME.png) follows")
-    page(tmp_path, DRAWS + "\n![a line](images/line.png)\n")
-    assert "it draws a figure of 832 x 624 pixels, and images/line.png has others" in EXECUTE.execute(asked, True)[1]
+    page(tmp_path, DRAWS + "\n![bars](images/bars.png)\n")
+    assert "it draws a figure that differs from images/bars.png" in EXECUTE.execute(asked, True)[1]
     assert EXECUTE.execute(asked) == []
-    assert (tmp_path / "images" / "line.png").read_bytes().startswith(b"\x89PNG")
-    assert asked.read_text(encoding="utf-8") == DRAWS + "\n```text\n1\n```\n\n![a line](images/line.png)\n"
+    page(tmp_path, asked.read_text(encoding="utf-8").replace("[1, 2])", "[2, 1])"))
+    assert "it draws a figure that differs from images/bars.png" in EXECUTE.execute(asked, True)[0]
+    page(tmp_path, asked.read_text(encoding="utf-8").replace("[2, 1])", "[1, 2])"))
+    assert EXECUTE.execute(asked, True) == []
+    assert (tmp_path / "images" / "bars.png").read_bytes().startswith(b"\x89PNG")
+    assert asked.read_text(encoding="utf-8") == DRAWS + "\n```text\n1\n```\n\n![bars](images/bars.png)\n"
 
 
 def test_the_command_says_what_failed(tmp_path: Path) -> None:
