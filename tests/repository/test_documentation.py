@@ -55,6 +55,7 @@ LONG = {
     "docs/from_pinocchio_casadi.md",
 }
 EXTRAS = {
+    "docs/optimal_control.md",
     "docs/parameter_sweeps.md",
     "docs/gallery.md",
     "docs/viewer.md",
