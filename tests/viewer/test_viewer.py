@@ -6,6 +6,7 @@ import pickle
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -16,11 +17,12 @@ import matplotlib.image
 import numpy as np
 import pinocchio as pin
 import pytest
+from PIL import Image, ImageSequence
 
 import gdalembert as gd
 from benchmarks.common import robots
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, UrdfWarning
-from gdalembert.viewer import Viewer, viewer
+from gdalembert.viewer import Viewer, film, viewer
 from gdalembert.viewer.scene import Scene, color_of, extent
 from gdalembert.viewer.viewer import visuals
 from tests.helpers.models import relative_error
@@ -116,25 +118,65 @@ def test_what_the_page_is_told() -> None:
         assert shown.server.scene.get_handle_by_name("/legend") is None
 
 
-def test_export(tmp_path: Path) -> None:
+def test_a_page_is_recorded(tmp_path: Path) -> None:
     with Viewer("cart_pendulum", port=0) as shown:
         still, moving = tmp_path / "still.html", tmp_path / "moving.html"
-        shown.export(still)
+        shown.record(None, still)
         assert np.array_equal(shown.q, [0, 0])
-        shown.export(moving, ([0.0, 1.0], [[0.0, 0.0], [1.0, 3.0]]))
+        shown.record(([0.0, 1.0], [[0.0, 0.0], [1.0, 3.0]]), moving)
         assert np.array_equal(shown.q, [1, 3])
     assert still.read_text().startswith("<!")
     assert len(moving.read_text()) > len(still.read_text())
 
 
-def test_an_exported_motion_has_the_pace_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recorded_page_has_the_pace_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
     recorder = SimpleNamespace(insert_sleep=pauses.append, as_html=lambda: "<!doctype html>")
     with Viewer("cart_pendulum", port=0) as shown:
         monkeypatch.setattr(shown.server, "get_scene_serializer", lambda: recorder)
-        shown.export(tmp_path / "x.html", ([0.0, 1.0], np.zeros((2, 2))), speed=0.5, fps=4.0)
+        shown.record(([0.0, 1.0], np.zeros((2, 2))), tmp_path / "x.html", speed=0.5, fps=4.0)
         assert pauses == pytest.approx([0.25] * 8)
         assert (tmp_path / "x.html").read_text() == "<!doctype html>"
+
+
+@pytest.mark.parametrize("ending", ["gif", "webp", "mp4"])
+def test_a_film_has_a_picture_for_each_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    """The browser's pictures are grey by q here; what a browser draws is in test_pictures."""
+    path = tmp_path / f"film.{ending}"
+    with Viewer("cart_pendulum", port=0) as shown:
+
+        def render(height: int, width: int, **_: object) -> np.ndarray:
+            return np.full((height, width, 4), [*[round(200 * shown.q[0])] * 3, 255], dtype=np.uint8)
+
+        monkeypatch.setattr(shown.server, "get_clients", lambda: {0: SimpleNamespace(get_render=render)})
+        shown.record(([0.0, 1.0], [[0.0, 0.0], [1.0, 0.0]]), path, fps=4.0, width=64, height=48)
+    if ending == "mp4":
+        import imageio_ffmpeg
+
+        command = [imageio_ffmpeg.get_ffmpeg_exe(), "-i", path, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+        done = subprocess.run(command, capture_output=True, check=True)
+        assert b"4 fps" in done.stderr
+        pictures = np.frombuffer(done.stdout, np.uint8).reshape(-1, 48, 64, 3)
+    else:
+        with Image.open(path) as opened:
+            pictures = np.array([np.array(each.convert("RGB")) for each in ImageSequence.Iterator(opened)])
+    assert pictures.shape == (5, 48, 64, 3)
+    assert pictures.mean(axis=(1, 2, 3)) == pytest.approx([0, 50, 100, 150, 200], abs=4)
+
+
+def test_a_browser_without_a_window_is_started_and_ended(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    program = tmp_path / "browser"
+    program.write_text(f'#!/bin/sh\necho "$@" > {told}.part; mv {told}.part {told}; exec sleep 60\n')
+    program.chmod(0o755)
+    with film.headless(str(program), "http://localhost:1/", 300, 200):
+        while not told.exists():
+            time.sleep(0.01)
+    options = told.read_text().split()
+    assert options[-1] == "http://localhost:1/"
+    assert "--window-size=300,200" in options
+    profile = next(each for each in options if each.startswith("--user-data-dir=")).partition("=")[2]
+    assert not Path(profile).exists()
 
 
 def test_a_motion_is_played_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,7 +298,7 @@ def test_a_closed_viewer_shows_nothing(tmp_path: Path) -> None:
     for name, run in (
         ("show", lambda: shown.show([0.0, 0.0])),
         ("play", lambda: shown.play(([0.0, 0.1], np.zeros((2, 2))))),
-        ("export", lambda: shown.export(tmp_path / "x.html")),
+        ("record", lambda: shown.record(None, tmp_path / "x.html")),
         ("screenshot", lambda: shown.screenshot("x.png")),
         ("wait_for_browser", lambda: shown.wait_for_browser(0.1)),
     ):
@@ -279,7 +321,8 @@ def test_refusals_of_arms() -> None:
         Viewer(gd.load_urdf("cart_pendulum"), visual_model=bodies)
 
 
-def test_refusals_of_an_open_viewer(tmp_path: Path) -> None:
+def test_refusals_of_an_open_viewer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    still = ([0.0, 1.0], np.zeros((2, 2)))
     with Viewer("cart_pendulum", port=0) as shown:
         motion = gd.simulate(gd.NewtonEuler(gd.load_urdf("puma560_3")), np.zeros(6), [0, 0.01])
         for run, message in (
@@ -297,6 +340,13 @@ def test_refusals_of_an_open_viewer(tmp_path: Path) -> None:
             (lambda: shown.play(([0.0, 0.0], np.zeros((2, 2)))), "play: t: 0 s comes after 0 s"),
             (lambda: shown.play(([0.0, 3.0, 2.0], np.zeros((3, 2)))), "play: t: 2 s comes after 3 s"),
             (lambda: shown.play(([0.0, 1.0], np.zeros((2, 2))), speed=0), "play: speed"),
+            (
+                lambda: shown.record(still, "x.avi"),
+                "record: x.avi: give a name that ends in .html, .mp4, .webp or .gif",
+            ),
+            (lambda: shown.record(None, "x.gif"), "record: x.gif: a film has a motion, and None was given; give one"),
+            (lambda: shown.record(still, "x.mp4", width=601), "record: 601 × 600 pixels: an .mp4 has sides of even"),
+            (lambda: shown.record(([0.0], [[0.0, 0.0]]), "x.html"), "record: t has shape"),
             (lambda: shown.screenshot("x.jpg"), "screenshot: x.jpg: give a name that ends in .png"),
             (lambda: shown.screenshot("x.png", width=0), "screenshot: width: got 0; give an integer of at least 1"),
         ):
@@ -306,6 +356,7 @@ def test_refusals_of_an_open_viewer(tmp_path: Path) -> None:
             ArgumentTypeError, match=r"play: expected a Simulation, a Solution or a pair \(t, q\), got int"
         ):
             shown.play(3)
+        monkeypatch.setattr(film, "BROWSERS", ())
         with pytest.raises(UnsupportedError, match=f"screenshot: no browser shows the page; open {shown.url} first"):
             shown.screenshot(tmp_path / "x.png")
         with pytest.raises(UnsupportedError, match=f"no browser came within 0.1 s; open {shown.url}"):

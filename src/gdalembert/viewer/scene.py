@@ -412,29 +412,32 @@ def _shown(
     return list(zip(chosen, labels, strict=True))
 
 
-def motion_of(tree: Tree, given: Any) -> tuple[float, float, Interpolant]:
+def motion_of(tree: Tree, given: Any, where: str = "play") -> tuple[float, float, Interpolant]:
     """Start [s] and end [s] of a motion, and its interpolant on the configuration space.
 
     ``given``: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, a
     :class:`~gdalembert.ocp.PhasesSolution`, or a pair (t, q) of increasing times (N) [s] and configurations (N × nq).
+    ``where`` begins the messages of errors.
     """
     if isinstance(given, Simulation):
         if given.q.shape[1] != tree.nq:
-            raise ArgumentError(f"play: the motion has q of {given.q.shape[1]} numbers; {tree.name} has {tree.nq}")
+            raise ArgumentError(f"{where}: the motion has q of {given.q.shape[1]} numbers; {tree.name} has {tree.nq}")
         return float(given.t[0]), float(given.t[-1]), lambda time: given.at(time)[0]
     if isinstance(given, Solution | PhasesSolution):
         later = np.append(True, np.diff(given.t) > 0)
         given = (given.t[later], given.q[later])
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise ArgumentTypeError(f"play: expected a Simulation, a Solution or a pair (t, q), got {type(given).__name__}")
-    t = numbers("play: t", given[0])
+        raise ArgumentTypeError(
+            f"{where}: expected a Simulation, a Solution or a pair (t, q), got {type(given).__name__}"
+        )
+    t = numbers(f"{where}: t", given[0])
     if t.ndim != 1 or t.size < 2:
-        raise ArgumentError(f"play: t has shape {t.shape}; give at least two times (N,) [s]")
-    q = table(f"play: q of {tree.name}", given[1], tree.nq, t.size)
+        raise ArgumentError(f"{where}: t has shape {t.shape}; give at least two times (N,) [s]")
+    q = table(f"{where}: q of {tree.name}", given[1], tree.nq, t.size)
     if np.any(np.diff(t) <= 0):
         k = int(np.argmax(np.diff(t) <= 0))
-        raise ArgumentError(f"play: t: {t[k + 1]:g} s comes after {t[k]:g} s; give increasing times")
-    check_unit_lengths("play: q", q, tree)
+        raise ArgumentError(f"{where}: t: {t[k + 1]:g} s comes after {t[k]:g} s; give increasing times")
+    check_unit_lengths(f"{where}: q", q, tree)
     q = projected(q, unit_blocks(tree))
     kinematics, s = Kinematics(tree, clean=0), symbols(q0=tree.nq, q1=tree.nq, s=1)
     way = s["s"] * kinematics.difference(s["q0"], s["q1"])
@@ -447,9 +450,9 @@ def motion_of(tree: Tree, given: Any) -> tuple[float, float, Interpolant]:
     return float(t[0]), float(t[-1]), at
 
 
-def frame_times(start: float, end: float, speed: float, fps: float) -> tuple[Array, Array]:
+def frame_times(start: float, end: float, speed: float, fps: float, where: str = "play") -> tuple[Array, Array]:
     """Times of the frames after the first one, by the clock and in the motion [s]."""
-    speed, fps = number("play: speed", speed), number("play: fps", fps, "1/s")
+    speed, fps = number(f"{where}: speed", speed), number(f"{where}: fps", fps, "1/s")
     last = (end - start) / speed
     clock = np.append(np.arange(0, last * (1 - ROUND_OFF), 1 / fps), last)
     return clock, np.append(start + speed * clock[:-1], end)

@@ -8,7 +8,8 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +23,8 @@ from gdalembert.flexible.cosserat_rod import Links
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.load_urdf import load_urdf, read_source
 from gdalembert.spatial.arguments import integer, number, required
+from gdalembert.spatial.arrays import Array
+from gdalembert.viewer.film import PAGE, Picture, check_film, find_browser, headless, write_film
 from gdalembert.viewer.scene import Scene, color_of, extent, frame_times, motion_of
 from gdalembert.viewer.server import serve
 
@@ -31,6 +34,10 @@ _SETTLE = 5.0
 """Time for a browser to adopt the camera of the page [s]; it never does if somebody turns the picture meanwhile."""
 _LETTERS = 1.5
 """Time for a browser to load the font of labels [s]; viser does not report it."""
+_DIGITS = 13
+"""Binary digits of what a recorded page says of tubes, which keep it small: a tenth of a millimetre of a metre."""
+_START = 60.0
+"""Time for a browser to start and to show the page [s]."""
 _TOWARDS, _FROM_ABOVE = np.array([0.62, -0.70, 0.36]), np.array([0.30, -0.60, 0.85])
 """Directions from the robot to the camera; the one from above is for flat robots."""
 
@@ -204,12 +211,20 @@ class Viewer:
         """
         self._check_open("show")
         self.q = checked_configuration("show: q", q, self.scene.tree)
+        self._draw()
+
+    def _draw(self, digits: int | None = None) -> None:
+        """Place the bodies and tubes at q; the vertices of tubes with so many binary digits of the robot's size."""
         drawn = self.scene.exaggerated(self.q, self.scale)
         self.scene.place(drawn)
         with self.server.atomic():
             self.visualizer.display()
             for handle, tube in zip(self._tubes, self.scene.tubes, strict=True):
-                handle.vertices = tube.vertices(drawn).astype(np.float32)
+                vertices = tube.vertices(drawn)
+                if digits is not None:
+                    step = 2.0 ** (math.ceil(math.log2(self.scene.size)) - digits)
+                    vertices = step * np.rint(vertices / step)
+                handle.vertices = vertices.astype(np.float32)
 
     def _check_open(self, where: str) -> None:
         if self._closed:
@@ -243,27 +258,46 @@ class Viewer:
                 return
 
     def screenshot(self, path: str | os.PathLike[str], width: int = 1200, height: int = 800) -> None:
-        """Write the picture in the first browser as a PNG of the given size in pixels.
+        """Write the picture as a PNG of the given size in pixels.
+
+        The first browser that shows the page draws it; if there is none, one without a window that is started for it.
 
         Raises:
             ArgumentTypeError, ArgumentError: if a size is not a positive integer, or the file is not a ``.png``.
-            UnsupportedError: if no browser shows the page, or it returns no picture within a minute.
+            UnsupportedError: if no browser is found, or it returns no picture within a minute.
         """
         from imageio.v3 import imwrite  # a dependency of viser
 
         self._check_open("screenshot")
         check_png("screenshot:", path)
+        with self._camera("screenshot", width, height) as draw:
+            imwrite(Path(path), draw())
+
+    @contextlib.contextmanager
+    def _camera(self, where: str, width: int, height: int) -> Iterator[Callable[[], Picture]]:
+        """What draws the picture of the moment, in the first browser or in one that is started for it."""
         for name, pixels in (("width", width), ("height", height)):
-            integer(f"screenshot: {name}", pixels, 1)
-        clients = self.server.get_clients()
-        if not clients:
-            raise UnsupportedError(f"screenshot: no browser shows the page; open {self.url} first")
-        try:
-            picture = clients[min(clients)].get_render(height, width, transport_format="png", timeout=60.0)
-        except (TimeoutError, RuntimeError) as error:
-            raise UnsupportedError("screenshot: the browser gives no picture; reload its page") from error
-        color, opacity = picture[..., :3].astype(float), picture[..., 3:] / 255.0
-        imwrite(Path(path), np.rint(color * opacity + _BACKGROUND * (1 - opacity)).astype(np.uint8))
+            integer(f"{where}: {name}", pixels, 1)
+        with contextlib.ExitStack() as stack:
+            if not self.server.get_clients():
+                if (program := find_browser()) is None:
+                    raise UnsupportedError(
+                        f"{where}: no browser shows the page; open {self.url} first, or install chromium"
+                    )
+                stack.enter_context(headless(program, self.url, width, height))
+                self.wait_for_browser(_START)
+            clients = self.server.get_clients()
+            client = clients[min(clients)]
+
+            def draw() -> Picture:
+                try:
+                    picture = client.get_render(height, width, transport_format="png", timeout=60.0)
+                except (TimeoutError, RuntimeError) as error:
+                    raise UnsupportedError(f"{where}: the browser gives no picture; reload its page") from error
+                color, opacity = picture[..., :3].astype(float), picture[..., 3:] / 255.0
+                return np.rint(color * opacity + _BACKGROUND * (1 - opacity)).astype(np.uint8)
+
+            yield draw
 
     def wait_for_browser(self, timeout: float | None = None) -> None:
         """Wait until a browser shows the page, for at most ``timeout`` seconds.
@@ -286,30 +320,56 @@ class Viewer:
             time.sleep(0.05)
         time.sleep(_LETTERS)
 
-    def export(
-        self, path: str | os.PathLike[str], motion: Any = None, *, speed: float = 1.0, fps: float = 30.0
+    def record(
+        self,
+        motion: Any,
+        path: str | os.PathLike[str],
+        *,
+        speed: float = 1.0,
+        fps: float = 30.0,
+        width: int = 900,
+        height: int = 600,
     ) -> None:
-        """Write the picture or a motion as one page of HTML that needs no server.
+        """Write a motion as a page that turns under the mouse, or as a film.
 
         Args:
-            path: name of the file.
-            motion, speed, fps: as for :meth:`play`; without a motion, the current configuration.
+            motion: as for :meth:`play`; of a page also ``None``: the current configuration.
+            path: name of the file. ``.html`` is one page that needs neither a server, nor a network, nor Python.
+                ``.gif``, ``.webp`` and ``.mp4`` are films (``.mp4`` needs ffmpeg, or the package imageio-ffmpeg); a
+                browser draws them as it does a :meth:`screenshot`.
+            speed, fps: as for :meth:`play`. ``width``, ``height``: of a film, in pixels.
 
         Raises:
-            ArgumentTypeError, ArgumentError: as for :meth:`play`.
+            ArgumentTypeError, ArgumentError: as for :meth:`play`; if the file is of no such kind, or a size is none.
+            UnsupportedError: as for :meth:`screenshot`; if there is no ffmpeg.
         """
-        self._check_open("export")
-        pauses, shown = [0.0], [self.q]
-        if motion is not None:
-            start, end, at = motion_of(self.scene.tree, motion)
-            clock, times = frame_times(start, end, speed, fps)
-            pauses, shown = np.diff(clock, prepend=0.0).tolist(), [at(float(instant)) for instant in times]
-        self.show(shown[0])
+        self._check_open("record")
+        if check_film(path, width, height) == PAGE:
+            Path(path).write_text(self.page(motion, speed=speed, fps=fps), encoding="utf-8")
+            return
+        if motion is None:
+            raise ArgumentError(f"record: {os.fspath(path)}: a film has a motion, and None was given; give one")
+        clock_and_q = self._frames(motion, speed, fps)
+        with self._camera("record", width, height) as draw:
+            write_film(path, (draw() for _, q in clock_and_q if self.show(q) is None), fps)
+
+    def page(self, motion: Any = None, *, speed: float = 1.0, fps: float = 30.0) -> str:
+        """The page that :meth:`record` writes, as text; without a motion, of the current configuration."""
+        self._check_open("page")
+        frames = [(0.0, self.q)] if motion is None else list(self._frames(motion, speed, fps))
+        self.q = frames[0][1]
+        self._draw(_DIGITS)
         recorded = self.server.get_scene_serializer()
-        for pause, q in zip(pauses[1:], shown[1:], strict=True):
-            recorded.insert_sleep(pause)
-            self.show(q)
-        Path(path).write_text(recorded.as_html(), encoding="utf-8")
+        for (before, _), (now, self.q) in pairwise(frames):
+            recorded.insert_sleep(now - before)
+            self._draw(_DIGITS)
+        return str(recorded.as_html())
+
+    def _frames(self, motion: Any, speed: float, fps: float) -> Iterator[tuple[float, Array]]:
+        """Time by the clock [s] and configuration of each frame."""
+        start, end, at = motion_of(self.scene.tree, motion, "record")
+        clock, times = frame_times(start, end, speed, fps, "record")
+        return ((float(now), at(float(instant))) for now, instant in zip(clock, times, strict=True))
 
     def close(self) -> None:
         """Stop serving."""
