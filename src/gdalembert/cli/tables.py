@@ -57,13 +57,22 @@ def add_info(parser: argparse.ArgumentParser) -> None:
 
 def run_info(arguments: argparse.Namespace) -> int:
     """Print the joints, links, limits and frames of a robot, and which constants are rounded."""
-    model = load(arguments.robot, arguments)
+    robot = description(load(arguments.robot, arguments), arguments.clean)
+    if arguments.json:
+        print(json.dumps(robot, indent=2))
+    else:
+        _print_robot(robot)
+    return 0
+
+
+def description(model: pin.Model, clean: float) -> dict[str, Any]:
+    """Joints, limits and frames of a robot, and which constants are rounded, as ``json.dumps`` takes it."""
     tree = read_tree(model)
-    dynamics = NewtonEuler(tree, clean=arguments.clean)
+    dynamics = NewtonEuler(tree, clean=clean)
     changes = [str(change) for change in dynamics.changes]
     largest = dynamics.change_in_tau if changes else 0.0
     names = [*(joint.name for joint in tree.joints), None]  # −1 is the universe
-    robot = {
+    return {
         "name": tree.name,
         "nq": tree.nq,
         "nv": tree.nv,
@@ -71,13 +80,8 @@ def run_info(arguments: argparse.Namespace) -> int:
         "joints": [_joint(tree, joint, names[joint.parent]) for joint in tree.joints],
         "limits": [limits for joint in tree.independent_joints for limits in _limits(model, tree, joint)],
         "frames": [{"name": x.name, "type": x.type, "joint": names[x.joint], **_placement(x)} for x in tree.frames],
-        "cleaning": {"tolerance": arguments.clean, "changes": changes, "change_in_tau": largest},
+        "cleaning": {"tolerance": clean, "changes": changes, "change_in_tau": largest},
     }
-    if arguments.json:
-        print(json.dumps(robot, indent=2))
-    else:
-        _print_robot(robot)
-    return 0
 
 
 def _joint(tree: Tree, joint: Joint, parent: str | None) -> dict[str, Any]:

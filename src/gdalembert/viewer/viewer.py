@@ -295,7 +295,8 @@ class Viewer:
                 except (TimeoutError, RuntimeError) as error:
                     raise UnsupportedError(f"{where}: the browser gives no picture; reload its page") from error
                 color, opacity = picture[..., :3].astype(float), picture[..., 3:] / 255.0
-                return np.rint(color * opacity + _BACKGROUND * (1 - opacity)).astype(np.uint8)
+                found: Picture = np.rint(color * opacity + _BACKGROUND * (1 - opacity)).astype(np.uint8)
+                return found
 
             yield draw
 
@@ -349,9 +350,15 @@ class Viewer:
             return
         if motion is None:
             raise ArgumentError(f"record: {os.fspath(path)}: a film has a motion, and None was given; give one")
-        clock_and_q = self._frames(motion, speed, fps)
+        frames = self._frames(motion, speed, fps)
         with self._camera("record", width, height) as draw:
-            write_film(path, (draw() for _, q in clock_and_q if self.show(q) is None), fps)
+
+            def pictures() -> Iterator[Picture]:
+                for _, q in frames:
+                    self.show(q)
+                    yield draw()
+
+            write_film(path, pictures(), fps)
 
     def page(self, motion: Any = None, *, speed: float = 1.0, fps: float = 30.0) -> str:
         """The page that :meth:`record` writes, as text; without a motion, of the current configuration."""

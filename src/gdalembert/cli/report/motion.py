@@ -1,0 +1,238 @@
+"""Sections about numbers: speed on this machine, torques of a swing, reachable points, the turning scene."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.cli.options import several
+from gdalembert.cli.report.figures import bars, line_panels, point_views
+from gdalembert.cli.report.page import Section, escape, number, paragraph, table
+from gdalembert.cli.report.subject import Subject
+from gdalembert.compilation.compiled_function import CompiledFunction, compile
+from gdalembert.dynamics.kinematics import Kinematics
+from gdalembert.errors import CompilationError, MissingPackageError, UnsupportedError, UrdfWarning
+from gdalembert.model.limits import NO_LIMIT
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.instructions import count
+from gdalembert.viewer.viewer import Viewer, visuals
+
+_PINOCCHIO: dict[str, tuple[str, Callable[..., Any], str]] = {
+    "inverse_dynamics": ("rnea", pin.rnea, "qva"),
+    "mass_matrix": ("crba", pin.crba, "q"),
+    "nle": ("nonLinearEffects", pin.nonLinearEffects, "qv"),
+    "forward_dynamics": ("aba", pin.aba, "qvt"),
+    "inverse_dynamics_derivatives": ("computeRNEADerivatives", pin.computeRNEADerivatives, "qva"),
+    "forward_dynamics_derivatives": ("computeABADerivatives", pin.computeABADerivatives, "qvt"),
+}
+"""Pinocchio's counterpart of each Function, and its arguments."""
+_LARGEST = 6_000
+"""Instructions above which a Function is not compiled here, which would take long."""
+_TIME_LIMIT = 12.0
+_BATCH = 1000
+_PANELS = 6
+_POINTS = 4000
+_HEAVY = 6e6
+"""Characters of a scene above which it is drawn with simple bodies."""
+
+
+def _fastest(call: Callable[[], Any], calls: int = 1) -> float:
+    """The shortest time of a call [µs], of 15 rounds of a few ms."""
+    begun = time.perf_counter()
+    call()
+    once = max(time.perf_counter() - begun, 1e-7)
+    number = max(1, min(1000, int(2e-3 / once)))
+    rounds = []
+    for _ in range(15):
+        begun = time.perf_counter()
+        for _ in range(number):
+            call()
+        rounds.append((time.perf_counter() - begun) / number)
+    return 1e6 * min(rounds) / calls
+
+
+def _times(subject: Subject, name: str, function: CompiledFunction | None) -> tuple[float | None, ...]:
+    """Of Pinocchio, of a call, and of a state in a batch [µs]."""
+    model = subject.model
+    data, rng = model.createData(), np.random.default_rng(0)
+    q = np.array([pin.integrate(model, subject.home, 0.5 * rng.normal(size=model.nv)) for _ in range(_BATCH)])
+    states = {"q": q, **{key: rng.normal(size=(_BATCH, model.nv)) for key in "vat"}}
+    _, algorithm, keys = _PINOCCHIO[name]
+    one = [np.ascontiguousarray(states[key][0]) for key in keys]
+    try:
+        theirs = _fastest(lambda: algorithm(model, data, *one))
+    except (RuntimeError, ValueError, TypeError):  # of mimic joints Pinocchio has no such algorithm
+        theirs = None
+    if function is None:
+        return theirs, None, None
+    every = [np.ascontiguousarray(states[key]) for key in keys]
+    function.batch(*every)
+    return theirs, _fastest(lambda: function(*one)), _fastest(lambda: function.batch(*every), _BATCH)
+
+
+def speed(subject: Subject) -> tuple[Section, float | None]:
+    """Sizes of graphs, and times beside Pinocchio's; how many times as fast inverse dynamics in batches is."""
+    rows, drawn, reasons, ratio = [], {}, dict[str, None](), None
+    for name, (theirs, _, _) in _PINOCCHIO.items():
+        function = getattr(subject.dynamics, name)
+        sizes, compiled = count(function), None
+        if function.n_instructions() > _LARGEST:
+            reasons[f"Functions of more than {_LARGEST:,} instructions are not compiled here, to save time"] = None
+        else:
+            try:
+                compiled = compile(function, time_limit=_TIME_LIMIT)
+            except CompilationError as error:
+                reasons[str(error)] = None
+        times = _times(subject, name, compiled)
+        if compiled is not None and None not in times:
+            drawn[name] = dict(zip((f"pin.{theirs}", "compiled, a call", "compiled, in a batch"), times, strict=True))
+            if name == "inverse_dynamics":
+                ratio = times[0] / times[2]
+        instructions, multiplications, additions = (f"{x:,}" for x in sizes.values())
+        rows.append((name, instructions, multiplications, additions, *(number(x, 3) for x in times)))
+    body = bars(drawn, "µs") if drawn else ""
+    head = (
+        "Function",
+        "instructions",
+        "multiplications",
+        "additions",
+        "Pinocchio [µs]",
+        "a call [µs]",
+        "in a batch [µs]",
+    )
+    body += table(head, rows) + "".join(paragraph(f"{text}.", "note") for text in reasons)
+    body += paragraph(
+        f"Both are called from Python, as a script does, and the shortest of 15 rounds counts; a batch has {_BATCH} "
+        "states on one core. Pinocchio is that of the wheel.",
+        "note",
+    )
+    lead = "The smallest graph of each quantity, and how long it takes on this machine, compiled, beside Pinocchio."
+    code = "f = gd.compile(dyn.inverse_dynamics)  # needs a C compiler\nprint(dyn.inverse_dynamics.n_instructions())"
+    code += "\nq, v, a = pin.neutral(model), np.zeros(model.nv), np.ones(model.nv)"
+    code += "\nprint(f(q, v, a), f.batch(np.tile(q, (1000, 1)), v, a).shape)"
+    return Section("Graph sizes and speed", lead, body, code), ratio
+
+
+def torques(subject: Subject) -> Section:
+    """The terms of each joint's torque over the swing."""
+    title, dynamics, swing = "Torques of a swing", subject.dynamics, subject.swing
+    lead = "All joints swing from rest to rest; each torque is the sum of the terms of M a + C v + g."
+    columns = [column for _, column in subject.driven]
+    if not columns:
+        return Section(title, lead, paragraph("No joint of the robot has a motor."))
+    q, v, a = swing.q.T, swing.v.T, swing.a.T
+    gravity = dynamics.generalized_gravity(q).full()
+    velocity = dynamics.nle(q, v).full() - gravity
+    total = dynamics.inverse_dynamics(q, v, a).full()
+    parts = {"torque": total, "inertia M a": total - velocity - gravity, "velocity C v": velocity, "gravity g": gravity}
+    names = subject.tree.velocity_names
+    units = {column: joint.type.effort_units[column - joint.idx_v] for joint, column in subject.driven}
+    peaks = np.abs(total).max(axis=1)
+    rows = []
+    for column in columns:
+        at = int(np.argmax(np.abs(total[column])))
+        limit = float(subject.model.effortLimit[column])
+        share = f"{100 * peaks[column] / limit:.0f} %" if 0 < limit < NO_LIMIT else "–"
+        cells = [number(float(part[column, at]), 3) for part in parts.values()]
+        rows.append((names[column], *cells, units[column], number(limit, 3) if share != "–" else "–", share))
+    largest = sorted(sorted(columns, key=lambda column: -peaks[column])[:_PANELS])
+    panels = {
+        f"{names[column]} [{units[column]}]": {name: part[column] for name, part in parts.items()} for column in largest
+    }
+    body = line_panels(swing.t, panels)
+    if len(largest) < len(columns):
+        body += paragraph(f"The {_PANELS} joints with the largest torques are drawn.", "note")
+    body += table(("joint", "at its peak", *list(parts)[1:], "unit", "limit", "of the limit"), rows)
+    base = " A floating base does not move, and what holds it is not shown." if subject.has_floating_base else ""
+    body += paragraph(
+        f"In {swing.t[-1]:.3g} s each joint goes 60 % of the way to its farther limit, by 1 rad or 1 m at most, as a "
+        f"polynomial of degree five, with at most half of its limit of velocity.{base}",
+        "note",
+    )
+    moved = ", ".join(f"{x:.6g}" for x in _way(subject))
+    start = ", ".join(f"{x:.9g}" for x in subject.home)
+    code = f"t = np.linspace(0, {swing.t[-1]:.9g}, 201)\nx, way = t / t[-1], np.array([{moved}])\n"
+    code += (
+        f"q = np.array([pin.integrate(model, np.array([{start}]), s * way) for s in x**3 * (10 - 15 * x + 6 * x**2)])\n"
+    )
+    code += "v = np.outer(30 * x**2 * (1 - x) ** 2 / t[-1], way)\n"
+    code += "a = np.outer(60 * x * (1 - x) * (1 - 2 * x) / t[-1] ** 2, way)\n"
+    code += "tau = dyn.inverse_dynamics(q.T, v.T, a.T)  # nv x 201\ng = dyn.generalized_gravity(q.T)"
+    return Section(title, lead, body, code)
+
+
+def _way(subject: Subject) -> Array:
+    """How far each velocity goes in the swing."""
+    return np.asarray(pin.difference(subject.model, subject.swing.q[0], subject.swing.q[-1]))
+
+
+def reach(subject: Subject) -> Section:
+    """Where the ends of the robot come."""
+    title, tree = "Reachable points", subject.tree
+    lead = "Where the ends of the robot come at random configurations within its limits; the cross is the origin."
+    parents = {joint.parent for joint in tree.joints}
+    ends: dict[str, str] = {}
+    for i, joint in enumerate(tree.joints):
+        own = [frame for frame in tree.frames if frame.joint == i]
+        if i not in parents and own and not (joint.type.nv == 6 and subject.has_floating_base):
+            ends[max(own, key=lambda frame: float(np.linalg.norm(frame.translation))).name] = joint.name
+    if not ends or not subject.driven:
+        return Section(title, lead, paragraph("No link of the robot moves by a motor."))
+    rng, way = np.random.default_rng(0), np.zeros((_POINTS, tree.nv))
+    for joint, column in subject.driven:
+        low, high = sorted(subject.range_of(joint, column))
+        at = subject.home[joint.idx_q + column - joint.idx_v] if joint.type.nq == joint.type.nv else 0.0
+        way[:, column] = rng.uniform(low - at, high - at, _POINTS)
+    q = np.array([pin.integrate(subject.model, subject.home, row) for row in way])
+    kinematics, points, rows = Kinematics(subject.model), {}, []
+    for frame, joint_name in ends.items():
+        own = kinematics.frame_placement(frame)(q.T).full().reshape(4, -1, 4)[:3, :, 3].T
+        points[frame] = own
+        far = np.linalg.norm(own, axis=1)
+        ranges = [f"{low:.3g} … {high:.3g}" for low, high in zip(own.min(axis=0), own.max(axis=0), strict=True)]
+        rows.append((frame, joint_name, number(float(far.min()), 3), number(float(far.max()), 3), *ranges))
+    body = point_views(points)
+    head = ("frame", "on the link of", "nearest [m]", "farthest [m]", "x [m]", "y [m]", "z [m]")
+    body += table(head, rows, (0, 1))
+    base = "The floating base stands at zero. " if subject.has_floating_base else ""
+    body += paragraph(
+        f"{several(_POINTS, 'configuration', 'configurations')}, for each end the frame that is farthest from its last "
+        f"joint. {base}A joint without limits turns by half a turn, or moves by 1 m, each way. Collisions are not "
+        "checked.",
+        "note",
+    )
+    first = next(iter(ends))
+    code = f"placement = gd.Kinematics(model).frame_placement({first!r})\nprint(placement(pin.neutral(model)))"
+    return Section(title, lead, body, code)
+
+
+def scene(subject: Subject) -> str:
+    """The robot in its swing, to turn with the mouse; or a sentence that says why there is none."""
+    t, q = subject.swing.t, subject.swing.q
+    way = np.concatenate([t, t[-1] + 0.4 + t]), np.vstack([q, q[::-1]])
+    note = ""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UrdfWarning)
+        try:
+            bodies = None if subject.plain else visuals(subject.source, subject.model, subject.package_dirs)
+            text = _scene(subject, bodies, way)
+            if bodies is not None and len(text) > _HEAVY:
+                note = f"Its meshes would take {len(text) / 1e6:.0f} MB: simple bodies are drawn instead. "
+                text = _scene(subject, None, way)
+        except (MissingPackageError, UnsupportedError) as error:
+            return paragraph(f"There is no scene: {error}.", "note")
+    note += " ".join(f"{each.message}." for each in caught if issubclass(each.category, UrdfWarning))
+    words = f"The swing of the torques below. Drag to turn, scroll to come nearer. {note}"
+    return (
+        f'<div class=scene><iframe title="the robot" srcdoc="{escape(text)}"></iframe>{paragraph(words, "note")}</div>'
+    )
+
+
+def _scene(subject: Subject, bodies: pin.GeometryModel | None, motion: tuple[Array, Array]) -> str:
+    with Viewer(subject.model, q=subject.home, visual_model=bodies, port=0) as viewer:
+        return viewer.page(motion, fps=20)

@@ -1,0 +1,141 @@
+"""The robot of a report, and how it swings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from gdalembert.cli.options import load
+from gdalembert.cli.tables import description
+from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
+from gdalembert.errors import UrdfWarning
+from gdalembert.model.limits import NO_LIMIT
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.arrays import Array
+
+_SAMPLES = 201
+_FARTHEST = 1.0
+"""How far a joint swings [rad, m]."""
+_SHARE = 0.6
+"""How much of the way to its farther limit."""
+_FASTEST = 0.5
+"""The largest velocity of the swing, relative to the limit."""
+_PEAK = 1.875
+"""Of the rate of 10 x³ − 15 x⁴ + 6 x⁵ over [0, 1]."""
+
+
+class Swing(NamedTuple):
+    """Times [s] and rows of q, v and a, from rest to rest."""
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A robot and what its sections share.
+
+    Attributes:
+        source: as it was given. ``model``: the robot. ``remarks``: what ``load_urdf`` says of it.
+        line: of Python, which loads it. ``clean``: tolerance of the cleaning.
+    """
+
+    source: str
+    model: pin.Model
+    remarks: tuple[str, ...]
+    line: str
+    clean: float
+    plain: bool = False
+    package_dirs: Sequence[str] = field(default=())
+
+    @cached_property
+    def dynamics(self) -> NewtonEuler:
+        """Newton–Euler, whose graphs are the smallest."""
+        return NewtonEuler(self.model, clean=self.clean)
+
+    @property
+    def tree(self) -> Tree:
+        """As the model is."""
+        return self.dynamics.nominal
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What ``gdalembert info`` prints."""
+        return description(self.model, self.clean)
+
+    @property
+    def driven(self) -> list[tuple[Joint, int]]:
+        """The joints with a motor, and the entries of v that are theirs: not those of a floating base."""
+        own = (joint for joint in self.tree.independent_joints if not _floats(joint))
+        return [(joint, column) for joint in own for column in joint.columns]
+
+    @property
+    def has_floating_base(self) -> bool:
+        """Whether a joint moves a link freely, without a motor."""
+        return any(_floats(joint) for joint in self.tree.joints)
+
+    def range_of(self, joint: Joint, column: int) -> tuple[float, float]:
+        """The limits of a coordinate [rad, m]; half a turn or 1 m each way where it has none."""
+        most = 1.0 if joint.type.linear[column - joint.idx_v] else np.pi
+        if joint.type.nq != joint.type.nv:
+            return -most, most
+        at = joint.idx_q + column - joint.idx_v
+        low, high = float(self.model.lowerPositionLimit[at]), float(self.model.upperPositionLimit[at])
+        return (low if abs(low) < NO_LIMIT else -most), (high if abs(high) < NO_LIMIT else most)
+
+    @cached_property
+    def home(self) -> Array:
+        """The neutral configuration, or the nearest one within the limits (nq)."""
+        q = pin.neutral(self.model)
+        for joint, column in self.driven:
+            if joint.type.nq == joint.type.nv:
+                at = joint.idx_q + column - joint.idx_v
+                q[at] = np.clip(q[at], *sorted(self.range_of(joint, column)))
+        return q
+
+    @cached_property
+    def swing(self) -> Swing:
+        """All joints move towards their farther limits, as fast as half of the limits of velocity allow."""
+        way, duration = np.zeros(self.tree.nv), 1.0
+        for joint, column in self.driven:
+            low, high = self.range_of(joint, column)
+            at = self.home[joint.idx_q + column - joint.idx_v] if joint.type.nq == joint.type.nv else 0.0
+            far = max(high - at, low - at, key=abs)
+            way[column] = np.clip(_SHARE * far, -_FARTHEST, _FARTHEST)
+            limit = float(self.model.velocityLimit[column])
+            if 0 < limit < NO_LIMIT:
+                duration = max(duration, _PEAK * abs(way[column]) / (_FASTEST * limit))
+        x = np.linspace(0, 1, _SAMPLES)
+        s = x**3 * (10 - 15 * x + 6 * x**2)
+        q = np.array([pin.integrate(self.model, self.home, each * way) for each in s])
+        v = np.outer(30 * x**2 * (1 - x) ** 2 / duration, way)
+        a = np.outer(60 * x * (1 - x) * (1 - 2 * x) / duration**2, way)
+        return Swing(duration * x, q, v, a)
+
+
+def _floats(joint: Joint) -> bool:
+    return joint.type.nv > 1 and any(joint.type.linear)
+
+
+def read(arguments: Any) -> Subject:
+    """The robot of the command line, with the warnings of its URDF."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UrdfWarning)
+        model = load(arguments.robot, arguments)
+    remarks = tuple(str(each.message) for each in caught if issubclass(each.category, UrdfWarning))
+    given = repr(str(Path(arguments.robot).resolve()) if Path(arguments.robot).is_file() else arguments.robot)
+    options = ", root_joint=pin.JointModelFreeFlyer()" if arguments.free_flyer else ""
+    options += ", mimic=False" if arguments.no_mimic else ""
+    line = f"model = gd.load_urdf({given}{options})"
+    return Subject(
+        arguments.robot, model, remarks, line, arguments.clean, arguments.plain, tuple(arguments.package_dir)
+    )
