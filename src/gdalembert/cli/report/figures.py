@@ -45,10 +45,10 @@ def _panel(title: str, t: Array, lines: Mapping[str, Array], styles: Sequence[tu
     across, up = _WIDTH - _LEFT - 10, _HEIGHT - _BELOW - _ABOVE
 
     def x(value: Array) -> Array:
-        return _LEFT + across * (value - t[0]) / (t[-1] - t[0])
+        return np.asarray(_LEFT + across * (value - t[0]) / (t[-1] - t[0]))
 
     def y(value: Array) -> Array:
-        return _ABOVE + up * (high - value) / (high - low)
+        return np.asarray(_ABOVE + up * (high - value) / (high - low))
 
     parts = [_text(_LEFT, 13, title, anchor="start", size=12, more=' style="fill:#1d2430;font-weight:600"')]
     for tick in ticks(low, high):

@@ -18,6 +18,7 @@ from gdalembert.compilation.compiled_function import CompiledFunction, compile
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import CompilationError, MissingPackageError, UnsupportedError, UrdfWarning
 from gdalembert.model.limits import NO_LIMIT
+from gdalembert.model.tree import Frame
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.instructions import count
 from gdalembert.viewer.viewer import Viewer, visuals
@@ -37,6 +38,8 @@ _TIME_LIMIT = 12.0
 _BATCH = 1000
 _PANELS = 6
 _POINTS = 4000
+_FARTHER = 1.3
+"""The camera's distance, so that the whole swing is seen, relative to that for its middle."""
 _HEAVY = 6e6
 """Characters of a scene above which it is drawn with simple bodies."""
 
@@ -77,7 +80,8 @@ def _times(subject: Subject, name: str, function: CompiledFunction | None) -> tu
 
 def speed(subject: Subject) -> tuple[Section, float | None]:
     """Sizes of graphs, and times beside Pinocchio's; how many times as fast inverse dynamics in batches is."""
-    rows, drawn, reasons, ratio = [], {}, dict[str, None](), None
+    rows, reasons, ratio = [], dict[str, None](), None
+    drawn: dict[str, dict[str, float]] = {}
     for name, (theirs, _, _) in _PINOCCHIO.items():
         function = getattr(subject.dynamics, name)
         sizes, compiled = count(function), None
@@ -89,10 +93,12 @@ def speed(subject: Subject) -> tuple[Section, float | None]:
             except CompilationError as error:
                 reasons[str(error)] = None
         times = _times(subject, name, compiled)
-        if compiled is not None and None not in times:
-            drawn[name] = dict(zip((f"pin.{theirs}", "compiled, a call", "compiled, in a batch"), times, strict=True))
+        names = (f"pin.{theirs}", "compiled, a call", "compiled, in a batch")
+        known = {what: x for what, x in zip(names, times, strict=True) if x is not None}
+        if len(known) == 3:
+            drawn[name] = known
             if name == "inverse_dynamics":
-                ratio = times[0] / times[2]
+                ratio = known[names[0]] / known[names[2]]
         instructions, multiplications, additions = (f"{x:,}" for x in sizes.values())
         rows.append((name, instructions, multiplications, additions, *(number(x, 3) for x in times)))
     body = bars(drawn, "µs") if drawn else ""
@@ -180,7 +186,7 @@ def reach(subject: Subject) -> Section:
     for i, joint in enumerate(tree.joints):
         own = [frame for frame in tree.frames if frame.joint == i]
         if i not in parents and own and not (joint.type.nv == 6 and subject.has_floating_base):
-            ends[max(own, key=lambda frame: float(np.linalg.norm(frame.translation))).name] = joint.name
+            ends[max(own, key=_far).name] = joint.name
     if not ends or not subject.driven:
         return Section(title, lead, paragraph("No link of the robot moves by a motor."))
     rng, way = np.random.default_rng(0), np.zeros((_POINTS, tree.nv))
@@ -211,6 +217,11 @@ def reach(subject: Subject) -> Section:
     return Section(title, lead, body, code)
 
 
+def _far(frame: Frame) -> tuple[float, bool]:
+    """Of frames at the same place, that of a link is meant."""
+    return round(float(np.linalg.norm(frame.translation)), 9), "JOINT" not in frame.type
+
+
 def scene(subject: Subject) -> str:
     """The robot in its swing, to turn with the mouse; or a sentence that says why there is none."""
     t, q = subject.swing.t, subject.swing.q
@@ -234,5 +245,9 @@ def scene(subject: Subject) -> str:
 
 
 def _scene(subject: Subject, bodies: pin.GeometryModel | None, motion: tuple[Array, Array]) -> str:
-    with Viewer(subject.model, q=subject.home, visual_model=bodies, port=0) as viewer:
+    middle = subject.swing.q[len(subject.swing.q) // 2]
+    with Viewer(subject.model, q=middle, visual_model=bodies, port=0) as viewer:
+        camera = viewer.server.initial_camera
+        centre = np.asarray(camera.look_at)
+        camera.position = centre + _FARTHER * (np.asarray(camera.position) - centre)
         return viewer.page(motion, fps=20)

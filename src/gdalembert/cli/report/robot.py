@@ -49,8 +49,9 @@ def says(subject: Subject) -> Section:
     changes = given["cleaning"]["changes"]
     if changes:
         rounded = several(len(changes), "constant is", "constants are")
-        change = f"{rounded} rounding noise and cleaned, which changes tau by at most "
-        text = f"{change}{given['cleaning']['change_in_tau']:.1e} (relative)."
+        largest = given["cleaning"]["change_in_tau"]
+        effect = f"tau by at most {largest:.1e} (relative)" if largest else "nothing else"
+        text = f"{rounded} cleaned of rounding noise, which changes {effect}."
         body += paragraph(text) + folded("what is cleaned", bullets(changes))
     body += "<h3>Joints</h3>"
     limits = {each["name"]: each for each in given["limits"]}
@@ -91,7 +92,9 @@ def says(subject: Subject) -> Section:
 
 def agrees(subject: Subject) -> tuple[Section, list[Report]]:
     """Each formulation against Pinocchio."""
-    names = [name for name in formulations() if name == "newton_euler" or subject.tree.nv <= _LARGE]
+    names = [
+        name for name in sorted(formulations(), reverse=True) if name == "newton_euler" or subject.tree.nv <= _LARGE
+    ]
     reports = []
     for name in names:
         dynamics = (
@@ -177,7 +180,8 @@ def formulas(subject: Subject) -> Section:
 def _forms(subject: Subject, function: str, letter: str, most: int) -> str:
     """The short entries of one matrix, as MathML."""
     (matrix,) = closed_forms(subject.model, LagrangeEuler, of=function, max_terms=100_000).values()
-    rows, long = [], 0
+    rows: list[str] = []
+    long = 0
     for i, j in np.ndindex(matrix.shape):
         if j > i or matrix[i, j] == TrigonometricPolynomial.of(0):
             continue

@@ -95,11 +95,12 @@ class Subject:
     @cached_property
     def home(self) -> Array:
         """The neutral configuration, or the nearest one within the limits (nq)."""
-        q = pin.neutral(self.model)
+        q: Array = pin.neutral(self.model)
         for joint, column in self.driven:
             if joint.type.nq == joint.type.nv:
                 at = joint.idx_q + column - joint.idx_v
-                q[at] = np.clip(q[at], *sorted(self.range_of(joint, column)))
+                low, high = sorted(self.range_of(joint, column))
+                q[at] = min(max(q[at], low), high)
         return q
 
     @cached_property

@@ -1,0 +1,168 @@
+"""``gdalembert report``: one page of HTML about any URDF."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert.cli.main import main
+from gdalembert.cli.report.figures import line_panels, ticks
+
+TITLES = [
+    "What the URDF says",
+    "Validation against Pinocchio",
+    "Graph sizes and speed",
+    "Torques of a swing",
+    "Reachable points",
+    "Base parameters",
+    "Closed forms",
+]
+UNLIMITED = """<robot name="boom"><link name="base"/><link name="arm"><inertial><origin xyz="0.5 0 0"/><mass value="2"/>
+<inertia ixx="0.01" iyy="0.2" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="tip"/>
+<joint name="hinge" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint>
+<joint name="end" type="fixed"><parent link="arm"/><child link="tip"/><origin xyz="1 0 0"/></joint></robot>"""
+
+
+class Page(HTMLParser):
+    """The elements of a page, each closed as it should be, and what they load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loaded: list[str] = []
+        self.ids: set[str] = set()
+        self.links: set[str] = set()
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        own = dict(attributes)
+        if tag not in ("meta", "link", "path", "rect", "br"):
+            self.open.append(tag)
+        self.ids |= {own["id"] or ""} if "id" in own else set()
+        if tag == "a":
+            self.links.add(own["href"] or "")
+        else:
+            self.loaded += [own[name] or "" for name in ("src", "href") if name in own]
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        assert tag in ("path", "rect") or tag.startswith("m")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def report(path: Path, *arguments: str) -> str:
+    assert main(["report", *arguments, "--output", str(path)]) == 0
+    return path.read_text(encoding="utf-8")
+
+
+def outside(text: str) -> str:
+    """The page without its scene."""
+    return re.sub(r'srcdoc="[^"]*"', "", text)
+
+
+def lines_of_python(text: str) -> str:
+    return "\n".join(html.unescape(code) for code in re.findall(r"<pre>(.*?)</pre>", text, re.DOTALL))
+
+
+def check(text: str, scene: bool) -> None:
+    found = Page(outside(text))
+    assert found.loaded == ["data:,"]
+    assert found.links == {f"#{each}" for each in found.ids}
+    assert re.findall(r"<h2>(.*?)</h2>", text) == TITLES
+    assert text.count("srcdoc=") == scene
+    assert "<span class=bad>" not in text
+    assert "<p class=bad>" not in text
+
+
+@pytest.mark.filterwarnings("ignore::gdalembert.errors.UrdfWarning")
+def test_a_report_of_a_robot_without_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a compiler and without viser: all sections are there, and say what is missing."""
+    monkeypatch.setenv("CC", "no-such-compiler")
+    monkeypatch.setitem(sys.modules, "viser", None)
+    urdf = tmp_path / "boom & co.urdf"
+    urdf.write_text(UNLIMITED)
+    text = report(tmp_path / "boom.html", str(urdf))
+    check(text, scene=False)
+    assert "There is no scene: the 3-D view needs viser: pip install &quot;gdalembert[viewer]&quot;" in text
+    assert "no-such-compiler" in text
+    assert "boom &amp; co.urdf" in text
+    assert "<math" in text
+    model = gd.load_urdf(str(urdf))
+    values: dict[str, object] = {}
+    exec(lines_of_python(text).replace("gd.compile(", "gd.compile(interpreter=True, function="), values)
+    assert len(values["base"]) == len(gd.NewtonEuler(model).base_parameters)
+    q, v, a = (np.asarray(values[name]) for name in "qva")
+    tau = np.array([pin.rnea(model, model.createData(), *state) for state in zip(q, v, a, strict=True)])
+    assert np.abs(np.asarray(values["tau"]).T - tau).max() < 1e-12
+    row = re.search(r"<tr><td class=l>hinge</td><td>([-\d.e]+)</td>", text.partition("Torques of a swing</h2>")[2])
+    assert abs(float(row[1])) == pytest.approx(np.abs(tau).max(), rel=5e-3)
+
+
+def test_what_a_report_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, message in (
+        (["two_link_arm", "--output", "x.pdf"], "--output x.pdf: a report is a page; give a name that ends in .html"),
+        (["two_link_arm", "-o", "reprots/x.html"], "--output reprots/x.html: there is no folder reprots;"),
+    ):
+        assert main(["report", *arguments]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_ticks_are_round_and_a_flat_line_is_drawn() -> None:
+    assert ticks(0.0, 1.0) == pytest.approx([0, 0.5, 1])
+    assert ticks(-37.0, 12.0) == pytest.approx([-20, 0])
+    assert "nan" not in line_panels(np.array([0.0, 1.0]), {"still": {"torque": np.zeros(2)}})
+
+
+# ---- robots of a package of robots
+
+ROBOTS = {
+    "puma560": (["puma560"], 6),
+    "ur5": (["ur_description/urdf/ur5_robot.urdf"], 6),
+    "solo12": (["solo_description/robots/solo12.urdf", "--free-flyer"], 18),
+}
+
+
+def arguments_of(name: str) -> list[str]:
+    source, *options = ROBOTS[name][0]
+    if source.endswith(".urdf"):
+        from example_robot_data.robots_loader import getModelPath
+
+        source = str(Path(getModelPath(source)) / source)
+    return [source, *options]
+
+
+@pytest.mark.long
+@pytest.mark.extras
+@pytest.mark.system
+@pytest.mark.parametrize("name", ROBOTS)
+def test_reports_open_in_a_browser_without_errors(name: str, tmp_path: Path) -> None:
+    """All of it, with the C compiler and the scene; chromium logs no error and asks no network for anything."""
+    path = tmp_path / f"{name}.html"
+    text = report(path, *arguments_of(name))
+    check(text, scene=True)
+    assert f"and {ROBOTS[name][1]} velocities" in text
+    log, network = tmp_path / "log", tmp_path / "network.json"
+    command = ["chromium", "--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    command += ["--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    command += ["--enable-logging=stderr", f"--log-net-log={network}", f"--user-data-dir={tmp_path / 'profile'}"]
+    command += ["--virtual-time-budget=5000", f"--screenshot={tmp_path / 'page.png'}", "--window-size=1200,1000"]
+    with log.open("w") as told:
+        subprocess.run([*command, path.as_uri()], stderr=told, stdout=subprocess.DEVNULL, check=True, timeout=300)
+    console = [line for line in log.read_text(errors="replace").splitlines() if "CONSOLE" in line]
+    assert [line for line in console if "rror" in line] == []
+    asked = set(re.findall(r'"url":"((?:https?|wss?):[^"]+)"', network.read_text(errors="replace")))
+    assert asked == set()
+    assert (tmp_path / "page.png").stat().st_size > 50_000
+    assert json.loads(network.read_text())["constants"]
