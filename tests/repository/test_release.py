@@ -63,7 +63,7 @@ def test_every_link_on_pypi_is_to_the_tag_of_the_version(metadata: Message) -> N
     for absolute, relative in inner:
         kind, path = re.fullmatch(rf"{re.escape(REPOSITORY)}/(blob|raw)/v{VERSION}/([^#]+)(?:#.+)?", absolute).groups()
         assert (ROOT / path).is_file()
-        assert (kind == "raw") == path.endswith(".png")
+        assert (kind == "raw") == path.endswith((".png", ".webp"))
         assert absolute.endswith(relative)
     assert LINK.sub("", written) == LINK.sub("", README)
 

@@ -57,16 +57,17 @@ def written(subject: Subject) -> str:
     shown = [
         (several(len(subject.tree.joints), "joint", "joints"), f"{subject.tree.nq} coordinates, {mass:.4g} kg"),
         (
-            "as Pinocchio" if good else "not as Pinocchio",
-            f"largest relative error {worst:.0e}, {reports[0].samples} states",
+            "agrees" if good else "disagrees",
+            f"with Pinocchio on {reports[0].samples} states, to {worst:.0e} (relative)",
         ),
         (f"{subject.dynamics.inverse_dynamics.n_instructions():,}", "instructions of the inverse dynamics"),
         (f"{len(subject.dynamics.base_parameters)}", f"base parameters, of {10 * len(subject.tree.links)}"),
     ]
     if ratio is not None:
         shown.insert(3, (f"{ratio:.3g} ×", "as fast as pin.rnea from Python, compiled, in batches"))
-    head = f"<h1>{escape(subject.model.name)}</h1><p class=lead>{escape(subject.source)}: its rigid-body dynamics, "
-    head += f"checked against Pinocchio and measured on this machine.</p>{facts(shown)}{motion.scene(subject)}"
+    head = f"<h1>{escape(subject.model.name)}</h1><p class=lead>{escape(Path(subject.source).name)}: its rigid-body "
+    head += "dynamics, checked against Pinocchio and measured on this machine.</p>"
+    head += facts(shown) + motion.scene(subject)
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("gdalembert", "pin", "casadi"))
     foot = f"Written by <code>gdalembert report</code> on {time.strftime('%Y-%m-%d')} in "
     foot += f"{time.monotonic() - begun:.0f} s; {escape(versions)}, Python {platform.python_version()}, "

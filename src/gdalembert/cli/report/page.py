@@ -19,7 +19,7 @@ h3 { font-size: 15px; margin: 20px 0 4px; }
 p { margin: 6px 0 10px; max-width: 82ch; }
 p.lead, .note { color: var(--soft); }
 .note { font-size: 13px; }
-nav { margin: 10px 0 18px; font-size: 13.5px; } nav a { margin-right: 16px; white-space: nowrap; }
+nav { margin: 10px 0 18px; font-size: 13.5px; display: flex; flex-wrap: wrap; gap: 2px 16px; }
 a { color: var(--blue); text-decoration: none; } a:hover { text-decoration: underline; }
 .facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(165px, 1fr)); gap: 10px; margin: 16px 0; }
 .fact { background: var(--tint); border-radius: 8px; padding: 10px 14px; }
