@@ -55,7 +55,10 @@ def written(subject: Subject) -> str:
     good = all(report.ok for report in reports)
     mass = sum(inertia.mass for inertia in list(subject.model.inertias)[1:])
     shown = [
-        (several(len(subject.tree.joints), "joint", "joints"), f"{subject.tree.nq} coordinates, {mass:.4g} kg"),
+        (
+            several(len(subject.tree.joints), "joint", "joints"),
+            f"nq = {subject.tree.nq}, nv = {subject.tree.nv}, {mass:.4g} kg",
+        ),
         (
             "agrees" if good else "disagrees",
             f"with Pinocchio on {reports[0].samples} states, to {worst:.0e} (relative)",

@@ -39,10 +39,10 @@ def says(subject: Subject) -> Section:
     centre = pin.centerOfMass(model, data, subject.home)
     fixed = "its base floats" if subject.has_floating_base else "its base is fixed"
     at = ", ".join(f"{x:.4g}" for x in centre)
+    joints = several(len(given["joints"]), "joint", "joints")
     body = paragraph(
-        f"{several(len(given['joints']), 'joint', 'joints')} with {given['nq']} coordinates and {given['nv']} "
-        f"velocities; {fixed}. It weighs {mass:.4g} kg; at the configuration nearest to zero within its limits, its "
-        f"centre of mass is at ({at}) m."
+        f"{joints}, nq = {given['nq']}, nv = {given['nv']}; {fixed}. It weighs {mass:.4g} kg; at the configuration "
+        f"nearest to zero within its limits, its centre of mass is at ({at}) m."
     )
     body += "<h3>Checks</h3>"
     body += bullets(subject.remarks) if subject.remarks else paragraph("The checks of the URDF have no remark.")
