@@ -472,7 +472,7 @@ def test_version_and_help(capsys: Capture) -> None:
     assert out.startswith(f"gdalembert {metadata.version('gdalembert')}\nusage: gdalembert")
     assert "exit status: 0 if all went well" in out
     listed = re.findall(r"^    (\w+) .*\w", out, re.MULTILINE)
-    assert listed == ["robots", "info", "validate", "count", "derive", "identify", "plot", "view", "cache"]
+    assert listed == ["robots", "info", "validate", "count", "derive", "identify", "plot", "view", "report", "cache"]
 
 
 @pytest.mark.parametrize("command", ["derive", "export"])
