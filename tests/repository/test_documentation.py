@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 import runpy
 import tomllib
@@ -42,6 +44,7 @@ LONG = {
     "docs/forces.md",
     "docs/frames_and_wrenches.md",
     "docs/simplified_models.md",
+    "docs/cookbook.md",
     "docs/troubleshooting.md",
     "docs/simulation.md",
     "docs/constraints.md",
@@ -210,6 +213,27 @@ def lines_of(code: str) -> int:
 def test_the_five_line_starts_have_five_lines() -> None:
     assert lines_of(python_blocks(ROOT / "README.md")[0]) == 5
     assert [lines_of(block) for block in python_blocks(DOCS / "index.md")] == [7, 5, 5, 4]
+
+
+def test_each_of_the_thirty_answers_stands_alone() -> None:
+    """Beside the first block of the page; a reader takes one of them."""
+    page = DOCS / "cookbook.md"
+    first, *answers = python_blocks(page)
+    given = names(first, ast.Store) | set(dir(builtins))
+    assert len(re.findall("^## ", page.read_text(encoding="utf-8"), re.MULTILINE)) == len(answers) == 30
+    assert [needed for each in answers if (needed := names(each, ast.Load) - names(each, ast.Store) - given)] == []
+    assert max(map(lines_of, answers)) <= 16
+
+
+def names(code: str, context: type[ast.expr_context]) -> set[str]:
+    """The names that a code reads, or those that it binds."""
+    tree = list(ast.walk(ast.parse(code)))
+    found = {node.id for node in tree if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
+    if context is ast.Store:
+        found |= {node.name for node in tree if isinstance(node, ast.FunctionDef)}
+        found |= {node.arg for node in tree if isinstance(node, ast.arg)}
+        found |= {(node.asname or node.name).partition(".")[0] for node in tree if isinstance(node, ast.alias)}
+    return found
 
 
 def test_the_formulation_in_30_lines_has_no_more() -> None:
