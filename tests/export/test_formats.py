@@ -38,7 +38,7 @@ def two_formats() -> Iterator[None]:
 
 
 def test_the_formats_of_the_package() -> None:
-    assert list(FORMATS)[:7] == ["latex", "sympy", "python", "jax", "c", "rust", "matlab"]
+    assert list(FORMATS)[:8] == ["latex", "sympy", "python", "jax", "c", "rust", "julia", "matlab"]
     assert [each.name for each in FORMATS.values()] == list(FORMATS)
     for closed, listed in ((True, formats_of(closed=True)), (False, formats_of(closed=False))):
         assert listed.replace(" or ", ", ").split(", ") == [name for name in FORMATS if FORMATS[name].closed is closed]
@@ -60,7 +60,7 @@ def test_closed_forms_are_matrices() -> None:
 
 @pytest.mark.usefixtures("two_formats")
 def test_messages_name_what_is_registered() -> None:
-    with pytest.raises(UnsupportedError, match=r"choose python, jax, c, rust, matlab(, .+)? or listing"):
+    with pytest.raises(UnsupportedError, match=r"choose python, jax, c, rust, julia, matlab(, .+)? or listing"):
         derive(pruned(), "sizes")
     with pytest.raises(ArgumentError, match="only latex has a preamble, and sizes has none; leave it out"):
         derive("two_link_arm", "sizes", body_only=True)

@@ -1,4 +1,4 @@
-"""Source text: closed forms in SymPy; graphs, one assignment for each operation, in Python, JAX, C, Rust, MATLAB."""
+"""Source text: closed forms in SymPy; graphs, an assignment an operation, in Python, JAX, C, Rust, Julia, MATLAB."""
 
 from __future__ import annotations
 
@@ -40,6 +40,10 @@ _ARRAYS = (
 _MODULE = (
     "Matrices come back as arrays of rows, M[row][column]; those that are given are flat, column by column. Nothing is "
     "allocated, there is no unsafe code, and only std is used."
+)
+_JULIA_MODULE = (
+    "Pure functions of numbers of any type, without mutation, as algorithmic differentiation (ForwardDiff, Zygote) "
+    "needs them. Vectors and matrices come back as arrays; matrices that are given may be flat, column by column."
 )
 _CALLS = (
     "Arrays are dense, matrices column by column. The functions allocate nothing and keep no state: they may run in "
@@ -257,6 +261,37 @@ def _rust_function(name: str, function: ca.Function) -> str:
     lines = [f"/// {signature(name, function)}.", f"pub fn {name}({given}) -> {returned} {{"]
     lines += [f"    let {variable}: f64 = {expression};" for variable, expression in assignments]
     return "\n".join([*lines, f"    {value}", "}"])
+
+
+_JULIA = Language.of(
+    "Julia", "", lambda name, k: f"{name}[{k + 1}]", power="{0} ^ {1}", renamed={"atan2": "atan"}
+).with_choices(less="float({0} < {1})", other="1.0 - {0}", chosen="ifelse({0} != 0.0, {1}, zero({1}))")
+
+
+@code_format("julia")
+def julia_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
+    """One module ``NAME_dynamics``, which no name of Julia's own can be, with a function for each Function."""
+    head = [f"# {line}".rstrip() for line in (*notes, "", *textwrap.wrap(_JULIA_MODULE, 100))]
+    parts = ["\n".join([*head, "", f"module {name}_dynamics"])]
+    parts += [_julia_function(own, function) for own, function in functions.items()]
+    return {f"{name}.jl": "\n\n".join([*parts, f"end # module {name}_dynamics"]) + "\n"}
+
+
+def _julia_function(name: str, function: ca.Function) -> str:
+    assignments, outputs = statements(function, _JULIA)
+    lines = ['"""', f"    {signature(name, function)}", '"""', f"function {name}({', '.join(function.name_in())})"]
+    for given in function.name_in():
+        length = function.numel_in(given)
+        wrong = f'DimensionMismatch("{name}: {given} has {length} entries, got $(length({given}))")'
+        lines.append(f"    length({given}) == {length} || throw({wrong})")
+    lines += [f"    {variable} = {expression}" for variable, expression in assignments]
+    results = []
+    for i, entries in enumerate(outputs):
+        rows, columns = function.size_out(i)
+        column = f"[{', '.join(entries)}]"
+        matrix = column if columns == 1 else f"reshape({column}, {rows}, {columns})"
+        results.append(entries[0] if rows == columns == 1 else matrix)
+    return "\n".join([*lines, f"    return {', '.join(results)}", "end"])
 
 
 _MATLAB = Language.of("MATLAB", "", lambda name, k: f"{name}({k + 1})", power="{0} ^ {1}").with_choices(

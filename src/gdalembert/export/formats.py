@@ -194,10 +194,10 @@ def derive(
 ) -> Files:
     """The equations of a robot as text.
 
-    ``"latex"`` and ``"sympy"`` are closed forms; ``"python"``, ``"jax"``, ``"c"``, ``"rust"`` and ``"matlab"`` are code
-    of the graph, for robots of any size. In code of a robot with parameters, and with symbols, the last argument of
-    each function is ``p``; the head of the file has the names of its entries and their values in the robot. A
-    ``SymbolicTree`` keeps its own symbols.
+    ``"latex"`` and ``"sympy"`` are closed forms; ``"python"``, ``"jax"``, ``"c"``, ``"rust"``, ``"julia"`` and
+    ``"matlab"`` are code of the graph, for robots of any size. In code of a robot with parameters, and with symbols,
+    the last argument of each function is ``p``; the head of the file has the names of its entries and their values in
+    the robot. A ``SymbolicTree`` keeps its own symbols.
 
     Args:
         robot: a shipped robot's name, a URDF (path or text), a ``pin.Model``, a ``Tree`` or a ``SymbolicTree``; for
