@@ -11,7 +11,8 @@ that is not there is added, one that differs is replaced, a picture is drawn. RE
 
 Numbers may differ by one unit in their last place, or by 1e-6, which is what processors and versions of libraries make
 of them; counts of steps and iterations by a fifth; errors such as 2.3e-06 by a factor of ten. Below 1e-7 all are zero.
-Other integers are equal. What depends on time or on the machine is not printed.
+Other integers are equal. What depends on time or on the machine is not printed. A block under ``<!-- needs: torch -->``
+runs where that package is installed, which no extra brings.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 DPI = 130  # of pictures
 _BLOCK = re.compile(
-    r"^```python\n(?P<code>.*?)^```\n"
+    r"^(?:<!-- needs: (?P<needs>\w+) -->\n)?```python\n(?P<code>.*?)^```\n"
     r"(?P<given>(?:\n```text\n(?P<output>.*?)^```\n)?(?:\n(?P<line>!\[[^\]]+\]\((?P<picture>[^)\s]+\.png)\))\n)?)",
     re.MULTILINE | re.DOTALL,
 )
@@ -52,6 +54,7 @@ _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?!\w)")
 class Block:
     """A Python block of a page, and what the page shows after it."""
 
+    needs: str  # a package that is in no extra, without which the block is not run; "" if none
     code: str
     output: str  # "" if the page shows none
     line: str  # that of the picture which follows, "" if none does
@@ -64,7 +67,7 @@ def blocks(text: str) -> list[Block]:
     """Of a page's text, in order."""
     return [
         Block(
-            *(found[name] or "" for name in ("code", "output", "line", "picture")),
+            *(found[name] or "" for name in ("needs", "code", "output", "line", "picture")),
             found.span(),
             found.span("given"),
         )
@@ -97,6 +100,9 @@ def run(page: Path) -> Iterator[Given]:
     """What each block of a page gives."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for number, block in enumerate(blocks(page.read_text(encoding="utf-8")), 1):
+        if block.needs and find_spec(block.needs) is None:
+            yield Given(block.output.rstrip(), None)
+            continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(block.code, f"{page.name}, block {number}", "exec"), namespace)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import json
 import re
 import runpy
+import subprocess
+import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -64,8 +68,11 @@ EXTRAS = {
     "docs/viewer.md",
     "docs/identification.md",
     "docs/log_to_model.md",
+    "docs/learning.md",
 }
-SYSTEM = {"docs/compiled_functions.md"}
+SYSTEM = {"docs/compiled_functions.md", "docs/learning.md"}
+IN_A_CHILD = {"docs/learning.md"}
+"""JAX leaves a callback of the garbage collector in the process, in which tests of signals may run next."""
 
 
 def with_its_mark(page: Path) -> ParameterSet:
@@ -76,12 +83,19 @@ def with_its_mark(page: Path) -> ParameterSet:
     )
 
 
+def checked_in_a_child(page: Path) -> list[str]:
+    command = [sys.executable, str(DOCS / "execute.py"), "--check", str(page)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return [] if done.returncode == 0 else [done.stdout + done.stderr]
+
+
 @pytest.mark.parametrize("page", [with_its_mark(page) for page in EXECUTE.pages()], ids=named)
 def test_a_page_shows_what_its_blocks_give(page: Path) -> None:
     """They run in order; each output and each figure is on the page."""
     registered, formats = dict(REGISTRY), dict(FORMATS)
     try:
-        assert EXECUTE.execute(page, check=True) == []
+        wrong = checked_in_a_child(page) if named(page) in IN_A_CHILD else EXECUTE.execute(page, check=True)
+        assert wrong == []
     finally:
         REGISTRY.clear()
         REGISTRY.update(registered)
