@@ -49,6 +49,7 @@ LONG = {
     "docs/frames_and_wrenches.md",
     "docs/simplified_models.md",
     "docs/cookbook.md",
+    "docs/tutorial.md",
     "docs/troubleshooting.md",
     "docs/simulation.md",
     "docs/constraints.md",
@@ -69,6 +70,7 @@ EXTRAS = {
     "docs/identification.md",
     "docs/log_to_model.md",
     "docs/learning.md",
+    "docs/tutorial.md",
 }
 SYSTEM = {"docs/compiled_functions.md", "docs/learning.md"}
 IN_A_CHILD = {"docs/learning.md"}
