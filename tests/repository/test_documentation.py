@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-import json
 import re
 import runpy
 import subprocess
 import sys
 import tomllib
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
