@@ -35,6 +35,8 @@ TASKS = {
     "forward_dynamics": ("a(q, v, τ)", ("q", "v", "tau"), "a"),
 }
 """Title, inputs and output by Function; the gradients are those of wᵀ output by all inputs."""
+CASES = (("inverse_dynamics", False), ("inverse_dynamics", True), ("forward_dynamics", False))
+"""Functions, or gradients of them; XLA takes over ten minutes to compile that of MJX's forward dynamics."""
 TOLERANCE = {"float64": 1e-9, "float32": 1e-2}
 """Relative to the largest entry: cleaned constants; rounding of float32 through M⁻¹."""
 
@@ -148,21 +150,20 @@ def measure(n: int, rounds: int, dtypes: Sequence[str]) -> list[Row]:
     """All tasks, in rounds in which the ways take turns."""
     rows, dynamics = [], gd.NewtonEuler(load(ROBOT))
     for dtype in dtypes:
-        for name in TASKS:
-            for gradient in (False, True):
-                found, first, error = ways(dynamics, name, dtype, n, gradient=gradient)
-                taken: dict[str, list[float]] = {way: [] for way in found}
-                for _ in range(rounds):
-                    for way, call in found.items():
-                        began = time.perf_counter()
-                        call()
-                        taken[way].append(time.perf_counter() - began)
-                seconds = {way: statistics.median(each) for way, each in taken.items()}
-                ratios = {
-                    way: statistics.median(x / y for x, y in zip(each, taken[COMPILED], strict=True))
-                    for way, each in taken.items()
-                }
-                rows.append(Row(name, gradient, dtype, seconds, ratios, first, error))
+        for name, gradient in CASES:
+            found, first, error = ways(dynamics, name, dtype, n, gradient=gradient)
+            taken: dict[str, list[float]] = {way: [] for way in found}
+            for _ in range(rounds):
+                for way, call in found.items():
+                    began = time.perf_counter()
+                    call()
+                    taken[way].append(time.perf_counter() - began)
+            seconds = {way: statistics.median(each) for way, each in taken.items()}
+            ratios = {
+                way: statistics.median(x / y for x, y in zip(each, taken[COMPILED], strict=True))
+                for way, each in taken.items()
+            }
+            rows.append(Row(name, gradient, dtype, seconds, ratios, first, error))
     return rows
 
 
