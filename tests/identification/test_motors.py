@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chi2
 
 import gdalembert as gd
-from gdalembert.errors import IdentificationWarning
+from gdalembert.errors import ArgumentError, IdentificationWarning
 from gdalembert.identification import Experiment, Identification, fit
 from gdalembert.model.inertia import DYNAMIC_PARAMETERS
 from tests.helpers.identification import fourier
@@ -143,3 +143,11 @@ def test_a_coupling_that_the_robot_does_not_have_is_suggested(kind: str) -> None
     what = "speed" if kind == "tau" else "current"
     told = f"the residual of 'joint2' follows the {what} of 'joint3'"
     assert any(told in str(each.message) and "motors are coupled?" in str(each.message) for each in warnings)
+
+
+@pytest.mark.long
+def test_friction_under_load_tells_no_gains() -> None:
+    """Its |tau| is rounded at an absolute torque, by which exact currents alone would tell them, and wrongly."""
+    free = [runs(0.0, step=4)[0]]
+    with pytest.raises(ArgumentError, match=r"^fit: the gains of 3 actuators cannot be known: .*; give gains=, or a run"):
+        fit(sheet(), experiments=free, method="weighted")

@@ -20,7 +20,7 @@ _HALF, _LOUD = 0.5, 0.05
 """A residual in units of the measured torque, which is too large where the torque is at least this part of the largest:
 a joint with less may show noise alone."""
 _ACCURATE = 1e-3
-"""A residual in units of the measured torque that is small whatever the noise is."""
+"""A residual in units of the measured torque that is small whatever the noise is; gains are not known by less."""
 _VAGUE = 0.2
 """Relative deviation of a gain that is not known: what little tells it may be that |tau| of a load is rounded."""
 _ENOUGH = 2
@@ -42,7 +42,10 @@ def check_gains(problem: LeastSquaresProblem, estimate: Estimate, suspected: Seq
     """
     names, n = problem.names, len(problem.names)
     at = np.arange(n - len(problem.unknowns.gains), n)
-    deviations = problem.sizes[at] * estimate.deviation(np.eye(n)[at])  # of logarithms
+    sizes = np.nan_to_num(root_mean_square(np.vstack([run.samples.measured for run in problem.runs])))
+    with np.errstate(divide="ignore"):
+        exactness = float(np.nanmax(_ACCURATE * sizes / estimate.torque_noise, initial=1.0))
+    deviations = min(exactness, 1e12) * problem.sizes[at] * estimate.deviation(np.eye(n)[at])  # of logarithms
     unknown = [element(names[k]) for k, deviation in zip(at, deviations, strict=True) if not deviation < _VAGUE]
     if unknown:
         listed = ", ".join(map(repr, unknown[:_SHOWN])) + (", …" if len(unknown) > _SHOWN else "")
