@@ -23,7 +23,9 @@ def recorded(name: str) -> dict[str, list[str]]:
 
 
 def test_the_recorded_ticks_keep_their_bounds() -> None:
-    """Ratios to IPOPT of about 0.02, of the quadruped 0.01; errors of 1.5 times its but for flexible links."""
+    """Ratios to IPOPT of about 0.02, of the quadruped 0.01; errors of 1.5 times its but for flexible links.
+
+    The page has those of costs at the grid alone."""
     rows = recorded("rti")
     for task in TASKS:
         for case in task.cases:

@@ -98,10 +98,14 @@ def step_code(steps: GaussNewton, name: str, exported: Mapping[str, str], about:
         iterations: of the interior point.
     """
     qp, n = steps.qp.memory, steps.sizes.intervals
-    arrays: dict[str, Numbers] = {key: array for key, array in steps.arrays.items() if key != "x_next"}
+    arrays: dict[str, Numbers] = {key: array for key, array in steps.arrays.items() if not key.endswith("_next")}
     arrays |= {"qp_x_0": qp["x_0"], "w1": qp["w1"], "w2": qp["w2"]}
     arrays |= {"set": steps.set, "lands": steps.lands, "order": steps.order}
-    names = {key: f"{name}_{exported.get(key, key)}" for key in arrays} | {"x_next": f"{name}_x[1]"}
+    names = {key: f"{name}_{exported.get(key, key)}" for key in arrays}
+    names |= {f"{key}_next": f"{own}[1]" for key, own in names.items()}
+    last = [key for key in arrays if key != "x" and f"{key}_next" in steps.arrays]
+    arrays |= {key: np.vstack([arrays[key], arrays[key][-1:]]) for key in last}  # that of the end stands for the next
+    repeated = "\n  ".join(f"memcpy({names[key]}[{n + 1}], {names[key]}[{n}], sizeof {names[key]}[0]);" for key in last)
     text, fill = [f"/* {about} */", engine_code(steps.qp.vector, macros_of(steps.sizes))], []
     for key, array in arrays.items():
         begins = key in exported or key in ("weights", "t", "w1", "w2", "order")
@@ -143,6 +147,7 @@ int {name}(int shift) {{
     {filled}
   }}
   if (shift < 0 || shift > {n}) return 4;
+  {repeated}
   return (int) gauss_newton_tick(&self, {names["delta"]}, shift, {iterations}, {LARGEST!r});
 }}
 """)

@@ -22,7 +22,7 @@ from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blo
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.program import SolutionWarning
 from gdalembert.nlp.step_code import step_code
-from gdalembert.ocp.real_time_stages import WEIGHTS, Layout, RealTimeProblem, Stages
+from gdalembert.ocp.real_time_stages import NEXT, WEIGHTS, Layout, RealTimeProblem, Stages
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, OptimizationError, Solution
 from gdalembert.ocp.transcription import Stages as StageValues
 from gdalembert.spatial.arguments import integer, number
@@ -33,7 +33,7 @@ _FAILED = "Invalid_Number_Detected"
 _CAPPED = "Maximum_Iterations_Exceeded"
 _UNMET = 0.5
 """The part of violations that may be left by the iterations of a tick; then its plan is not told to be solved."""
-_FIRST_STEPS, _FIRST_ITERATIONS, _SMALL, _SETTLED = 30, 60, 1e-6, 1e-3
+_FIRST_STEPS, _FIRST_ITERATIONS, _SMALL, _SETTLED = 100, 60, 1e-6, 1e-3
 """Steps of the first tick at most, iterations of each, the relative step at which it ends, and that of an optimum."""
 _OPTIONS = {"iterations": 3, "penalty": None, "first_gap": None, "levenberg_marquardt": 0.3}
 
@@ -110,10 +110,12 @@ class RealTimeSteps(ABC, Generic[Planned]):
         self._layouts = _layouts(problems)
         stages = [Stages(*each, inputs, damping) for each in zip(problems, self._layouts, strict=True)]
         n, first, rows = self._first.motion.intervals, stages[0], max(stage.rows for stage in stages)
+        self._padded: dict[str, Array] = {}
         self._given, arrays = self._buffers(names), {"weights": self._weights(n)}
         arrays["t"] = self._h * np.arange(n + 1.0)[:, None]
         self._impulses = arrays["impulse"] = np.zeros((n, max(1, first.eliminated - self._tree.nv)))
         arrays |= {inputs[name]: array for name, array in self._given.items()}
+        arrays |= {inputs[name] + NEXT: buffer[1:] for name, buffer in self._padded.items()}
         squares = max(stage.squares for stage in stages)
         sizes = Sizes(first.nx, first.state, first.nu, first.eliminated, n, rows, squares)
         self._steps = GaussNewton(sizes, first.order, arrays, penalty=penalty, first_gap=first_gap)
@@ -184,6 +186,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
     def _first_steps(self, guess: Any) -> str:
         """Steps from a guess until they are small; why the last one was not taken, or "" if it was."""
         self._begin(guess)
+        self._steps.tick.weight = 0.0  # of penalties, which is chosen anew
         for _ in range(_FIRST_STEPS):
             reason = self._steps.step(_FIRST_ITERATIONS, shift=0)
             if reason or self._steps.found["step"] < _SMALL:
@@ -232,7 +235,11 @@ class RealTimeSteps(ABC, Generic[Planned]):
         for name in names:
             problem = next(each for each in self._problems if name in each.names)
             size = (len(problem.robot), 1) if name == "p" else problem.parameters.symbols[name].shape
-            found[name] = np.zeros(size[0] if size[1] == 1 else size[::-1])
+            if size[1] == 1:
+                found[name] = np.zeros(size[0])
+            else:
+                self._padded[name] = np.zeros((size[1] + 1, size[0]))
+                found[name] = self._padded[name][:-1]
         if "p" in found:
             found["p"][:] = self._first.robot.last
         return found
@@ -260,6 +267,8 @@ class RealTimeSteps(ABC, Generic[Planned]):
                     given = self._given[name]
                     problem.parameters.values[name] = given.T if given.ndim > 1 else given[:, None]
             self._known = set(self._given)
+        for buffer in self._padded.values():
+            buffer[-1] = buffer[-2]
         if numbers is not None:
             for problem in self._problems:
                 problem.robot.set(numbers)

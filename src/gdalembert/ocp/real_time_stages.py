@@ -11,14 +11,16 @@ a and the forces f of contacts and loops are eliminated where the plan is: steps
     └ Jc    + h/2 ∂e/∂v + h²/4 ∂e/∂q J     0   ┘ └Δf┘ = − └e┘ − └∂e/∂z┘ Δz,    z = (u, q, v),
 
 with the right Jacobian J of ⊕. The error e of the constraints' acceleration lets violated velocities decay within some
-steps. Each square w s² of the cost becomes w (s + ∂s/∂z Δz)²: it is seen at the grid, q and v by the trapezoidal rule.
-Where feet land, v jumps behind the interval: v⁺ = impact(q⁺, v + h a). (Ours, after Diehl, Bock, Schlöder 2005.)
+steps.
+Each square w s² of the cost becomes w (s + ∂s/∂z Δz)². Integrals are those of ``degree=1``: of q and v by Simpson's
+rule, of what has a, u or forces at midpoints. (From instant to instant of the grid, modes beyond half its rate swing to
+and fro; plans fight that where costs see the grid alone, and do not see it where they see midpoints alone.) Where feet
+land, v jumps behind the interval: v⁺ = impact(q⁺, v + h a). (Ours, after Diehl, Bock, Schlöder 2005.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -39,7 +41,9 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
 
 WEIGHTS = 4
-"""Of squares of q and v, of others, and of the end; and infinity at the end, which has no u, a and forces to limit."""
+"""Of instants of the grid, of midpoints, and of the end; and infinity at the end, which has no interval to limit."""
+NEXT = "_next"
+"""What the name of an array ends with that begins with its next row: the parameter at the end of an interval."""
 
 
 class RealTimeProblem(NamedTuple):
@@ -72,12 +76,17 @@ class RealTimeProblem(NamedTuple):
     @property
     def followed(self) -> dict[str, FollowedPath]:
         """The paths of q and v alone."""
-        return {name: path for name, path in self.paths.items() if not is_of_interval(path)}
+        return {name: path for name, path in self.paths.items() if not is_of_interval(path.graph)}
 
     @property
     def interval(self) -> float:
         """The length of an interval [s]."""
         return self.motion.range[0] / self.motion.intervals
+
+    @property
+    def of_grid(self) -> list[str]:
+        """The parameters of every instant."""
+        return [name for name, x in self.parameters.symbols.items() if x.shape[1] > 1]
 
     @property
     def names(self) -> list[str]:
@@ -90,13 +99,12 @@ class RealTimeProblem(NamedTuple):
         return ca.Function("value", list(named.values()), [expression], list(named), ["value"])
 
 
-def is_of_interval(path: FollowedPath) -> bool:
-    """Whether a path has what an interval has, and the end of a motion has not."""
-    return bool({"a", "u", "forces"} & set(path.graph.name_in()))
+def is_of_interval(graph: ca.Function) -> bool:
+    """Whether an expression has what an interval has, and the end of a motion has not."""
+    return bool({"a", "u", "forces"} & set(graph.name_in()))
 
 
-@dataclass(frozen=True)
-class Square:
+class Square(NamedTuple):
     """A term w s² of a cost; w is free of the motion."""
 
     weight: ca.SX
@@ -188,9 +196,16 @@ class Stages:
             name: ca.SX.sym(own, len(problem.robot) if name == "p" else problem.parameters.symbols[name].shape[0])
             for name, own in self.inputs.items()
         }
-        self._named = {"q": s["x"][:nq], "v": s["x"][nq:], "u": u, "a": s["w"][:nv], "t": s["t"]}
-        self._named |= {"forces": s["w"][nv:][layout.own]} | self._known
-        self._motion = ca.vertcat(s["x"], s["u"], s["w"])
+        self._next = {
+            name: ca.SX.sym(self.inputs[name] + NEXT, x.shape[0])
+            for name, x in self._known.items()
+            if name in problem.of_grid
+        }
+        self._grid = {"q": s["x"][:nq], "v": s["x"][nq:], "t": s["t"]} | self._known
+        self._middle = {"q": ca.SX.sym("q", nq), "v": ca.SX.sym("v", nv), "t": s["t"] + self._h / 2, "u": u}
+        self._middle |= {"a": s["w"][:nv], "forces": s["w"][nv:][layout.own]} | self._known
+        self._middle |= {name: (self._known[name] + x) / 2 for name, x in self._next.items()}
+        self._motion = ca.vertcat(s["x"], s["u"], s["w"], self._middle["q"], self._middle["v"])
         self._p = [self._known["p"]] if "p" in self._known else []
 
     @property
@@ -201,7 +216,7 @@ class Stages:
     @property
     def squares(self) -> int:
         """The number of squares of the cost that a and forces change."""
-        return len(self._driven_squares)
+        return sum(self._is_driven(square.residual) for square in self._squares)
 
     @property
     def order(self) -> list[int]:
@@ -214,7 +229,7 @@ class Stages:
         ``rows`` and ``squares`` are the numbers of all problems.
         """
         s, h, nv, nw = self._s, self._h, self.tree.nv, self.eliminated
-        q, v, a = (self._named[name] for name in "qva")
+        q, v, a = self._grid["q"], self._grid["v"], self._middle["a"]
         matrix, right, values = self._equations
         step = h * v + h**2 / 2 * a
         moved, along = integrate_derivatives(self.tree, step)
@@ -226,12 +241,13 @@ class Stages:
         outputs |= {"A": _filled(dynamics, wide), "b": ca.vertcat(gap, v + h * a - s["y"][-nv:])}
         size = self.nu + 2 * nv
         hessian, gradient, cost = ca.SX(size, size), ca.SX(size, 1), ca.SX(0)
-        for kind, square in self._own_squares:
-            row, _ = self._slopes(square.residual)
-            weight = s["weights"][kind] * square.weight
-            hessian += 2 * weight * (row.T @ row) + self._curvature(weight, square.residual, row)
-            gradient += 2 * weight * row.T * square.residual
-            cost += weight * square.residual**2
+        for weight, residual in self._squares:
+            row, _ = self._slopes(residual)
+            hessian += self._curvature(weight, residual, row)
+            if not self._is_driven(residual):
+                hessian += 2 * weight * (row.T @ row)
+                gradient += 2 * weight * row.T * residual
+                cost += weight * residual**2
         outputs |= {"H": _filled(hessian, wide), "g": _filled(gradient.T, wide).T, "cost": cost}
         sparse = {"E": ca.sparsify(by_a), "F": ca.SX(rows, nw), "D": ca.SX(squares, nw)}
         if rows:
@@ -239,8 +255,8 @@ class Stages:
             outputs["G"] = limited
         outputs |= self._limits(wide, limits)
         if squares:
-            residuals = [(s["weights"][kind] * each.weight, each.residual) for kind, each in self._driven_squares]
-            weights, values = (ca.vertcat(ca.SX(0, 1), *each) for each in zip(*residuals, strict=True))
+            driven = [square for square in self._squares if self._is_driven(square.residual)]
+            weights, values = (ca.vertcat(ca.SX(0, 1), *each) for each in zip(*driven, strict=True))
             slopes, by_w = self._slopes(values)
             fill = squares - values.numel()
             outputs["S"] = ca.vertcat(_filled(slopes, wide), ca.SX(fill, wide))
@@ -250,7 +266,11 @@ class Stages:
             if part.nnz():
                 outputs[name] = part.nz[:]
         patterns = {name: part.sparsity() for name, part in sparse.items()}
-        return function("stage", s | self._inputs, outputs), patterns
+        middle = integrate(self.tree, q, h / 2 * v + h**2 / 4 * a), v + h / 2 * a
+        places = [self._middle["q"], self._middle["v"]]
+        outputs = dict(zip(outputs, ca.substitute(list(outputs.values()), places, list(middle)), strict=True))
+        following = {self.inputs[name] + NEXT: x for name, x in self._next.items()}
+        return function("stage", s | self._inputs | following, outputs), patterns
 
     def _curvature(self, weight: ca.SX, residual: ca.SX, row: ca.SX) -> ca.SX:
         """What stands for the curvature of a residual, which Gauss and Newton leave out: 2 w |s| |∂s/∂q| / rad.
@@ -317,22 +337,17 @@ class Stages:
         A force of other problems becomes 0.
         """
         h, nv, nu, con, p = self._h, self.tree.nv, self.nu, self._con, self._p
-        q, v, u, a, forces = (self._named[name] for name in ("q", "v", "u", "a", "forces"))
-        dyn, step = con.dynamics, h / 2 * v + h**2 / 4 * a
-        middle, rate = integrate(self.tree, q, step), v + h / 2 * a
-        moved, along = integrate_derivatives(self.tree, step)
-        x, given = ca.SX.sym("x", self.tree.nq), self._s["u"]
-        tau = dyn.actuators.tau(x, u)
-        driven = ca.substitute(
-            ca.horzcat(ca.jacobian(tau, x) @ self.tree.tangent_map(x), ca.jacobian(tau, given)), x, middle
-        )
+        middle, rate, u, a, forces = (self._middle[name] for name in ("q", "v", "u", "a", "forces"))
+        dyn, (moved, along) = con.dynamics, self._to_middle
+        tau = dyn.actuators.tau(middle, u)
+        driven = ca.horzcat(ca.jacobian(tau, middle) @ self.tree.tangent_map(middle), ca.jacobian(tau, self._s["u"]))
         if con.nc:
             held = middle, rate, a, forces, *p
             residual, (by_q, by_v) = con.inverse_dynamics(*held), con.inverse_dynamics_derivatives(*held)
         else:
             free = middle, rate, a, *p
             residual, (by_q, by_v) = dyn.inverse_dynamics(*free), dyn.inverse_dynamics_derivatives(*free)
-        residual -= ca.substitute(tau, x, middle)
+        residual -= tau
         by_q = by_q - driven[:, :nv]
         matrix = ca.SX.eye(self.eliminated)
         right, values = ca.SX(self.eliminated, nu + 2 * nv), -self._s["w"]
@@ -351,16 +366,28 @@ class Stages:
             values[rows] = -value
         return matrix, right, values
 
+    @property
+    def _to_middle(self) -> tuple[ca.SX, ca.SX]:
+        """The derivatives of q in the middle by q and by the step to it."""
+        return integrate_derivatives(self.tree, self._h / 2 * self._grid["v"] + self._h**2 / 4 * self._middle["a"])
+
     def _slopes(self, value: ca.SX) -> tuple[ca.SX, ca.SX]:
         """The slopes of an expression of the motion along z, and along a and forces."""
-        nq, nv, s = self.tree.nq, self.tree.nv, self._s
-        tangent = ca.diagcat(ca.DM.eye(self.nu), self.tree.tangent_map(s["x"][:nq]), ca.DM.eye(nv))
-        return ca.jacobian(value, ca.vertcat(s["u"], s["x"])) @ tangent, ca.jacobian(value, s["w"])
+        nv, s, h, (moved, along) = self.tree.nv, self._s, self._h, self._to_middle
+        by = {}
+        for name, point in (("grid", self._grid), ("middle", self._middle)):
+            along_q = ca.jacobian(value, point["q"]) @ self.tree.tangent_map(point["q"])
+            by[name] = along_q, ca.jacobian(value, point["v"])
+        (by_q, by_v), (by_middle, by_rate) = by["grid"], by["middle"]
+        along_q, along_v = by_q + by_middle @ moved, by_v + by_rate + h / 2 * (by_middle @ along)
+        along_w = ca.jacobian(value, s["w"])
+        along_w[:, :nv] += h / 2 * by_rate + h**2 / 4 * (by_middle @ along)
+        return ca.sparsify(ca.horzcat(ca.jacobian(value, s["u"]), along_q, along_v)), ca.sparsify(along_w)
 
-    def _value(self, graph: ca.Function) -> ca.SX:
-        """An expression of the motion at this stage."""
+    def _value(self, graph: ca.Function, at: Mapping[str, ca.SX]) -> ca.SX:
+        """An expression of the motion at the grid, or in the middle."""
         try:
-            return graph.expand().call([self._named[name] for name in graph.name_in()])[0]
+            return graph.expand().call([at[name] for name in graph.name_in()])[0]
         except RuntimeError as error:
             raise UnsupportedError(f"rti: an expression is not of scalar operations; take 'ipopt' ({error})") from None
 
@@ -375,31 +402,28 @@ class Stages:
         return own if columns == 1 else ca.horzcat(ca.SX.sym("other", own.shape[0], columns - 1), own)
 
     @cached_property
-    def _squares(self) -> list[tuple[int, Square]]:
-        """The squares of the cost, each with the number of its weight."""
+    def _squares(self) -> list[Square]:
+        """The squares of the cost, with the weights of instants of the grid and of midpoints."""
         return list(self._found_squares())
 
-    @property
-    def _driven_squares(self) -> list[tuple[int, Square]]:
-        """Those that a and forces change."""
-        return [(kind, each) for kind, each in self._squares if ca.depends_on(each.residual, self._s["w"])]
+    def _is_driven(self, residual: ca.SX) -> bool:
+        """Whether a and forces change it."""
+        return bool(ca.depends_on(residual, ca.vertcat(self._s["w"], self._middle["q"], self._middle["v"])))
 
-    @property
-    def _own_squares(self) -> list[tuple[int, Square]]:
-        """The others."""
-        return [(kind, each) for kind, each in self._squares if not ca.depends_on(each.residual, self._s["w"])]
-
-    def _found_squares(self) -> Iterator[tuple[int, Square]]:
-        rest = ca.MX(0)
+    def _found_squares(self) -> Iterator[Square]:
+        rest, (of_grid, of_middle, of_end, _) = ca.MX(0), ca.vertsplit(self._s["weights"])
         for weight, graph, term in self._problem.terms:
             if graph is None:
                 rest += weight * term
                 continue
-            kind = 1 if {"a", "u", "forces"} & set(graph.name_in()) else 0
-            cost = self._of_parameters(weight) * self._value(graph)
-            yield from ((kind, square) for square in squares(cost, self._motion, "an integral of the cost"))
+            parts = {1.0: self._middle} if is_of_interval(graph) else {1 / 3: self._grid, 2 / 3: self._middle}
+            for share, point in parts.items():
+                cost = self._of_parameters(weight) * self._value(graph, point)
+                of_point = share * (of_grid if point is self._grid else of_middle)
+                for square in squares(cost, self._motion, "an integral of the cost"):
+                    yield Square(of_point * square.weight, square.residual)
         if ca.symvar(rest):
-            yield from ((2, square) for square in self._terminal(rest))
+            yield from (Square(of_end * square.weight, square.residual) for square in self._terminal(rest))
 
     def _terminal(self, rest: ca.MX) -> list[Square]:
         """The squares of the state at the end."""
@@ -424,13 +448,14 @@ class Stages:
         """What is limited beside u, v and those entries of q whose rates are entries of v."""
         rows, bounds = [], self._problem.motion.bounds
         for path in self._problem.paths.values():
-            value = self._value(path.graph)
+            inside = is_of_interval(path.graph)
+            value = self._value(path.graph, self._middle if inside else self._grid)
             lower, upper = (self._limit(bound, value.numel()) for bound in (path.lower, path.upper))
-            rows.append(_Row(value, lower, upper, is_of_interval(path)))
+            rows.append(_Row(value, lower, upper, inside))
         limited = np.isfinite(bounds.q_lower) | np.isfinite(bounds.q_upper)
         if turned := [i for i in free_rates(self.tree)[0] if limited[i]]:
             lower, upper = (ca.SX(ca.DM(each[turned])) for each in (bounds.q_lower, bounds.q_upper))
-            rows.append(_Row(self._named["q"][turned], lower, upper, False))
+            rows.append(_Row(self._grid["q"][turned], lower, upper, False))
         return rows
 
     def _limit(self, bound: Array | ca.MX, count: int) -> ca.SX:
@@ -449,8 +474,8 @@ class Stages:
         s, bounds, nv, off = self._s, self._problem.motion.bounds, self.tree.nv, self._s["weights"][WEIGHTS - 1]
         _, follows = free_rates(self.tree)
         entry = {j: i for i, j in zip(*follows.sparsity().get_triplet(), strict=True)}  # of q, of an entry of v
-        q = ca.vertcat(*(self._named["q"][entry[j]] if j in entry else ca.SX(0) for j in range(nv)))
-        z, found = ca.vertcat(s["u"], q, self._named["v"]), {}
+        q = ca.vertcat(*(self._grid["q"][entry[j]] if j in entry else ca.SX(0) for j in range(nv)))
+        z, found = ca.vertcat(s["u"], q, self._grid["v"]), {}
         for end, none in (("lower", -np.inf), ("upper", np.inf)):
             of_u, of_q, of_v = (getattr(bounds, f"{name}_{end}") for name in "uqv")
             of_q = np.array([of_q[entry[j]] if j in entry else none for j in range(nv)])

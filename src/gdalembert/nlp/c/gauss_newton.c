@@ -36,7 +36,7 @@ typedef struct {
   const Function *stage, *jump, *start, *retract;
   const Program* program;
   Stage* memory;
-  double penalty, first_gap, weight; /* chosen here where they are 0; the largest penalty so far */
+  double penalty, first_gap, weight; /* chosen here where they are 0; the last penalty */
   double step, gap, infeasibility, iterations; /* what is found */
 } Tick;
 
@@ -157,17 +157,30 @@ static double most(const double* x, int64_t count) {
   return found;
 }
 
+/* What soft limits cost: ten times the steepest cost, and more for rows that move by less than z does. It follows from tick
+   to tick, up by a quarter and down by a fifth at most, so that one target far away does not spoil it. */
+static void weigh(Tick* t) {
+  double steepest = most(t->g, (t->n + 1) * NZP), weight = t->penalty;
+  if (weight <= 0) {
+    weight = 10 * (steepest > 1e-6 ? steepest : 1e-6);
+    if (t->weight > 0) weight = fmin(fmax(weight, 0.8 * t->weight), 1.25 * t->weight);
+  }
+  if (!(weight < INFINITY)) return;
+  t->weight = weight;
+  for (int i = 0; i < NC; ++i) {
+    double slope = 0;
+    for (int64_t k = 0; k <= t->n && i >= NZP && i < NZP + NG; ++k)
+      slope = fmax(slope, most(t->G + (k * NG + i - NZP) * NZP, NZ));
+    if (t->w1[i] >= 0) t->w1[i] = t->w2[i] = weight / (slope > 0 && slope < 1 && !t->penalty ? slope : 1);
+  }
+}
+
 /* The step from the measured x_0 on: 0: the plan is the next one; 1: a number is not finite, and the plan is the last one;
    2: so it is, because the step is more than `largest` times as large as the plan. */
 int64_t gauss_newton_step(Tick* t, double* delta, int64_t iterations, double largest) {
   int64_t n = t->n;
-  double cost = 0, found[4], steepest = most(t->g, (n + 1) * NZP), penalty = t->penalty;
-  if (penalty <= 0) penalty = 10 * (steepest > 1e-6 ? steepest : 1e-6);
-  if (penalty > t->weight && penalty < INFINITY) {
-    t->weight = penalty;
-    for (int i = 0; i < NC; ++i)
-      if (t->w1[i] >= 0) t->w1[i] = t->w2[i] = penalty;
-  }
+  double cost = 0, found[4];
+  weigh(t);
   if (evaluate(t->start, 0, 1)) return 1;
   for (int64_t k = 0; k <= n; ++k) cost += t->cost[k];
   double kick = most(delta, NX), first_gap = 1e-3 * cost / n, kicked = 1e-3 * t->weight * (kick < 1 ? kick : 1);
