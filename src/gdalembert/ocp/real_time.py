@@ -33,7 +33,7 @@ _FAILED = "Invalid_Number_Detected"
 _CAPPED = "Maximum_Iterations_Exceeded"
 _UNMET = 0.5
 """The part of violations that may be left by the iterations of a tick; then its plan is not told to be solved."""
-_FIRST_STEPS, _FIRST_ITERATIONS, _SMALL, _SETTLED = 100, 60, 1e-6, 1e-3
+_FIRST_STEPS, _FIRST_ITERATIONS, _SMALL, _SETTLED = 30, 60, 1e-6, 1e-3
 """Steps of the first tick at most, iterations of each, the relative step at which it ends, and that of an optimum."""
 _OPTIONS = {"iterations": 3, "penalty": None, "first_gap": None, "levenberg_marquardt": 0.3}
 

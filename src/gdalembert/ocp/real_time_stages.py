@@ -13,7 +13,7 @@ a and the forces f of contacts and loops are eliminated where the plan is: steps
 with the right Jacobian J of ⊕. The error e of the constraints' acceleration lets violated velocities decay within some
 steps.
 Each square w s² of the cost becomes w (s + ∂s/∂z Δz)². Integrals are those of ``degree=1``: of q and v by Simpson's
-rule, of what has a, u or forces at midpoints. (From instant to instant of the grid, modes beyond half its rate swing to
+rule, of what has a, u or forces at midpoints; paths are seen at the grid. (From instant to instant of the grid, modes beyond half its rate swing to
 and fro; plans fight that where costs see the grid alone, and do not see it where they see midpoints alone.) Where feet
 land, v jumps behind the interval: v⁺ = impact(q⁺, v + h a). (Ours, after Diehl, Bock, Schlöder 2005.)
 """
@@ -449,7 +449,9 @@ class Stages:
         rows, bounds = [], self._problem.motion.bounds
         for path in self._problem.paths.values():
             inside = is_of_interval(path.graph)
-            value = self._value(path.graph, self._middle if inside else self._grid)
+            value = self._value(
+                path.graph, self._middle | self._grid
+            )  # friction at midpoints makes steps go to and fro
             lower, upper = (self._limit(bound, value.numel()) for bound in (path.lower, path.upper))
             rows.append(_Row(value, lower, upper, inside))
         limited = np.isfinite(bounds.q_lower) | np.isfinite(bounds.q_upper)
