@@ -104,7 +104,8 @@ def step_code(steps: GaussNewton, name: str, exported: Mapping[str, str], about:
     names = {key: f"{name}_{exported.get(key, key)}" for key in arrays}
     names |= {f"{key}_next": f"{own}[1]" for key, own in names.items()}
     last = [key for key in arrays if key != "x" and f"{key}_next" in steps.arrays]
-    arrays |= {key: np.vstack([arrays[key], arrays[key][-1:]]) for key in last}  # that of the end stands for the next
+    for key in last:  # that of the end stands for the next
+        arrays[key] = np.vstack([steps.arrays[key], steps.arrays[key][-1:]])
     repeated = "\n  ".join(f"memcpy({names[key]}[{n + 1}], {names[key]}[{n}], sizeof {names[key]}[0]);" for key in last)
     text, fill = [f"/* {about} */", engine_code(steps.qp.vector, macros_of(steps.sizes))], []
     for key, array in arrays.items():

@@ -11,11 +11,11 @@ a and the forces f of contacts and loops are eliminated where the plan is: steps
     └ Jc    + h/2 ∂e/∂v + h²/4 ∂e/∂q J     0   ┘ └Δf┘ = − └e┘ − └∂e/∂z┘ Δz,    z = (u, q, v),
 
 with the right Jacobian J of ⊕. The error e of the constraints' acceleration lets violated velocities decay within some
-steps.
-Each square w s² of the cost becomes w (s + ∂s/∂z Δz)². Integrals are those of ``degree=1``: of q and v by Simpson's
-rule, of what has a, u or forces at midpoints; paths are seen at the grid. (From instant to instant of the grid, modes beyond half its rate swing to
-and fro; plans fight that where costs see the grid alone, and do not see it where they see midpoints alone.) Where feet
-land, v jumps behind the interval: v⁺ = impact(q⁺, v + h a). (Ours, after Diehl, Bock, Schlöder 2005.)
+steps. Each square w s² of the cost becomes w (s + ∂s/∂z Δz)². Integrals are those of ``degree=1``: of q and v by
+Simpson's rule, of what has a, u or forces at midpoints; paths are seen at the grid. (From instant to instant of the
+grid, modes beyond half its rate swing to and fro; plans fight that where costs see the grid alone, and do not see it
+where they see midpoints alone.) Where feet land, v jumps behind the interval: v⁺ = impact(q⁺, v + h a). (Ours, after
+Diehl, Bock, Schlöder 2005.)
 """
 
 from __future__ import annotations
