@@ -87,6 +87,15 @@ def engine_code(wide: int, sizes: Mapping[str, int]) -> str:
     return hidden[: hidden.index("static int64_t stage_qp_layout")] + hidden[hidden.index("/* One Gauss-Newton") :]
 
 
+def _repeat_ends(steps: GaussNewton, arrays: dict[str, Numbers], names: Mapping[str, str]) -> str:
+    """Give arrays whose next rows are read one row more, and the code that fills it with the last one."""
+    n = steps.sizes.intervals
+    ended = [key for key in arrays if key != "x" and f"{key}_next" in steps.arrays]
+    for key in ended:
+        arrays[key] = np.vstack([steps.arrays[key], steps.arrays[key][-1:]])
+    return "\n  ".join(f"memcpy({names[key]}[{n + 1}], {names[key]}[{n}], sizeof {names[key]}[0]);" for key in ended)
+
+
 def step_code(steps: GaussNewton, name: str, exported: Mapping[str, str], about: str, iterations: int) -> str:
     """C99 of ``int name(int shift)``: shift the plan, and take a step from the state in ``name_x_0`` on.
 
@@ -103,10 +112,7 @@ def step_code(steps: GaussNewton, name: str, exported: Mapping[str, str], about:
     arrays |= {"set": steps.set, "lands": steps.lands, "order": steps.order}
     names = {key: f"{name}_{exported.get(key, key)}" for key in arrays}
     names |= {f"{key}_next": f"{own}[1]" for key, own in names.items()}
-    last = [key for key in arrays if key != "x" and f"{key}_next" in steps.arrays]
-    for key in last:  # that of the end stands for the next
-        arrays[key] = np.vstack([steps.arrays[key], steps.arrays[key][-1:]])
-    repeated = "\n  ".join(f"memcpy({names[key]}[{n + 1}], {names[key]}[{n}], sizeof {names[key]}[0]);" for key in last)
+    repeated = _repeat_ends(steps, arrays, names)
     text, fill = [f"/* {about} */", engine_code(steps.qp.vector, macros_of(steps.sizes))], []
     for key, array in arrays.items():
         begins = key in exported or key in ("weights", "t", "w1", "w2", "order")
