@@ -87,13 +87,16 @@ def engine_code(wide: int, sizes: Mapping[str, int]) -> str:
     return hidden[: hidden.index("static int64_t stage_qp_layout")] + hidden[hidden.index("/* One Gauss-Newton") :]
 
 
-def _repeat_ends(steps: GaussNewton, arrays: dict[str, Numbers], names: Mapping[str, str]) -> str:
-    """Give arrays whose next rows are read one row more, and the code that fills it with the last one."""
-    n = steps.sizes.intervals
+def _names(
+    steps: GaussNewton, arrays: dict[str, Numbers], name: str, exported: Mapping[str, str]
+) -> tuple[dict[str, str], str]:
+    """The names of arrays in C, and code that fills their additional last row, of those whose next rows are read."""
+    names, n = {key: f"{name}_{exported.get(key, key)}" for key in arrays}, steps.sizes.intervals
     ended = [key for key in arrays if key != "x" and f"{key}_next" in steps.arrays]
     for key in ended:
         arrays[key] = np.vstack([steps.arrays[key], steps.arrays[key][-1:]])
-    return "\n  ".join(f"memcpy({names[key]}[{n + 1}], {names[key]}[{n}], sizeof {names[key]}[0]);" for key in ended)
+    copies = (f"memcpy({names[key]}[{n + 1}], {names[key]}[{n}], sizeof {names[key]}[0]);" for key in ended)
+    return names | {f"{key}_next": f"{own}[1]" for key, own in names.items()}, "\n  ".join(copies)
 
 
 def step_code(steps: GaussNewton, name: str, exported: Mapping[str, str], about: str, iterations: int) -> str:
@@ -108,11 +111,9 @@ def step_code(steps: GaussNewton, name: str, exported: Mapping[str, str], about:
     """
     qp, n = steps.qp.memory, steps.sizes.intervals
     arrays: dict[str, Numbers] = {key: array for key, array in steps.arrays.items() if not key.endswith("_next")}
-    arrays |= {"qp_x_0": qp["x_0"], "w1": qp["w1"], "w2": qp["w2"]}
-    arrays |= {"set": steps.set, "lands": steps.lands, "order": steps.order}
-    names = {key: f"{name}_{exported.get(key, key)}" for key in arrays}
-    names |= {f"{key}_next": f"{own}[1]" for key, own in names.items()}
-    repeated = _repeat_ends(steps, arrays, names)
+    arrays |= {"qp_x_0": qp["x_0"], "w1": qp["w1"], "w2": qp["w2"], "set": steps.set, "lands": steps.lands}
+    arrays["order"] = steps.order
+    names, repeated = _names(steps, arrays, name, exported)
     text, fill = [f"/* {about} */", engine_code(steps.qp.vector, macros_of(steps.sizes))], []
     for key, array in arrays.items():
         begins = key in exported or key in ("weights", "t", "w1", "w2", "order")
