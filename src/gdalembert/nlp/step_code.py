@@ -95,8 +95,8 @@ def _names(
     ended = [key for key in arrays if key != "x" and f"{key}_next" in steps.arrays]
     for key in ended:
         arrays[key] = np.vstack([steps.arrays[key], steps.arrays[key][-1:]])
-    copies = (f"memcpy({names[key]}[{n + 1}], {names[key]}[{n}], sizeof {names[key]}[0]);" for key in ended)
-    return names | {f"{key}_next": f"{own}[1]" for key, own in names.items()}, "\n  ".join(copies)
+    copies = (f"\n  memcpy({names[key]}[{n + 1}], {names[key]}[{n}], sizeof {names[key]}[0]);" for key in ended)
+    return names | {f"{key}_next": f"{own}[1]" for key, own in names.items()}, "".join(copies)
 
 
 def step_code(steps: GaussNewton, name: str, exported: Mapping[str, str], about: str, iterations: int) -> str:
@@ -154,8 +154,7 @@ int {name}(int shift) {{
   if (!self.n) {{
     {filled}
   }}
-  if (shift < 0 || shift > {n}) return 4;
-  {repeated}
+  if (shift < 0 || shift > {n}) return 4;{repeated}
   return (int) gauss_newton_tick(&self, {names["delta"]}, shift, {iterations}, {LARGEST!r});
 }}
 """)
