@@ -149,5 +149,7 @@ def test_a_coupling_that_the_robot_does_not_have_is_suggested(kind: str) -> None
 def test_friction_under_load_tells_no_gains() -> None:
     """Its |tau| is rounded at an absolute torque, by which exact currents alone would tell them, and wrongly."""
     free = [runs(0.0, step=4)[0]]
-    with pytest.raises(ArgumentError, match=r"^fit: the gains of 3 actuators cannot be known: .*; give gains=, or a run"):
+    with pytest.raises(
+        ArgumentError, match=r"^fit: the gains of 3 actuators cannot be known: .*; give gains=, or a run"
+    ):
         fit(sheet(), experiments=free, method="weighted")
