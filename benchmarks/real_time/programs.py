@@ -51,6 +51,12 @@ class Program(NamedTuple):
             found.append(own)
         return found[0], found[1]
 
+    @property
+    def weights(self) -> Array:
+        """What x and rows cost beyond their limits (nx + rows)."""
+        w1: Array = self.memory["w1"]
+        return np.r_[w1[self.nu : self.nu + self.nx], w1[self.wide : self.wide + self.rows]]
+
     def cost(self, u: Array) -> float:
         """Of inputs (N × nu), which are moved into their limits."""
         m, nz, n = self.memory, self.nu + self.nx, self.intervals
@@ -61,11 +67,9 @@ class Program(NamedTuple):
         for k in range(n):
             z[k + 1, self.nu :] = m["A"][k, :, :nz] @ z[k] + m["b"][k]
         limited = np.hstack([z, np.einsum("kij,kj->ki", m["G"][..., :nz], z)])
-        beyond = np.maximum(0.0, np.maximum(lower - limited, limited - upper))
-        beyond[:, : self.nu] = 0.0
+        beyond = np.maximum(0.0, np.maximum(lower - limited, limited - upper))[:, self.nu :]
         squares = np.einsum("ki,kij,kj->", z, m["H"][..., :nz], z) / 2 + np.sum(m["g"][:, :nz] * z)
-        weight = m["w1"][self.nu]
-        return float(self.plan + squares + weight * np.sum(beyond + beyond**2 / 2))
+        return float(self.plan + squares + np.sum(self.weights * (beyond + beyond**2 / 2)))
 
 
 def of(solver: Any) -> Program:
@@ -153,7 +157,8 @@ class Hpipm:
                 known = np.isfinite(limit[:, entries])
                 found[side + part] = np.where(known, limit[:, entries], 0.0)
                 found[f"{side}{part}_mask"] = known.astype(float)
-        slacks = np.full((len(lower), len(self._of_x) + program.rows), m["w1"][nu])
+        weights = np.r_[program.weights[self._of_x], program.weights[program.nx :]]
+        slacks = np.tile(weights, (len(lower), 1))
         return found | dict.fromkeys(("Zl", "Zu", "zl", "zu"), slacks)
 
 
@@ -199,9 +204,9 @@ class Piqp:
     def __call__(self, program: Program) -> Found:
         m, n, nz, nu, nx = program.memory, program.intervals, program.nu + program.nx, program.nu, program.nx
         soft, count, lower, upper = nx + program.rows, nz * (program.intervals + 1), *program.limits
-        weight = m["w1"][nu]
+        weights = np.tile(program.weights, n + 1)
         h, a = np.zeros(self._h.shape), np.zeros(self._a.shape)
-        np.fill_diagonal(h, weight)
+        np.fill_diagonal(h[count:, count:], weights)
         lba, uba = np.zeros(len(a)), np.zeros(len(a))
         least, most = np.full(len(h), -np.inf), np.full(len(h), np.inf)
         least[count:] = 0.0
@@ -221,7 +226,7 @@ class Piqp:
                 lba[rows], uba[rows] = (-np.inf, limit[k, nu:]) if side else (limit[k, nu:], np.inf)
         least[nu:nz] = most[nu:nz] = m["x_0"]
         least[count - nz : count - nx] = most[count - nz : count - nx] = 0.0
-        g = np.r_[m["g"][:, :nz].ravel(), np.full(soft * (n + 1), weight)]
+        g = np.r_[m["g"][:, :nz].ravel(), weights]
         given = {"h": _filled(self._h, h), "g": g, "a": _filled(self._a, a), "lba": lba, "uba": uba}
         begin = time.thread_time()
         found = self._solver(**given, lbx=least, ubx=most)
