@@ -551,7 +551,7 @@ def test_the_commands_of_the_pages_run(
 ) -> None:
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    commands = [shlex.split(line, comments=True) for line in "".join(blocks).splitlines()]
+    commands = [shlex.split(line, comments=True) for line in "".join(blocks).replace("\\\n", "").splitlines()]
     terms = re.findall(r"`--terms (\S+)`", text)
     commands += [
         ["gdalembert", "derive", "two_link_arm", "--to", to, "--terms", each, "--output", f"{to}{k}/"]

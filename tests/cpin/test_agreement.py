@@ -502,7 +502,7 @@ def robot(request: pytest.FixtureRequest) -> tuple[pin.Model, SimpleNamespace]:
     return model, state_of(model, np.random.default_rng(1))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", quick(PROGRAMS, *[*PROGRAMS][::4]))
 def test_programs_agree_in_sx(name: str, robot: tuple[pin.Model, SimpleNamespace]) -> None:
     assert error(name, *robot) < 1e-11
 

@@ -13,7 +13,6 @@ import pytest
 from gdalembert import cpin
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from tests.helpers.models import build, relative_error, states
-from tests.helpers.sets import quick
 
 REFERENCES = (pin.LOCAL, pin.LOCAL_WORLD_ALIGNED)
 
@@ -50,8 +49,9 @@ def in_numbers(model: pin.Model, held: list[Any], q: Any, v: Any, tau: Any) -> t
     return data, models, datas
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kinds", [("6D", "3D"), pytest.param(("3D", "3D"), marks=pytest.mark.long)])
-@pytest.mark.parametrize("reference", quick(REFERENCES, pin.LOCAL_WORLD_ALIGNED))
+@pytest.mark.parametrize("reference", REFERENCES)
 def test_constraint_dynamics_and_derivatives(model: pin.Model, kinds: tuple[str, str], reference: Any) -> None:
     (q, v, tau), *_ = states(model, np.random.default_rng(0), 1)
     damping = 5.0

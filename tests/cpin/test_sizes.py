@@ -86,7 +86,7 @@ ONE: dict[str, tuple[Read, Read]] = {
 """One result, by the client and by our own Functions."""
 
 
-@pytest.mark.parametrize("name", ONE)
+@pytest.mark.parametrize("name", quick(ONE, "rnea", "crba", "position"))
 @pytest.mark.parametrize("robot", quick(ROBOTS, "arm"))
 def test_one_result_is_as_large_as_our_own(name: str, robot: str) -> None:
     model = ROBOTS[robot]()
@@ -243,7 +243,7 @@ SEVERAL: dict[str, tuple[Several, Several, float]] = {
 """Several results, by the client and by our own Functions, and how much larger the first may be."""
 
 
-@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("name", quick(SEVERAL, "placements", "positions"))
 @pytest.mark.parametrize("robot", quick(ROBOTS, "quadruped"))
 def test_several_results_are_hardly_larger_than_our_own(name: str, robot: str) -> None:
     model, (client, own, bound) = ROBOTS[robot](), SEVERAL[name]

@@ -34,7 +34,7 @@ from tests.laws.robots import Robot, model_of
 
 SEEDS = range(92)
 """As many as there are pairs of a joint type and a formulation or a flexible arm."""
-QUICK_SEEDS = (1, 8, 9, 25, 30, 44)
+QUICK_SEEDS = (1, 9, 30)
 
 
 WITH_RODS = (3, 19, 35)
@@ -44,7 +44,7 @@ WITH_COMPILER = [next(seed for seed in range(8, 60) if draw(seed).evaluation == 
 
 @pytest.mark.parametrize("seed", quick(SEEDS, *QUICK_SEEDS))
 def test_laws(seed: int) -> None:
-    """All of them on some robots, every ninth one on others: each law is met on nineteen, of which three have rods."""
+    """All of them on some robots, every ninth one on others: each is met on 13 or more, of which three have rods."""
     step = 1 if seed in (*QUICK_SEEDS, *WITH_RODS) else 9
     check(without_compiler(draw(seed)), *list(LAWS)[seed // 4 % step :: step])
 

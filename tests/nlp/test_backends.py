@@ -14,6 +14,7 @@ from gdalembert import ocp
 from gdalembert.errors import UnsupportedError
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import quadrotor, slider
+from tests.helpers.sets import quick
 
 ARM = gd.load_urdf("two_link_arm")
 
@@ -57,7 +58,9 @@ def lightest() -> ocp.Problem:
     return problem
 
 
-@pytest.mark.parametrize("problem", [flight, swing, lambda: swing((0.2, 2.0)), sliding, lightest])
+@pytest.mark.parametrize(
+    "problem", quick([flight, swing, lambda: swing((0.2, 2.0)), sliding, lightest], flight, sliding)
+)
 def test_fatrop_finds_what_ipopt_finds(problem: Any) -> None:
     """With a fixed and a free duration, quaternions, and a parameter of the robot."""
     made = problem()
