@@ -85,17 +85,17 @@ def test_wrenches_move_the_robot_as_their_torques_do(wrenches: Any, law: Any, u:
     assert relative_error(motion.wrenches, np.array([law(t) for t in TIMES])) < 1e-14
 
 
-GIVEN = {"constant": PUSH, "rows": ROWS, "function": as_function(), "python": lambda t, q, v: at(t)}
+PUSHES = {"constant": PUSH, "rows": ROWS, "function": as_function(), "python": lambda t, q, v: at(t)}
 INTEGRATED = [("constant", "adams"), ("rows", "radau"), ("function", "auto"), ("python", "bdf"), ("python", "radau")]
 
 
 @pytest.mark.parametrize(("wrenches", "method"), quick(INTEGRATED, *INTEGRATED[1:3]))
 def test_the_balance_has_the_work_of_wrenches(wrenches: str, method: str) -> None:
-    motion = gd.simulate(ROBOT, X0, TIMES, lambda t, q, v: -v, wrenches=GIVEN[wrenches], method=method)
+    motion = gd.simulate(ROBOT, X0, TIMES, lambda t, q, v: -v, wrenches=PUSHES[wrenches], method=method)
     assert motion.relative_balance < 1e-6
     assert abs(motion.work[-1]) > 0.1
     assert "work of u, wrenches" in str(motion)
-    fine = gd.simulate(ROBOT, X0, TIMES, lambda t, q, v: -v, wrenches=GIVEN[wrenches], method="rk4", step=0.001)
+    fine = gd.simulate(ROBOT, X0, TIMES, lambda t, q, v: -v, wrenches=PUSHES[wrenches], method="rk4", step=0.001)
     assert relative_error(motion.x, fine.x) < 1e-6
 
 
