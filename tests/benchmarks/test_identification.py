@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +26,16 @@ def test_published_parameters_are_read_in_their_order(tmp_path: Path) -> None:
     text = "\n\n".join(f"{name} = [{' '.join(map(repr, x.ravel().tolist()))}]" for name, x in lines.items())
     (tmp_path / "published_parameters.txt").write_text(text, encoding="utf-8")
     q, v, a = np.random.default_rng(0).normal(size=(3, 5, 6))
-    motion = gd.identification.Signals(np.arange(5.0), 1.0, q, v, a, None, None, 0.0)
+    motion = gd.identification.Signals(np.arange(5.0), 1.0, q, v, a, None, np.zeros((5, 6)), 0.0)
     found = ur10e.Published.read(tmp_path).torques(model, motion)
     data = model.createData()
     expected = [pin.rnea(model, data, *state).copy() for state in zip(q, v, a, strict=True)]
     expected += 0.1 * a + friction[:, 0] * v + friction[:, 1] * np.sign(v) + friction[:, 2]
     assert found == pytest.approx(np.array(expected), rel=1e-12)
+    still = replace(motion, v=np.zeros((5, 6)))
+    free = ur10e.Published.read(tmp_path).torques(model, still)
+    held = ur10e.Published.read(tmp_path).torques(model, still, held=True)
+    assert np.abs(held) == pytest.approx(np.maximum(0.0, np.abs(free) - friction[:, 1]))  # nearest to no current
     assert ur10e.relative(0.9 * found, found) == pytest.approx(np.full(6, 10.0))
     (tmp_path / "published_parameters.txt").write_text(text.replace("pi_rgd", "other"), encoding="utf-8")
     with pytest.raises(SystemExit, match=r"has no pi_rgd = "):
