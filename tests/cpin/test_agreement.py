@@ -514,7 +514,7 @@ def test_there_are_64_quantities() -> None:
 MIXED = ("placements_of_frames", "inverse_kinematics_error", "rnea_under_forces", "ccrba", "forwardDynamics")
 
 
-@pytest.mark.parametrize("name", quick(PROGRAMS, *MIXED))
+@pytest.mark.parametrize("name", quick(dict.fromkeys([*MIXED, *[*PROGRAMS][1::4]]), *MIXED))
 def test_programs_agree_in_mx(name: str) -> None:
     model = named_arm()
     assert error(name, model, state_of(model, np.random.default_rng(2)), ca.MX) < 1e-11

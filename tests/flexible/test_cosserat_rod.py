@@ -232,7 +232,6 @@ TAPERED = replace(BEAM, mass_per_length=lambda s: 1.5 - 0.5 * s, EI_z=lambda s: 
     ("beam", "options", "at"),
     [
         (BEAM, {"segments": 2, "degree": 0, "strains": PLANAR}, 0.5),
-        pytest.param(BEAM, {"segments": 2, "degree": 1, "strains": SIX}, 0.5, marks=pytest.mark.long),
         pytest.param(
             TAPERED,
             {"degree": 2, "rest": {"bending_z": 0.5, "torsion": lambda s: 0.6 * s}},

@@ -240,8 +240,7 @@ def test_decimation_does_not_change_what_is_exact() -> None:
         fitted(e, decimation=50)
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("kind", ["friction", "armature"])
+@pytest.mark.parametrize(("kind", "method"), [("friction", METHODS[0]), *(("armature", each) for each in METHODS[1:])])
 def test_data_that_know_nothing_leave_everything_as_it_was(kind: str, method: Any) -> None:
     e = panda()
     still = np.zeros_like(e.v)
@@ -281,7 +280,8 @@ def test_a_torque_that_is_0_has_no_relative_residual() -> None:
     e = panda()
     tau = e.exact.copy()
     tau[:, 2] = 0
-    report = str(fit(e.dyn, e.q, e.v, e.a, tau, method="ordinary"))
+    with pytest.warns(IdentificationWarning, match=r"the torque of 'joint3' is 0 in all samples, though it moves"):
+        report = str(fit(e.dyn, e.q, e.v, e.a, tau, method="ordinary"))
     row = next(line.split() for line in report.splitlines() if e.dyn.coordinate_names[2] in line.split()[:1])
     assert row[-1] == "–"
     assert "nan" not in report
