@@ -30,7 +30,7 @@ import execute
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-_LINK = re.compile(r"(!?\[[^\]]*\])\((?!https?:)([^)\s]+)\)")
+_LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")  # of a picture inside a link too
 _DIRECTIVE = re.compile(r"^```\{(?P<name>[\w-]+)\} *(?P<file>\S*)\n.*?^```\n", re.MULTILINE | re.DOTALL)
 _MATH = re.compile(r"^( *)```math\n(.*?)^ *```\n", re.MULTILINE | re.DOTALL)
 
@@ -122,7 +122,7 @@ def _prose(text: str, name: str, published: Published) -> list[nbformat.Notebook
         return f"[{posixpath.basename(file)}]({file})\n" if found["name"] == "literalinclude" else ""
 
     text = _MATH.sub(r"\1$$\n\2\1$$\n", _DIRECTIVE.sub(directive, text))
-    text = _LINK.sub(lambda link: f"{link[1]}({published.link(link[2], name)})", text).strip()
+    text = _LINK.sub(lambda link: f"]({published.link(link[1], name)})", text).strip()
     return [new_markdown_cell(text)] if text else []
 
 
