@@ -164,3 +164,19 @@ def test_install_refuses_where_pinocchio_has_its_own(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "pinocchio.casadi", pin)
     with pytest.raises(gd.errors.UnsupportedError, match=r"pinocchio 4.* has its own pinocchio.casadi; import that"):
         cpin.install()
+
+
+@pytest.mark.parametrize("algorithm", ["rnea", "crba", "nonLinearEffects"])
+def test_algorithms_without_frames_leave_their_motion(algorithm: str) -> None:
+    """The drift of a contact, at a = 0, is still there after the torques of a motion."""
+    model = pin.buildSampleModelManipulator()
+    rng = np.random.default_rng(0)
+    q, v, a = pin.randomConfiguration(model), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    found = []
+    for library, m in ((pin, model), (cpin, cpin.Model(model))):
+        data, given = m.createData(), {"rnea": (q, v, a), "crba": (q,), "nonLinearEffects": (q, v)}[algorithm]
+        library.forwardKinematics(m, data, q, v, 0 * v)
+        getattr(library, algorithm)(m, data, *given)
+        drift = library.getFrameClassicalAcceleration(m, data, model.nframes - 1, pin.LOCAL)
+        found.append(np.array(ca.DM(drift.vector)).ravel())
+    assert found[1] == pytest.approx(found[0], rel=1e-11, abs=1e-11)

@@ -35,6 +35,7 @@ def fills(*slots: str) -> Callable[[Algorithm], Algorithm]:
 _SWEEPS = {"q": "forwardKinematics(model, data, q)", "v": "forwardKinematics(model, data, q, v)"}
 _SWEEPS |= {"a": "forwardKinematics(model, data, q, v, a)", "tau": "constraintDynamics"}
 """The calls that keep q, v, a and tau."""
+_WITHOUT_FRAMES = {"rnea", "aba", "crba", "nonLinearEffects", "computeGeneralizedGravity", "computeMinverse"}
 
 
 class MissingAttributeError(GdalembertError, AttributeError):
@@ -45,7 +46,7 @@ class Data:
     """The results of algorithms: ``data.oMf[k]``, ``data.M`` and so on.
 
     Attributes:
-        state: the q, v, a that algorithms were last called with.
+        state: the q, v, a that algorithms were last called with. ``moved``: those of the last sweeps of frames.
         swept: the tree, the q and the placements of the last sweep.
 
     Raises:
@@ -56,6 +57,7 @@ class Data:
         self._model = model
         self._slots: dict[str, Callable[[], Any]] = {}
         self.state: dict[str, Matrix] = {}
+        self.moved: dict[str, Matrix] = {}
         self.swept: tuple[Tree, Matrix, Callable[[int], SE3]] | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -87,18 +89,19 @@ class Data:
     def keep(self, algorithm: str, **state: Any) -> tuple[Matrix, ...]:
         """Keep q, v or a, checked, as matrices, for the algorithms that read the motion of frames."""
         lengths = {"q": self._model.pin.nq, "v": self._model.pin.nv, "a": self._model.pin.nv}
-        self.state |= {name: matrix(f"{algorithm}: {name}", x, lengths[name]) for name, x in state.items()}
-        return tuple(self.state[name] for name in state)
+        kept = {name: matrix(f"{algorithm}: {name}", x, lengths[name]) for name, x in state.items()}
+        self.state, self.moved = self.state | kept, self.moved | ({} if algorithm in _WITHOUT_FRAMES else kept)
+        return tuple(kept.values())
 
-    def known(self, algorithm: str, *names: str) -> tuple[Matrix, ...]:
-        """The q, v, a that were kept last; a MissingAttributeError if one never was."""
-        for name in names:
-            if name not in self.state:
-                raise MissingAttributeError(f"{algorithm}: no {name} is known; call {_SWEEPS[name]} before")
-        return tuple(self.state[name] for name in names)
+    def known(self, algorithm: str, *names: str, of_frames: bool = False) -> tuple[Matrix, ...]:
+        """The q, v, a that were kept last, by a sweep of frames if one was; a MissingAttributeError if none were."""
+        state = self.state | (self.moved if of_frames else {})
+        if missing := [name for name in names if name not in state]:
+            raise MissingAttributeError(f"{algorithm}: no {missing[0]} is known; call {_SWEEPS[missing[0]]} before")
+        return tuple(state[name] for name in names)
 
     def snapshot(self) -> Data:
         """The same state, for what is computed later."""
         then = Data(self._model)
-        then.state = dict(self.state)
+        then.state, then.moved = dict(self.state), dict(self.moved)
         return then

@@ -50,7 +50,7 @@ def _readers(joints: str, frames: str, made: Callable[..., Any], **quantities: s
         if not isinstance(reference, pin.ReferenceFrame):
             raise ArgumentTypeError(f"{algorithm}: got {reference!r}; give LOCAL, WORLD or LOCAL_WORLD_ALIGNED")
         functions = (getattr(model.kinematics, quantity)(frame, reference) for quantity in quantities)
-        states = (data.known(algorithm, *state) for state in quantities.values())
+        states = (data.known(algorithm, *state, of_frames=True) for state in quantities.values())
         return made(*(evaluate(model, f, *state) for f, state in zip(functions, states, strict=True)))
 
     def of_joint(model: Model, data: Data, joint_id: int, reference_frame: Reference = LOCAL) -> Any:
@@ -142,7 +142,7 @@ def framesForwardKinematics(model: Model, data: Data, q: Any) -> None:
 
 def updateFramePlacements(model: Model, data: Data) -> None:
     """Placements of frames at the q of the last sweep."""
-    (q,) = data.known("updateFramePlacements", "q")
+    (q,) = data.known("updateFramePlacements", "q", of_frames=True)
     data.put(oMf=Items("data.oMf", model.pin.nframes, _placements(model, data, q)))
 
 
