@@ -117,16 +117,16 @@ def test_u_is_interrupted_itself_and_may_clean_up(hold: bool) -> None:
     def slow(t: float, q: Array, v: Array) -> Array:
         try:
             if t > 0.5:
+                signal.setitimer(signal.ITIMER_REAL, AFTER)
                 time.sleep(60)
         finally:
             cleaned.append(sum(range(1000)))
         return np.zeros(2)
 
-    signal.setitimer(signal.ITIMER_REAL, 2 * AFTER)
     begun = time.monotonic()
     with pytest.raises(Alarm) as caught:
         simulate(DYN, START, np.linspace(0, 1, 51), slow, hold=hold)
-    assert time.monotonic() - begun < 2 * AFTER + 1
+    assert time.monotonic() - begun < 50  # of 60
     assert caught.value.result.t[-1] == pytest.approx(0.5, abs=0.03)  # type: ignore[attr-defined]
     assert set(cleaned) == {499500}
 
