@@ -166,7 +166,7 @@ def test_install_refuses_where_pinocchio_has_its_own(monkeypatch: pytest.MonkeyP
         cpin.install()
 
 
-@pytest.mark.parametrize("algorithm", ["rnea", "crba", "nonLinearEffects"])
+@pytest.mark.parametrize("algorithm", ["rnea", "crba"])
 def test_algorithms_without_frames_leave_their_motion(algorithm: str) -> None:
     """The drift of a contact, at a = 0, is still there after the torques of a motion."""
     model = pin.buildSampleModelManipulator()
@@ -174,7 +174,7 @@ def test_algorithms_without_frames_leave_their_motion(algorithm: str) -> None:
     q, v, a = pin.randomConfiguration(model), rng.normal(size=model.nv), rng.normal(size=model.nv)
     found = []
     for library, m in ((pin, model), (cpin, cpin.Model(model))):
-        data, given = m.createData(), {"rnea": (q, v, a), "crba": (q,), "nonLinearEffects": (q, v)}[algorithm]
+        data, given = m.createData(), {"rnea": (q, v, a), "crba": (q + 0.5,)}[algorithm]
         library.forwardKinematics(m, data, q, v, 0 * v)
         getattr(library, algorithm)(m, data, *given)
         drift = library.getFrameClassicalAcceleration(m, data, model.nframes - 1, pin.LOCAL)
