@@ -200,6 +200,47 @@ def test_reduced_models() -> None:
         cpin.buildReducedModel(moved, [2], q)
 
 
+def test_limits_are_written_into_the_model(robot: pin.Model) -> None:
+    model = cpin.Model(robot)
+    model.lowerPositionLimit[2] = -0.5
+    model.upperPositionLimit[:] = np.arange(1.0, robot.nq + 1)
+    model.effortLimit = 7.0
+    assert model.pin.lowerPositionLimit[2] == -0.5
+    assert model.upperPositionLimit.full().ravel().tolist() == model.pin.upperPositionLimit.tolist()
+    assert model.pin.upperPositionLimit.tolist() == list(range(1, robot.nq + 1))
+    assert model.pin.effortLimit.tolist() == [7.0] * robot.nv
+    assert model.copy().lowerPositionLimit[2] == -0.5
+    assert robot.lowerPositionLimit[2] != -0.5
+    with pytest.raises(
+        ArgumentError, match=r"model.velocityLimit has shape \(2,\); give .*, or one n"
+    ):
+        model.velocityLimit = [1.0, 2.0]
+    with pytest.raises(ArgumentTypeError, match=r"model.velocityLimit: expected numbers, got SX"):
+        model.velocityLimit[0] = ca.SX.sym("x")
+
+
+def test_constants_are_those_of_the_model_where_they_are_not_cleaned() -> None:
+    """A placement turned by 1.57079632679, as URDFs have it: 4.9e-12 from a right angle."""
+    model = pin.Model()
+    for k in range(6):
+        placed = pin.SE3(pin.rpy.rpyToMatrix(1.57079632679, 0.0, 0.0), np.array([0.0, 0.3, 0.2]))
+        joint = model.addJoint(k, pin.JointModelRZ(), placed, f"joint{k}")
+        model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
+    q, data = np.linspace(0.1, 1.0, 6), model.createData()
+    pin.forwardKinematics(model, data, q)
+    errors = []
+    for clean in (None, 0):
+        cmodel = cpin.Model(model) if clean is None else cpin.Model(model, clean=clean)
+        assert cmodel.copy().clean == cmodel.clean
+        cdata = cmodel.createData()
+        cpin.forwardKinematics(cmodel, cdata, q)
+        errors.append(float(np.abs(cdata.oMi[6].translation.full().ravel() - data.oMi[6].translation).max()))
+    assert errors[0] > 1e-12
+    assert errors[1] < 1e-15
+    with pytest.raises(ArgumentError, match=r"clean=-1: give a tolerance from 0"):
+        cpin.Model(model, clean=-1).tree  # noqa: B018
+
+
 def test_refusals(robot: pin.Model) -> None:
     model = cpin.Model(robot)
     with pytest.raises(ArgumentTypeError, match=r"cpin.Model: expected a pin.Model, got str"):

@@ -24,6 +24,7 @@ from gdalembert.cpin.data import MissingAttributeError
 from gdalembert.cpin.dynamics import *
 from gdalembert.cpin.kinematics import *
 from gdalembert.cpin.model import *
+from gdalembert.dynamics.lie_groups import liegroups
 from gdalembert.errors import UnknownNameError, UnsupportedError
 from gdalembert.spatial import object_maps, objects
 from gdalembert.spatial.arguments import refusing
@@ -31,16 +32,9 @@ from gdalembert.spatial.matrices import StdVec
 from gdalembert.spatial.object_maps import *
 from gdalembert.spatial.objects import *
 
-__all__ = ["StdVec", "install"]
+__all__ = ["StdVec", "install", "liegroups"]
 __all__ += configurations.__all__ + constraints.__all__ + data.__all__ + dynamics.__all__ + kinematics.__all__
 __all__ += model.__all__ + object_maps.__all__ + objects.__all__
-_SHARED = (
-    *("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED", "POSITION", "VELOCITY", "ACCELERATION", "ARG0", "ARG1", "BODY", "JOINT"),
-    *("OP_FRAME", "FIXED_JOINT", "SENSOR", "ReferenceFrame", "FrameType", "Convention", "ContactType"),
-    *("KinematicLevel", "ArgumentPosition", "ProximalSettings", "__version__"),
-)
-
-
 for _name in (*configurations.__all__, *constraints.__all__, *dynamics.__all__, *kinematics.__all__):
     if callable(_call := globals()[_name]) and _name[0].islower():
         globals()[_name] = refusing(_call, model=(model.Model, "a cpin.Model"), data=(data.Data, "model.createData()"))
@@ -48,8 +42,11 @@ for _name in (*configurations.__all__, *constraints.__all__, *dynamics.__all__, 
 
 def __getattr__(name: str) -> Any:
     """Pinocchio's enumerations, joint models and parsers, and lists in place of its vectors."""
-    if name in _SHARED or name.startswith("JointModel"):
-        return getattr(pin, name)
+    shared = getattr(pin, name, None)
+    if isinstance(shared, int) or name.startswith("JointModel") or name in ("ProximalSettings", "__version__"):
+        return shared
+    if isinstance(shared, type) and issubclass(shared, int):
+        return shared
     if name.startswith("StdVec_"):
         return StdVec
     if name.startswith(("buildModelFrom", "buildSampleModel")) and hasattr(pin, name):

@@ -1,5 +1,6 @@
 """Run a program with ``pinocchio.casadi`` in place: ``python -m gdalembert.cpin script.py arguments``."""
 
+import importlib.util
 import runpy
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ def main(arguments: list[str]) -> None:
     if arguments[0] == "-m":
         sys.argv = arguments[1:]
         sys.path[0] = ""
+        if importlib.util.find_spec(arguments[1].partition(".")[0]) is None:
+            sys.exit(f"{arguments[1]}: there is no such module; give the name of one that Python can import")
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         return
     script = Path(arguments[0])

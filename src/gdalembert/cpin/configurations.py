@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
@@ -12,12 +10,11 @@ import pinocchio as pin
 from gdalembert.cpin.model import Model
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.matrices import is_constant, matrix
 
 __all__ = [
     *("dDifference", "dIntegrate", "difference", "distance", "integrate", "interpolate"),
-    *("liegroups", "neutral", "normalize", "randomConfiguration", "squaredDistance"),
+    *("neutral", "normalize", "randomConfiguration", "squaredDistance"),
 ]
 
 
@@ -88,33 +85,3 @@ def neutral(model: Model) -> ca.DM:
 def randomConfiguration(model: Model, *bounds: Any) -> ca.DM:
     """A random configuration within the position limits, or within bounds (numbers)."""
     return ca.DM(pin.randomConfiguration(model.pin, *(_numbers(model, "randomConfiguration", q) for q in bounds)))
-
-
-class LieGroup:
-    """A Lie group, as the configurations of joints: the functions of this module without their model."""
-
-    def __init__(self, name: str, *joints: Any) -> None:
-        model = pin.Model()
-        for k, joint in enumerate(joints):
-            model.addJoint(k, joint, pin.SE3.Identity(), f"joint{k}")
-        own = Model(model)
-        self.name, self.nq, self.nv, self.neutral = name, model.nq, model.nv, neutral(own)
-        for function in (integrate, difference, interpolate, distance, normalize):
-            setattr(self, function.__name__, partial(function, own))
-        self.random = partial(_called, own, "random", "integrate", self.neutral, v=ca.DM.rand(model.nv))
-        self.dIntegrate_dq, self.dIntegrate_dv = (partial(dIntegrate, own, argument_position=k) for k in (0, 1))
-        self.dDifference_dq0, self.dDifference_dq1 = (partial(dDifference, own, argument_position=k) for k in (0, 1))
-
-    def squaredDistance(self, q0: Any, q1: Any) -> Matrix:
-        return ca.sumsqr(self.difference(q0, q1))  # type: ignore[attr-defined]
-
-
-liegroups = SimpleNamespace(
-    SO3=lambda: LieGroup("SO(3)", pin.JointModelSpherical()),
-    SE3=lambda: LieGroup("SE(3)", pin.JointModelFreeFlyer()),
-    SO2=lambda: LieGroup("SO(2)", pin.JointModelRUBZ()),
-    SE2=lambda: LieGroup("SE(2)", pin.JointModelPlanar()),
-    R3=lambda: LieGroup("R^3", pin.JointModelTranslation()),
-    Rn=lambda n: LieGroup(f"R^{n}", *[pin.JointModelPX()] * integer("liegroups.Rn: n", n, 1)),
-)
-"""``SO3()``, ``SE3()``, ``SO2()``, ``SE2()``, ``R3()`` and ``Rn(n)``: groups with integrate, difference and so on."""

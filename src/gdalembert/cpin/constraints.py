@@ -10,17 +10,16 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.cpin.data import Data, fills
+from gdalembert.cpin.data import Data
 from gdalembert.cpin.kinematics import evaluate
 from gdalembert.cpin.model import Model
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.spatial import skew
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import listed, number, vector
-from gdalembert.spatial.factorization import constrained_solve
-from gdalembert.spatial.functions import function
-from gdalembert.spatial.matrices import is_constant, matrix, number_of
+from gdalembert.spatial.arguments import listed, number, taken, vector
+from gdalembert.spatial.factorization import constrained_solution
+from gdalembert.spatial.matrices import index_of, is_constant, matrix, number_of
 from gdalembert.spatial.objects import SE3, Force
 
 __all__ = [
@@ -43,7 +42,10 @@ class RigidConstraintModel:
 
     def __init__(self, *given: Any) -> None:
         other, is_new = next(iter(given), None), isinstance(next(iter(given[1:]), None), Model | pin.Model)
-        known = pin.RigidConstraintModel(*map(_numeric, given)) if is_new else getattr(other, "pin", other)
+        known = getattr(other, "pin", other)
+        if is_new:
+            numbers = (_numeric(x, given[1].njoints) for x in given)
+            known = taken("RigidConstraintModel", pin.RigidConstraintModel, *numbers)
         if not isinstance(known, pin.RigidConstraintModel):
             got = ", ".join(type(x).__name__ for x in given)
             raise ArgumentTypeError(f"RigidConstraintModel: got {got}; give (type, model, joint, …)")
@@ -77,8 +79,10 @@ class RigidConstraintData(SimpleNamespace):
         super().__init__()
 
 
-def _numeric(x: Any) -> Any:
-    """What Pinocchio's constructor takes."""
+def _numeric(x: Any, njoints: int = 0) -> Any:
+    """What Pinocchio's constructor takes; it ends the interpreter where a joint is not there."""
+    if njoints and (isinstance(x, str | np.integer) or type(x) is int):
+        return index_of("RigidConstraintModel: model.joints", x, njoints)
     return x.numbers("RigidConstraintModel") if isinstance(x, Model) else x.numbers() if isinstance(x, SE3) else x
 
 
@@ -133,7 +137,6 @@ def _axes(model: Model, constraints: Sequence[RigidConstraintModel], q: Matrix) 
     return ca.diagcat(*rotations), ca.vertcat(*turning)
 
 
-@fills("ddq", "lambda_c")
 def constraintDynamics(
     model: Model,
     data: Data,
@@ -145,7 +148,7 @@ def constraintDynamics(
     settings: Any = None,
 ) -> Matrix:
     """a (nv) under contacts and loops; their forces, which act on the robot, are in data.lambda_c and contact_datas."""
-    state = *data.keep("constraintDynamics", q=q, v=v), matrix("constraintDynamics: tau", tau, model.nv)
+    state = data.run("constraintDynamics", q=q, v=v, tau=tau)
     held, constraints = _held(model, contact_models, settings)
     acceleration, forces = evaluate(model, held.forward_dynamics, *state)
     forces, first = ca.densify(_axes(model, constraints, state[0])[0] @ forces), 0
@@ -157,16 +160,15 @@ def constraintDynamics(
         own.contact_force = Force(ca.vertcat(column, ca.DM.zeros(6 - constraint.size())))
         first += constraint.size()
     data.put(ddq=acceleration, lambda_c=forces)
-    data.state["tau"] = state[2]
+    data.at["lambda_c"] = state
     return acceleration
 
 
-@fills("dlambda_dq", "dlambda_dv", "dlambda_dtau")
 def computeConstraintDynamicsDerivatives(
     model: Model, data: Data, contact_models: Any, contact_datas: Any = None, settings: Any = None
 ) -> tuple[Matrix, ...]:
     """∂a/∂q, ∂a/∂v, ∂a/∂tau, and those of the forces, where constraintDynamics was called last."""
-    state = data.known("computeConstraintDynamicsDerivatives", "q", "v", "tau")
+    state = data.known("computeConstraintDynamicsDerivatives", "lambda_c")
     held, constraints = _held(model, contact_models, settings)
     *accelerations, by_q, by_v, by_tau = evaluate(model, held.forward_dynamics_derivatives, *state)
     _, forces = evaluate(model, held.forward_dynamics, *state)
@@ -181,7 +183,7 @@ def computeConstraintDynamicsDerivatives(
 
 def getConstraintsJacobian(model: Model, data: Data, contact_models: Any, *contact_datas: Any) -> Matrix:
     """J (rows × nv) of constraints at the last q, in the axes of their references."""
-    (q,) = data.known("getConstraintsJacobian", "q")
+    (q,) = data.known("getConstraintsJacobian", "oMi")
     held, constraints = _held(model, contact_models, SimpleNamespace(mu=1.0))  # rows may be redundant
     return _axes(model, constraints, q)[0] @ evaluate(model, held.jacobian, q)
 
@@ -196,17 +198,12 @@ def getConstraintJacobian(model: Model, data: Data, contact_model: Any, *contact
 
 def _solved(algorithm: str, model: Model, q: Matrix, r: Matrix, j: Matrix, s: Matrix, damping: Any) -> Any:
     """x (nv) and f of M x = r + Jᵀ f, J x + damping f = s."""
-    mass, rows = evaluate(model, model.dynamics.mass_matrix, q), j.shape[0]
+    mass = evaluate(model, model.dynamics.mass_matrix, q)
     if is_constant(mu := matrix(f"{algorithm}: damping", damping, 1)) and number_of(mu) < 0:
         raise ArgumentError(f"{algorithm}: damping is {number_of(mu):g}; give 0, or a positive number")
-
-    def make() -> ca.Function:
-        pattern = ca.sparsify(evaluate(model, model.dynamics.mass_matrix, ca.SX.sym("q", model.nq))).sparsity()
-        known = {"M": ca.SX.sym("M", pattern), "r": ca.SX.sym("r", model.nv), "J": ca.SX.sym("J", rows, model.nv)}
-        known |= {"s": ca.SX.sym("s", rows), "damping": ca.SX.sym("damping")}
-        return function("solved", known, dict(zip(("x", "f"), constrained_solve(*known.values()), strict=True)))
-
-    return model.cached(("solved", rows), make)(mass, r, j, s, mu)
+    pattern = model.dynamics.mass_matrix.sparsity_out(0)
+    solution = model.cached(("solution", j.shape[0]), lambda: constrained_solution(pattern, j.shape[0]))
+    return solution(mass, r, j, s, mu)
 
 
 def _jacobian(algorithm: str, model: Model, j: Any) -> Matrix:
@@ -214,23 +211,22 @@ def _jacobian(algorithm: str, model: Model, j: Any) -> Matrix:
     return matrix(f"{algorithm}: J", j, rows, model.nv)
 
 
-@fills("ddq", "lambda_c")
 def forwardDynamics(
     model: Model, data: Data, q: Any, v: Any, tau: Any, J: Any, drift: Any, damping: Any = 0.0
 ) -> Matrix:
     """a (nv) with J a + drift = 0 under tau and the forces Jᵀ lambda_c; J and its drift are the caller's."""
-    state, jacobian = data.keep("forwardDynamics", q=q, v=v), _jacobian("forwardDynamics", model, J)
-    free = matrix("forwardDynamics: tau", tau, model.nv) - evaluate(model, model.dynamics.nle, *state)
+    *state, torques, _ = data.run("forwardDynamics", q=q, v=v, tau=tau, a=ca.DM.zeros(model.nv))
+    jacobian = _jacobian("forwardDynamics", model, J)
+    free = torques - evaluate(model, model.dynamics.nle, *state)
     wanted = -matrix("forwardDynamics: drift", drift, jacobian.shape[0])
     ddq, forces = _solved("forwardDynamics", model, state[0], free, jacobian, wanted, damping)
     data.put(ddq=ddq, lambda_c=forces)
     return ddq
 
 
-@fills("dq_after", "impulse_c")
 def impulseDynamics(model: Model, data: Data, q: Any, v: Any, J: Any, *given: Any) -> Matrix:
     """The velocity (nv) after an impact: of (…, J, restitution, damping) or (…, contact_models, contact_datas, …)."""
-    at_q, before = data.keep("impulseDynamics", q=q, v=v)
+    at_q, before = data.run("impulseDynamics", q=q, v=v)
     if isinstance(J, list) or (hasattr(J, "tolist") and not hasattr(J, "shape")):
         _, restitution, settings = given + (None, 0.0, None)[len(given) :]
         held, constraints = _held(

@@ -1,41 +1,77 @@
-"""Data: slots that algorithms fill, each computed when it is first read."""
+"""Data: slots that algorithms fill, each with its own q, v, a, and each computed when it is first read."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
+from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import GdalembertError, UnknownNameError
-from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.matrices import matrix
+from gdalembert.spatial.functions import check_one_kind
+from gdalembert.spatial.matrices import is_same, matrix
 from gdalembert.spatial.objects import SE3
 
 __all__ = ["Data", "MissingAttributeError"]
 
-FILLED_BY: dict[str, str] = {}
-"""Slots, and the call that fills each of them."""
+_Q = "oMi liMi"
+_V = f"{_Q} v"
+_A = f"{_V} a"
+_RATES = "ov J dJ"
+_TERMS = f"nle {_A} {_RATES} com vcom Jcom dAg hg Ig M g kinetic_energy potential_energy mechanical_energy -f"
+WRITES: dict[str, str] = {
+    "forwardKinematics": _A,
+    "framesForwardKinematics": f"oMf {_Q}",
+    "computeJointJacobians": f"J {_Q}",
+    "computeJointJacobiansTimeVariation": f"dJ {_V} {_RATES}",
+    "computeForwardKinematicsDerivatives": f"a {_A} oa {_RATES}",
+    "computeFrameJacobian": "-liMi",
+    "computeJointJacobian": "-liMi",
+    "frameJacobianTimeVariation": f"dJ {_V} {_RATES} oMf",
+    "rnea": "tau f liMi v",
+    "aba": "ddq liMi v -a -f",
+    "crba": "M liMi",
+    "computeMinverse": f"Minv {_Q} J",
+    "nonLinearEffects": "nle liMi v -f",
+    "computeGeneralizedGravity": "g liMi -f",
+    "computeCoriolisMatrix": f"C {_V} {_RATES}",
+    "computeRNEADerivatives": f"dtau_dq dtau_dv tau M {_A} oa {_RATES}",
+    "computeABADerivatives": f"ddq_dq ddq_dv ddq_dtau Minv ddq dtau_dq dtau_dv {_Q} {_RATES} -oa",
+    "computeKineticEnergy": f"kinetic_energy {_Q} v",
+    "computePotentialEnergy": f"potential_energy {_Q}",
+    "computeMechanicalEnergy": f"mechanical_energy kinetic_energy potential_energy {_Q} v",
+    "computeJointTorqueRegressor": "jointTorqueRegressor liMi v",
+    "computeKineticEnergyRegressor": f"kineticEnergyRegressor {_Q} v",
+    "computePotentialEnergyRegressor": f"potentialEnergyRegressor {_Q}",
+    "centerOfMass": f"com vcom acom {_Q} v a",
+    "jacobianCenterOfMass": f"Jcom com J {_Q}",
+    "computeCentroidalMap": f"Ag com J {_Q}",
+    "ccrba": f"Ag hg J com Ig {_Q}",
+    "dccrba": f"dAg hg com vcom Ig {_V} {_RATES}",
+    "computeCentroidalMomentum": f"hg com vcom {_Q} v",
+    "computeCentroidalMomentumTimeVariation": f"dhg hg com vcom {_Q} v a -f",
+    "computeCentroidalDynamicsDerivatives": f"dhg hg com Ag Ig {_A} oa {_RATES} -tau -f",
+    "computeAllTerms": _TERMS,
+    "constraintDynamics": f"ddq lambda_c {_Q} ov -oa J com Ag M nle",
+    "computeConstraintDynamicsDerivatives": "dlambda_dq dlambda_dv dlambda_dtau",
+    "forwardDynamics": f"ddq lambda_c {_TERMS}",
+    "impulseDynamics": f"dq_after impulse_c {_Q} J com Ag M",
+}
+"""The slots that Pinocchio's algorithms fill, the first of which is their result; behind "-" those that they leave with
+what belongs to no state."""
+ARGUMENTS = dict.fromkeys(("tau", "f", "dtau_dq", "dtau_dv"), "q, v, a")
+ARGUMENTS |= dict.fromkeys(("ddq", "ddq_dq", "ddq_dv", "ddq_dtau"), "q, v, tau")
+ARGUMENTS |= {"lambda_c": "q, v, tau, contact_models, contact_datas", "dq_after": "q, v, J", "impulse_c": "q, v, J"}
+ARGUMENTS |= dict.fromkeys(("dlambda_dq", "dlambda_dv", "dlambda_dtau"), "contact_models, contact_datas")
+"""What a slot is computed from, of those that :data:`SLOTS` has not."""
+SLOTS: dict[str, tuple[str, Callable[..., Callable[[], Any]]]] = {}
+"""Which of q, v, a a slot is computed from, and what prepares that: (model, data, q, …) → () → value."""
 
-Algorithm = TypeVar("Algorithm", bound=Callable[..., Any])
 
-
-def fills(*slots: str) -> Callable[[Algorithm], Algorithm]:
-    """Declare the slots that an algorithm fills, for the error of those that nothing has filled."""
-
-    def declare(algorithm: Algorithm) -> Algorithm:
-        call = f"{algorithm.__name__}({', '.join(inspect.signature(algorithm).parameters)})"
-        for slot in slots:
-            FILLED_BY.setdefault(slot, call)
-        return algorithm
-
-    return declare
-
-
-_SWEEPS = {"q": "forwardKinematics(model, data, q)", "v": "forwardKinematics(model, data, q, v)"}
-_SWEEPS |= {"a": "forwardKinematics(model, data, q, v, a)", "tau": "constraintDynamics"}
-"""The calls that keep q, v, a and tau."""
-_WITHOUT_FRAMES = {"rnea", "aba", "crba", "nonLinearEffects", "computeGeneralizedGravity", "computeMinverse"}
+def _call(slot: str) -> str:
+    """The call that fills a slot."""
+    algorithm = next(name for name, slots in WRITES.items() if slot in slots.split())
+    return f"{algorithm}(model, data, {', '.join(SLOTS[slot][0]) if slot in SLOTS else ARGUMENTS[slot]})"
 
 
 class MissingAttributeError(GdalembertError, AttributeError):
@@ -46,8 +82,8 @@ class Data:
     """The results of algorithms: ``data.oMf[k]``, ``data.M`` and so on.
 
     Attributes:
-        state: the q, v, a that algorithms were last called with. ``moved``: those of the last sweeps of frames.
-        swept: the tree, the q and the placements of the last sweep.
+        at: the q, v, a of slots, as far as they are computed from these.
+        swept: the kinematics, the q and the placements that were read last.
 
     Raises:
         MissingAttributeError: by reading what no algorithm has computed; it names the call.
@@ -56,19 +92,20 @@ class Data:
     def __init__(self, model: Any) -> None:
         self._model = model
         self._slots: dict[str, Callable[[], Any]] = {}
-        self.state: dict[str, Matrix] = {}
-        self.moved: dict[str, Matrix] = {}
-        self.swept: tuple[Tree, Matrix, Callable[[int], SE3]] | None = None
+        self.at: dict[str, tuple[Matrix, ...]] = {}
+        self.swept: tuple[Kinematics, Matrix, Callable[[int], SE3]] | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
+        if name == "mass":
+            return [self._model.mass]
         if name in self._slots:
             value = self.__dict__[name] = self._slots[name]()
             return value
-        if name in FILLED_BY:
-            raise MissingAttributeError(f"data.{name}: nothing has computed it; call {FILLED_BY[name]} before")
-        raise MissingAttributeError(str(UnknownNameError("slot of data", name, FILLED_BY)))
+        if name in SLOTS or name in ARGUMENTS:
+            raise MissingAttributeError(f"data.{name}: nothing has computed it; call {_call(name)} before")
+        raise MissingAttributeError(str(UnknownNameError("slot of data", name, (*SLOTS, *ARGUMENTS))))
 
     def fill(self, **slots: Callable[[], Any]) -> None:
         """Take what computes each slot, in place of what was there."""
@@ -83,25 +120,34 @@ class Data:
     def empty(self, *slots: str) -> None:
         """Forget slots, which belong to another state."""
         for name in slots:
-            self.__dict__.pop(name, None)
-            self._slots.pop(name, None)
+            for known in (self.__dict__, self._slots, self.at):
+                known.pop(name, None)
 
-    def keep(self, algorithm: str, **state: Any) -> tuple[Matrix, ...]:
-        """Keep q, v or a, checked, as matrices, for the algorithms that read the motion of frames."""
-        lengths = {"q": self._model.pin.nq, "v": self._model.pin.nv, "a": self._model.pin.nv}
-        kept = {name: matrix(f"{algorithm}: {name}", x, lengths[name]) for name, x in state.items()}
-        self.state, self.moved = self.state | kept, self.moved | ({} if algorithm in _WITHOUT_FRAMES else kept)
-        return tuple(kept.values())
+    def run(self, algorithm: str, **state: Any) -> tuple[Matrix, ...]:
+        """Check q, v, a or tau, and fill what Pinocchio's algorithm fills from these; they are returned as matrices.
 
-    def known(self, algorithm: str, *names: str, of_frames: bool = False) -> tuple[Matrix, ...]:
-        """The q, v, a that were kept last, by a sweep of frames if one was; a MissingAttributeError if none were."""
-        state = self.state | (self.moved if of_frames else {})
-        if missing := [name for name in names if name not in state]:
-            raise MissingAttributeError(f"{algorithm}: no {missing[0]} is known; call {_SWEEPS[missing[0]]} before")
-        return tuple(state[name] for name in names)
+        Where only some are given, what is computed from others too is forgotten, unless it is of the same q.
+        """
+        sizes = {"q": self._model.pin.nq}
+        state = {name: matrix(f"{algorithm}: {name}", x, sizes.get(name, self._model.nv)) for name, x in state.items()}
+        check_one_kind(algorithm, state)
+        for slot in WRITES[algorithm].split():
+            if slot in SLOTS:
+                needed, prepare = SLOTS[slot]
+                own = tuple(state[name] for name in needed if name in state)
+                if len(own) == len(needed):
+                    self.fill(**{slot: prepare(self._model, self, *own)})
+                    self.at[slot] = own
+                elif not all(map(is_same, self.at.get(slot, ()), own)):
+                    self.empty(slot)
+            self.empty(*slot.split("-")[1:])
+        if not all(map(is_same, self.at.get("oMf", ()), self.at.get("oMi", ()))):
+            self.empty("oMf")
+        return tuple(state.values())
 
-    def snapshot(self) -> Data:
-        """The same state, for what is computed later."""
-        then = Data(self._model)
-        then.state, then.moved = dict(self.state), dict(self.moved)
-        return then
+    def known(self, algorithm: str, *slots: str) -> tuple[Matrix, ...]:
+        """The q, v, a of the first of these slots that something has filled; else a MissingAttributeError."""
+        for slot in slots:
+            if slot in self.at:
+                return self.at[slot]
+        raise MissingAttributeError(f"{algorithm}: nothing has computed data.{slot}; call {_call(slot)} before")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import casadi as ca
 import pinocchio as pin
 
-from gdalembert.cpin.data import Data, fills
+from gdalembert.cpin.data import SLOTS, WRITES, Data
 from gdalembert.cpin.model import Model
-from gdalembert.dynamics.frame_motion import SharedPlacements
+from gdalembert.dynamics.kinematics import frame_placements_at
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.matrices import Items, is_same
@@ -37,166 +36,222 @@ def evaluate(model: Model, function: ca.Function, *arguments: Matrix) -> Any:
     return function(*arguments, *model.inputs)
 
 
-def later(model: Model, of: str, name: str, state: Sequence[Matrix], made: Callable[[Any], Any] = ca.densify) -> Any:
-    """What computes a slot when it is read: a Function of the ``kinematics`` or the ``dynamics``, at a state."""
-    inputs, owner = model.inputs, getattr(model, of)
-    return lambda: made(getattr(owner, name)(*state, *inputs))
+def prepared(of: str, quantity: str, made: Callable[[Any], Any] = ca.densify) -> Callable[..., Callable[[], Any]]:
+    """What prepares a slot: a Function of the ``kinematics`` or the ``dynamics``, at a state, as the robot is now."""
+
+    def prepare(model: Model, data: Data, *state: Matrix) -> Callable[[], Any]:
+        inputs, owner = model.inputs, getattr(model, of)
+        return lambda: made(getattr(owner, quantity)(*state, *inputs))
+
+    return prepare
 
 
-def _readers(joints: str, frames: str, made: Callable[..., Any], **quantities: str) -> Any:
-    """The algorithms that read quantities of a joint and of a frame: Functions, each of the state that it is given."""
+_KEPT = {"v": (LOCAL, "frame_velocity"), "a": (LOCAL, "frame_acceleration"), "J": (pin.WORLD, "frame_jacobian")}
+"""The quantities of joints that Pinocchio keeps, in which axes, and the Functions that compute them of frames."""
 
-    def read(algorithm: str, model: Model, data: Data, frame: int, reference: Any) -> Any:
-        if not isinstance(reference, pin.ReferenceFrame):
-            raise ArgumentTypeError(f"{algorithm}: got {reference!r}; give LOCAL, WORLD or LOCAL_WORLD_ALIGNED")
-        functions = (getattr(model.kinematics, quantity)(frame, reference) for quantity in quantities)
-        states = (data.known(algorithm, *state, of_frames=True) for state in quantities.values())
-        return made(*(evaluate(model, f, *state) for f, state in zip(functions, states, strict=True)))
+
+def _read(algorithm: str, model: Model, data: Data, slot: str, k: int, reference: Reference) -> Matrix:
+    """A quantity of a frame at the state of its slot, by the placement of the last sweep, which may be of another q."""
+    kept, name = _KEPT[slot]
+    state = data.known(algorithm, slot, *(["oMi"] if slot == "J" else []))
+    (q,) = data.known(algorithm, "oMi")
+    quantity = getattr(model.kinematics, name)
+    if reference == kept or is_same(state[0], q):
+        return evaluate(model, quantity(k, reference), *state)
+    placed = _placements(model, data, q)(k)
+    if reference == pin.LOCAL_WORLD_ALIGNED:
+        placed = SE3(placed.rotation, ca.DM.zeros(3)) if kept == LOCAL else SE3(ca.DM.eye(3), placed.translation)
+    moved = placed if kept == LOCAL else placed.inverse()
+    return moved.toActionMatrix() @ evaluate(model, quantity(k, kept), *state)
+
+
+def _kept(slot: str, made: Callable[[Matrix], Any]) -> Callable[..., Any]:
+    return lambda algorithm, model, data, k, reference: made(_read(algorithm, model, data, slot, k, reference))
+
+
+_velocity, _acceleration, _jacobian = _kept("v", Motion), _kept("a", Motion), _kept("J", ca.densify)
+
+
+def _classical_acceleration(algorithm: str, model: Model, data: Data, k: int, reference: Reference) -> Motion:
+    state, moving = data.known(algorithm, "a"), data.known(algorithm, "v")
+    if all(map(is_same, (*state[:2], state[0]), (*moving, *data.known(algorithm, "oMi")))):
+        return Motion(evaluate(model, model.kinematics.frame_classical_acceleration(k, reference), *state))
+    a, v = (of(algorithm, model, data, k, reference) for of in (_acceleration, _velocity))
+    return Motion(a.linear + ca.cross(v.angular, v.linear), a.angular)
+
+
+def _at(slots: str, quantity: str, made: Callable[[Any], Any] = tuple) -> Callable[..., Any]:
+    """A Function of a frame at the state of the first slot that is known."""
+
+    def read(algorithm: str, model: Model, data: Data, k: int, reference: Reference) -> Any:
+        state = data.known(algorithm, *slots.split())
+        return made(evaluate(model, getattr(model.kinematics, quantity)(k, reference), *state))
+
+    return read
+
+
+def _acceleration_derivatives(algorithm: str, *frame: Any) -> tuple[Matrix, ...]:
+    by_q = _at("v", "frame_velocity_derivatives")(algorithm, *frame)[0]
+    return by_q, *_at("a", "frame_acceleration_derivatives")(algorithm, *frame)
+
+
+def _axes(algorithm: str, reference: Any) -> Any:
+    if not isinstance(reference, pin.ReferenceFrame):
+        raise ArgumentTypeError(f"{algorithm}: got {reference!r}; give LOCAL, WORLD or LOCAL_WORLD_ALIGNED")
+    return reference
+
+
+def _readers(joints: str, frames: str, read: Callable[..., Any]) -> Any:
+    """The algorithms that read a quantity of a joint and of a frame."""
 
     def of_joint(model: Model, data: Data, joint_id: int, reference_frame: Reference = LOCAL) -> Any:
-        return read(joints, model, data, model.joint_frame(joint_id), reference_frame)
+        return read(joints, model, data, model.joint_frame(joint_id), _axes(joints, reference_frame))
 
     def of_frame(model: Model, data: Data, frame_id: int, reference_frame: Reference = LOCAL) -> Any:
-        return read(frames, model, data, model.frame(frame_id), reference_frame)
+        return read(frames, model, data, model.frame(frame_id), _axes(frames, reference_frame))
 
     of_joint.__name__, of_frame.__name__ = joints, frames
-    of_joint.__doc__ = of_frame.__doc__ = f"``Kinematics.{[*quantities][-1]}`` at the state of the last sweep."
+    of_joint.__doc__ = of_frame.__doc__ = "A quantity of a joint or a frame, at the state of the last sweep."
     return of_joint, of_frame
 
 
-getVelocity, getFrameVelocity = _readers("getVelocity", "getFrameVelocity", Motion, frame_velocity="qv")
-getAcceleration, getFrameAcceleration = _readers(
-    "getAcceleration", "getFrameAcceleration", Motion, frame_acceleration="qva"
-)
+getVelocity, getFrameVelocity = _readers("getVelocity", "getFrameVelocity", _velocity)
+getAcceleration, getFrameAcceleration = _readers("getAcceleration", "getFrameAcceleration", _acceleration)
 getClassicalAcceleration, getFrameClassicalAcceleration = _readers(
-    "getClassicalAcceleration", "getFrameClassicalAcceleration", Motion, frame_classical_acceleration="qva"
+    "getClassicalAcceleration", "getFrameClassicalAcceleration", _classical_acceleration
 )
-getJointJacobian, getFrameJacobian = _readers("getJointJacobian", "getFrameJacobian", ca.densify, frame_jacobian="q")
+getJointJacobian, getFrameJacobian = _readers("getJointJacobian", "getFrameJacobian", _jacobian)
 getJointJacobianTimeVariation, getFrameJacobianTimeVariation = _readers(
-    "getJointJacobianTimeVariation", "getFrameJacobianTimeVariation", ca.densify, frame_jacobian_rate="qv"
+    "getJointJacobianTimeVariation", "getFrameJacobianTimeVariation", _at("dJ v", "frame_jacobian_rate", ca.densify)
 )
 getJointVelocityDerivatives, getFrameVelocityDerivatives = _readers(
-    "getJointVelocityDerivatives", "getFrameVelocityDerivatives", tuple, frame_velocity_derivatives="qv"
+    "getJointVelocityDerivatives", "getFrameVelocityDerivatives", _at("v", "frame_velocity_derivatives")
 )
 getJointAccelerationDerivatives, getFrameAccelerationDerivatives = _readers(
-    "getJointAccelerationDerivatives",
-    "getFrameAccelerationDerivatives",
-    lambda of_velocity, of_acceleration: (of_velocity[0], *of_acceleration),
-    frame_velocity_derivatives="qv",
-    frame_acceleration_derivatives="qva",
+    "getJointAccelerationDerivatives", "getFrameAccelerationDerivatives", _acceleration_derivatives
 )
 computeJointKinematicRegressor, computeFrameKinematicRegressor = _readers(
-    "computeJointKinematicRegressor", "computeFrameKinematicRegressor", ca.densify, frame_kinematic_regressor="q"
+    *("computeJointKinematicRegressor", "computeFrameKinematicRegressor"),
+    _at("oMi", "frame_kinematic_regressor", ca.densify),
 )
 
 
 def _placements(model: Model, data: Data, q: Matrix) -> Callable[[int], SE3]:
-    """The placement of each frame of the tree at q: in one graph of SX, by a Function each in MX or numbers.
-
-    Sweeps at the same q have the same graph.
-    """
-    tree, inputs = model.tree, model.inputs
-    if data.swept is not None and data.swept[0] is tree and is_same(data.swept[1], q):
-        return data.swept[2]
-    is_sx = any(isinstance(x, ca.SX) for x in (q, *inputs))
-    symbols = [ca.SX.sym("q", tree.nq), *([tree.symbols] if inputs else [])]
-    shared = SharedPlacements(tree, symbols, list(map(ca.SX, (q, *inputs)))) if is_sx else None
+    """The placement of each frame of the tree at q; what is read at the same q, one after the other, is one graph."""
+    kinematics, inputs = model.kinematics, model.inputs
 
     def placement(k: int) -> SE3:
-        if shared is None:
-            return SE3(evaluate(model, model.kinematics.frame_placement(k), q))
-        return SE3.later(partial(shared.rotation, tree.frames[k]), partial(shared.position, tree.frames[k]))
+        if data.swept is None or data.swept[0] is not kinematics or not is_same(data.swept[1], q):
+            data.swept = kinematics, q, frame_placements_at(kinematics, q, inputs)
+        return data.swept[2](k)
 
-    data.swept = tree, q, placement
     return placement
 
 
-@fills("oMi", "liMi", "v", "ov", "a", "oa")
-def forwardKinematics(model: Model, data: Data, q: Any, v: Any = None, a: Any = None) -> None:
-    """Placements of joints; their velocities and spatial accelerations too, where v and a are given."""
-    before, v_before, given = data.swept, data.state.get("v"), {"v": v, "a": a}
-    data.keep("forwardKinematics", q=q, **{name: x for name, x in given.items() if x is not None})
-    at_q, moved = data.state["q"], before is None or not is_same(before[1], data.state["q"])
-    faster = v is not None and (v_before is None or not is_same(v_before, data.state["v"]))
-    data.empty(*(("oMf", "v", "ov") if moved else ()), *(("a", "oa") if moved or faster else ()))
-    n, parents, then = model.pin.njoints, model.pin.parents, data.snapshot()
-    placed = _placements(model, data, at_q)
-    oMi = Items("data.oMi", n, lambda k: placed(model.joint_frame(k)))
-    data.put(oMi=oMi, liMi=Items("data.liMi", n, lambda k: oMi[parents[k]].actInv(oMi[k])))
-
-    def motions(name: str, algorithm: Callable[..., Motion], reference: Reference) -> Items:
-        return Items(f"data.{name}", n, lambda k: algorithm(model, then, k, reference))
-
-    if v is not None:
-        data.put(v=motions("v", getVelocity, LOCAL), ov=motions("ov", getVelocity, pin.WORLD))
-    if a is not None:
-        data.put(a=motions("a", getAcceleration, LOCAL), oa=motions("oa", getAcceleration, pin.WORLD))
+def _placed(model: Model, data: Data, q: Matrix) -> Callable[[], Items]:
+    placed, frames = _placements(model, data, q), [model.joint_frame(k) for k in range(model.pin.njoints)]
+    return lambda: Items("data.oMi", len(frames), lambda k: placed(frames[k]))
 
 
-@fills("oMf")
-def framesForwardKinematics(model: Model, data: Data, q: Any) -> None:
-    """Placements of joints and frames."""
-    forwardKinematics(model, data, q)
-    updateFramePlacements(model, data)
+def _placed_in_parents(model: Model, data: Data, q: Matrix) -> Callable[[], Items]:
+    oMi, parents = _placed(model, data, q)(), list(model.pin.parents)
+    return lambda: Items("data.liMi", len(parents), lambda k: oMi[parents[k]].actInv(oMi[k]))
+
+
+def _frames_placed(model: Model, data: Data, q: Matrix) -> Callable[[], Items]:
+    placed, n = _placements(model, data, q), model.pin.nframes
+    return lambda: Items("data.oMf", n, placed)
+
+
+def _motions(slot: str, quantity: str, reference: Reference) -> Callable[..., Callable[[], Items]]:
+    """What prepares the velocities or accelerations of joints."""
+
+    def prepare(model: Model, data: Data, *state: Matrix) -> Callable[[], Items]:
+        inputs, of = model.inputs, getattr(model.kinematics, quantity)
+        first, n = model.joint_frame(0), model.pin.njoints
+        return lambda: Items(f"data.{slot}", n, lambda k: Motion(of(first + k, reference)(*state, *inputs)))
+
+    return prepare
+
+
+SLOTS |= {
+    "oMi": ("q", _placed),
+    "liMi": ("q", _placed_in_parents),
+    "oMf": ("q", _frames_placed),
+    "v": ("qv", _motions("v", "frame_velocity", LOCAL)),
+    "ov": ("qv", _motions("ov", "frame_velocity", pin.WORLD)),
+    "a": ("qva", _motions("a", "frame_acceleration", LOCAL)),
+    "oa": ("qva", _motions("oa", "frame_acceleration", pin.WORLD)),
+    "J": ("q", prepared("kinematics", "joint_jacobians")),
+    "dJ": ("qv", prepared("kinematics", "joint_jacobians_rate")),
+}
+
+
+_Option = bool | pin.Convention | pin.KinematicLevel
+"""What stands behind the state in some calls, and says how Pinocchio computes."""
+_SWEPT = pin.KinematicLevel.ACCELERATION
+
+
+def algorithm(name: str, returns: bool = True) -> Callable[..., Any]:
+    """The algorithm of (model, data, q, v, a), as far as its slots need them, that returns the first of these.
+
+    Without q it is about the q, v, a of the last sweep.
+    """
+    result = WRITES[name].split()[0]
+
+    def compute(model: Model, data: Data, q: Any = _SWEPT, v: Any = _SWEPT, a: Any = _SWEPT, *options: Any) -> Any:
+        state = {x: given for x, given in zip("qva", (q, v, a), strict=True) if not isinstance(given, _Option)}
+        needed = SLOTS[result][0]
+        if not state:
+            last = zip("qva", ("oMi", "v", "a"), strict=True)
+            state = {x: data.known(name, slot)[-1] for x, slot in last if x in needed or slot in data.at}
+        if missing := [x for x in needed if x not in state]:
+            raise ArgumentTypeError(f"{name}: no {missing[0]} is given; call {name}(model, data, {', '.join(needed)})")
+        data.run(name, **state)
+        value = getattr(data, result) if returns else None
+        return value[0] if isinstance(value, list) else value
+
+    compute.__name__, compute.__doc__ = name, f"Fill data.{', data.'.join(WRITES[name].split())}; return the first."
+    return compute
+
+
+forwardKinematics = algorithm("forwardKinematics", returns=False)
+framesForwardKinematics = algorithm("framesForwardKinematics", returns=False)
+computeForwardKinematicsDerivatives = algorithm("computeForwardKinematicsDerivatives", returns=False)
+computeJointJacobians = algorithm("computeJointJacobians")
+computeJointJacobiansTimeVariation = algorithm("computeJointJacobiansTimeVariation")
 
 
 def updateFramePlacements(model: Model, data: Data) -> None:
     """Placements of frames at the q of the last sweep."""
-    (q,) = data.known("updateFramePlacements", "q", of_frames=True)
-    data.put(oMf=Items("data.oMf", model.pin.nframes, _placements(model, data, q)))
+    data.fill(oMf=_frames_placed(model, data, *data.known("updateFramePlacements", "oMi")))
+    data.at["oMf"] = data.at["oMi"]
 
 
 updateGlobalPlacements = updateFramePlacements
 
 
-def updateFramePlacement(model: Model, data: Data, frame_id: int) -> SE3:
+def updateFramePlacement(model: Model, data: Data, frame_id: int) -> Any:
     """The placement of one frame at the q of the last sweep; equals ``data.oMf[frame_id]``."""
     updateFramePlacements(model, data)
-    placed: SE3 = data.oMf[frame_id]
-    return placed
-
-
-computeForwardKinematicsDerivatives = forwardKinematics  # whose state the derivatives are read at
+    return data.oMf[frame_id]
 
 
 def computeFrameJacobian(model: Model, data: Data, q: Any, frame_id: int, reference_frame: Reference = LOCAL) -> Matrix:
     """J (6 × nv) of a frame."""
-    data.keep("computeFrameJacobian", q=q)
-    return getFrameJacobian(model, data, frame_id, reference_frame)
+    function = model.kinematics.frame_jacobian(model.frame(frame_id), _axes("computeFrameJacobian", reference_frame))
+    return ca.densify(evaluate(model, function, *data.run("computeFrameJacobian", q=q)))
 
 
 def computeJointJacobian(model: Model, data: Data, q: Any, joint_id: int) -> Matrix:
     """J (6 × nv) of a joint's frame, LOCAL."""
-    data.keep("computeJointJacobian", q=q)
-    return getJointJacobian(model, data, joint_id, LOCAL)
+    function = model.kinematics.frame_jacobian(model.joint_frame(joint_id), LOCAL)
+    return ca.densify(evaluate(model, function, *data.run("computeJointJacobian", q=q)))
 
 
 def frameJacobianTimeVariation(
     model: Model, data: Data, q: Any, v: Any, frame_id: int, reference_frame: Reference
 ) -> Matrix:
     """dJ/dt (6 × nv) of a frame."""
-    data.keep("frameJacobianTimeVariation", q=q, v=v)
+    data.run("frameJacobianTimeVariation", q=q, v=v)
     return getFrameJacobianTimeVariation(model, data, frame_id, reference_frame)
-
-
-def fill_joint_jacobians(model: Model, data: Data, q: Any, v: Any = None) -> None:
-    """Fill data.J and, where v is given, data.dJ."""
-    if q is not None:
-        forwardKinematics(model, data, q, v)
-    data.fill(J=later(model, "kinematics", "joint_jacobians", data.known("computeJointJacobians", "q")))
-    if v is not None:
-        data.fill(dJ=later(model, "kinematics", "joint_jacobians_rate", data.known("", "q", "v")))
-
-
-@fills("J")
-def computeJointJacobians(model: Model, data: Data, q: Any = None) -> Matrix:
-    """J (6 × nv): the columns of all joints, in WORLD."""
-    fill_joint_jacobians(model, data, q)
-    return data.J
-
-
-@fills("J", "dJ")
-def computeJointJacobiansTimeVariation(model: Model, data: Data, q: Any, v: Any) -> Matrix:
-    """dJ/dt (6 × nv) of :func:`computeJointJacobians`."""
-    fill_joint_jacobians(model, data, *data.keep("computeJointJacobiansTimeVariation", q=q, v=v))
-    return data.dJ

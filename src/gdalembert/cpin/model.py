@@ -8,7 +8,7 @@ compares them with what its tree was made of whenever an algorithm asks for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import casadi as ca
@@ -22,13 +22,12 @@ from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.inertia import pseudo_inertia_of
 from gdalembert.model.rounding import CLEANED
-from gdalembert.model.tree import Joint, Tree, TreeOfSymbols
+from gdalembert.model.symbolic_constants import with_constants
+from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import listed, numbers, taken
-from gdalembert.spatial.arrays import frozen
-from gdalembert.spatial.matrices import Items, index_of, is_constant, is_same, matrix, number_of
+from gdalembert.spatial.matrices import Column, Items, index_of, is_constant, is_same, matrix
 from gdalembert.spatial.objects import SE3, Frame, Inertia, Motion
 
 __all__ = ["Model", "buildReducedModel"]
@@ -36,40 +35,21 @@ __all__ = ["Model", "buildReducedModel"]
 T = TypeVar("T")
 
 
-class _Column:
+class _Armature:
     """A vector of a model."""
 
     def __init__(self, given: Any) -> None:
         self.parts = getattr(given, "parts", (ca.DM(given) if isinstance(given, np.ndarray) else given,))
 
 
-_KINDS = {"jointPlacements": SE3, "frames": Frame, "inertias": Inertia, "gravity": Motion, "armature": _Column}
+_KINDS = {"jointPlacements": SE3, "frames": Frame, "inertias": Inertia, "gravity": Motion, "armature": _Armature}
 """The constants that may have symbols, and what each is handed out as."""
-
-
-class _Inputs:
-    """The entries of constants that are no numbers: symbols for the graphs, and what these stand for."""
-
-    def __init__(self) -> None:
-        self.symbols: list[ca.SX] = []
-        self.values: list[Matrix] = []
-
-    def constant(self, x: Matrix) -> Any:
-        """A constant of a tree: an array, or SX whose symbols are inputs."""
-        if is_constant(x):
-            return frozen(ca.evalf(x).full() if x.shape[1] > 1 else ca.evalf(x).full().ravel())
-        return ca.sparsify(ca.reshape(ca.vertcat(*map(self._entry, ca.vertsplit(ca.vec(ca.densify(x))))), *x.shape))
-
-    def _entry(self, x: Matrix) -> Any:
-        if is_constant(x):
-            return number_of(x)
-        self.symbols.append(ca.SX.sym(f"p{len(self.symbols)}"))
-        self.values.append(x)
-        return self.symbols[-1]
 
 
 class Model:
     """A robot with Pinocchio's lists, which symbols may stand in: ``Model(pin_model)``, or built joint by joint.
+
+    ``clean`` is the tolerance of numbers that rounding has left, as of every formulation; 0 takes every bit as given.
 
     What is no constant of the dynamics (names, parents, limits, ids) is read from :attr:`pin`.
 
@@ -79,12 +59,13 @@ class Model:
 
     pin: pin.Model
 
-    def __init__(self, model: Any = None) -> None:
+    def __init__(self, model: Any = None, clean: float | None = None) -> None:
         if not isinstance(model, Model | pin.Model | None):
             raise ArgumentTypeError(f"cpin.Model: expected a pin.Model, got {type(model).__name__}")
         known = model.pin if isinstance(model, Model) else model
         self.__dict__["pin"] = pin.Model() if known is None else pin.Model(known)
         self.__dict__.update(_lists={}, _seen={}, _symbolic={}, _cache={})
+        self.__dict__["clean"] = getattr(model, "clean", CLEANED) if clean is None else clean
         for (name, k), x in model._handed_out() if isinstance(model, Model) else ():
             self._list(name)[k] = x
 
@@ -113,13 +94,15 @@ class Model:
             found = self._list(name)
             return found[0].parts[0] if name == "armature" else found[0] if name == "gravity" else found
         value = getattr(self.pin, name)
-        return ca.DM(value) if isinstance(value, np.ndarray) else value
+        return Column(self.pin, name) if isinstance(value, np.ndarray) else value
 
     def __setattr__(self, name: str, x: Any) -> None:
         if name == "armature":
             self._list(name)[0] = matrix("model.armature", x, self.nv)
         elif name == "gravity":
             self._list(name)[0] = x
+        elif isinstance(getattr(self.pin, name, None), np.ndarray):
+            Column(self.pin, name)[:] = x
         else:
             object.__setattr__(self, name, x)
 
@@ -133,42 +116,46 @@ class Model:
         """Data, for algorithms to fill."""
         return Data(self)
 
-    def _grow(self, kind: str, append: Callable[..., Any], *given: Any, placement: Any = None) -> int:
+    def _grow(self, append: Callable[..., Any], *given: Any, placement: Any = None) -> int:
         """Append something, with its placement; what has symbols stays, and lists are read anew."""
         self._update()
-        placed = None if placement is None else _KINDS[kind](placement)
         kept = [(key, x) for key, x in self._handed_out() if key in self._symbolic]
         index = int(taken(append.__name__, append, *given))
         for each in (self._lists, self._seen, self._symbolic, self._cache):
             each.clear()
         for (name, k), x in kept:
             self._list(name)[k] = ca.vertcat(x.parts[0], ca.DM.zeros(self.nv))[: self.nv] if name == "armature" else x
-        if placed is not None:
-            self._list(kind)[index] = placed
+        if append.__name__ == "addJoint":
+            self.jointPlacements[index] = placement
+        elif placement is not None:
+            self.frames[index].placement = placement
         return index
 
     def addJoint(self, parent: int, joint: Any, placement: Any, name: str, *limits: Any) -> int:
         """Append a joint, whose placement may have symbols; limits are numbers. Its index."""
         given = parent, joint, pin.SE3.Identity(), name, *(numbers("addJoint: limits", x) for x in limits)
-        return self._grow("jointPlacements", self.pin.addJoint, *given, placement=SE3(placement))
+        return self._grow(self.pin.addJoint, *given, placement=SE3(placement))
 
     def addFrame(self, frame: Any, *options: bool) -> int:
         """Append a frame, whose placement may have symbols. Its index."""
-        return self._grow("frames", self.pin.addFrame, Frame(frame).pin, *options, placement=frame)
+        return self._grow(self.pin.addFrame, Frame(frame).pin, *options, placement=Frame(frame).placement)
 
     def addJointFrame(self, joint: int, *previous: int) -> int:
-        return self._grow("frames", self.pin.addJointFrame, joint, *previous)
+        return self._grow(self.pin.addJointFrame, joint, *previous)
 
     def addBodyFrame(self, name: str, parent: int, placement: Any, *previous: int) -> int:
-        placed = SE3(placement)
-        index = self._grow("frames", self.pin.addBodyFrame, name, parent, pin.SE3.Identity(), *previous)
-        self.frames[index].placement = placed
-        return index
+        given = name, parent, pin.SE3.Identity(), *previous
+        return self._grow(self.pin.addBodyFrame, *given, placement=SE3(placement))
 
     def appendBodyToJoint(self, joint: int, inertia: Any, placement: Any = None) -> None:
         """Add a body, of symbols or numbers, to the link of a joint."""
         at = SE3() if placement is None else placement
         self.inertias[joint] = self.inertias[joint] + Inertia(inertia).se3Action(at)
+
+    @property
+    def mass(self) -> Matrix:
+        """The mass of all links that a joint moves [kg]."""
+        return sum((body.mass for body in self.inertias[1:]), ca.DM(0))
 
     # What the algorithms stand on.
 
@@ -222,33 +209,9 @@ class Model:
         return self.cached("tree", self._tree_and_inputs)[1]
 
     def _tree_and_inputs(self) -> tuple[Tree, list[Matrix]]:
-        given, inputs = read_tree(self.pin, dynamics=False), _Inputs()
-        tree, _ = clean_tree(given, CLEANED)
-        joints, frames, changed = list(tree.joints), list(tree.frames), dict[str, Any]()
-        for (name, k), parts in self._symbolic.items():
-            if name in ("armature", "gravity"):
-                changed[name] = inputs.constant(parts[0])
-            elif name == "frames":
-                r, p = map(inputs.constant, parts)
-                frames[k] = replace(frames[k], rotation=r, translation=p)
-            elif k > 0 and name == "inertias":
-                body = pseudo_inertia_of(ca.SX(inputs.constant(Inertia(*parts).toDynamicParameters())))
-                joints[tree.links[k - 1]] = replace(joints[tree.links[k - 1]], pseudo_inertia=body)
-            elif k > 0:
-                first = tree.links[k - 2] + 1 if k > 1 else 0
-                r, p = map(inputs.constant, self._first_part(k, given.joints[first], SE3(*parts)).parts)
-                joints[first] = replace(joints[first], rotation=r, translation=p)
-        frames += [joint_frame(tree, k) for k in range(self.pin.njoints)]
-        tree = replace(tree, joints=tuple(joints), frames=tuple(frames), **changed)
-        if not inputs.symbols:
-            return tree, []
-        own = {each.name: getattr(tree, each.name) for each in fields(Tree)}
-        return TreeOfSymbols(**own, p=ca.vertcat(*inputs.symbols)), [ca.vertcat(*inputs.values)]
-
-    def _first_part(self, k: int, part: Joint, placement: SE3) -> SE3:
-        """The placement of the first elementary joint of joint k, which has one of its own inside a composite joint."""
-        inside = self.pin.jointPlacements[k].actInv(pin.SE3(part.rotation, part.translation))
-        return placement if inside.isIdentity(1e-12) else placement * inside
+        tree, _ = clean_tree(read_tree(self.pin, dynamics=False), self.clean)
+        tree = replace(tree, frames=(*tree.frames, *(joint_frame(tree, k) for k in range(self.pin.njoints))))
+        return with_constants(tree, self.pin, self._symbolic)
 
     def frame(self, frame_id: int) -> int:
         """A frame in the tree, by its index in the model."""

@@ -211,7 +211,11 @@ def refusing(function: Callable[..., Any], **kinds: tuple[type, str]) -> Callabl
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        given = parameters.bind(*args, **kwargs).arguments
+        try:
+            given = parameters.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            names = ", ".join(parameters.parameters)
+            raise ArgumentTypeError(f"{function.__name__}: {error}; give ({names})") from None
         for name, (kind, wanted) in kinds.items():
             known = name not in given or isinstance(given[name], kind)
             if not (known or given[name] is parameters.parameters[name].default):

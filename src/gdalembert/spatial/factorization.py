@@ -13,6 +13,7 @@ import casadi as ca
 from gdalembert.errors import UnsupportedError
 from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.algebra import rows as matrix_of
+from gdalembert.spatial.functions import function
 
 
 class Factorization:
@@ -108,6 +109,14 @@ def constrained_solve(m: Matrix, r: Matrix, j: Matrix, s: Matrix, damping: Matri
     inner = half.T @ factorization.divide(half) + damping * ca.DM.eye(j.shape[0])
     f = symmetric_solve(symmetric(inner), s - half.T @ factorization.divide(own))
     return factorization.finish(own + half @ f), f
+
+
+def constrained_solution(pattern: ca.Sparsity, rows: int) -> ca.Function:
+    """:func:`constrained_solve` as a Function (M, r, J, s, damping) → x, f, for M of a pattern and a dense J."""
+    n = pattern.size1()
+    given = {"M": ca.SX.sym("M", pattern), "r": ca.SX.sym("r", n), "J": ca.SX.sym("J", rows, n)}
+    given |= {"s": ca.SX.sym("s", rows), "damping": ca.SX.sym("damping")}
+    return function("constrained_solution", given, dict(zip("xf", constrained_solve(*given.values()), strict=True)))
 
 
 def dense_inverse(m: Matrix) -> Matrix:

@@ -57,10 +57,15 @@ class Function(ca.Function):
                 raise ArgumentTypeError(f"{name}: {own} is {shown(value)}; give {wanted} numbers or symbols")
             if not _fits(shape := _shape(matrix), self.size_in(own)):
                 raise ArgumentError(f"{name}: {own} has shape {' × '.join(map(str, shape))}; give {wanted}")
-        kinds = {type(x).__name__: own for own, x in found.items() if isinstance(x, ca.SX | ca.MX)}
-        if len(kinds) > 1:
-            raise ArgumentTypeError(f"{name}: {kinds['SX']} is SX and {kinds['MX']} is MX; give symbols of one kind")
+        check_one_kind(name, found)
         return found
+
+
+def check_one_kind(where: str, given: Mapping[str, Any]) -> None:
+    """Refuse SX beside MX."""
+    kinds = {type(x).__name__: name for name, x in given.items() if isinstance(x, ca.SX | ca.MX)}
+    if len(kinds) > 1:
+        raise ArgumentTypeError(f"{where}: {kinds['SX']} is SX and {kinds['MX']} is MX; give symbols of one kind")
 
 
 class TupleFunction(Function):

@@ -11,7 +11,7 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import numbers
+from gdalembert.spatial.arguments import numbers, vector
 
 
 def matrix(what: str, given: Any, rows: int, columns: int = 1) -> Matrix:
@@ -71,8 +71,8 @@ def number_of(x: Matrix) -> Any:
 
 
 def is_same(x: Matrix, y: Matrix) -> bool:
-    """Whether two matrices are the same expression, or equal numbers."""
-    return type(x) is type(y) and x.shape == y.shape and bool(ca.is_equal(x, y, 0))
+    """Whether two matrices are the same expression, or equal numbers; slices of MX that were made anew are the same."""
+    return type(x) is type(y) and x.shape == y.shape and bool(ca.is_equal(x, y, 3))
 
 
 def index_of(what: str, given: Any, length: int) -> int:
@@ -86,6 +86,19 @@ def index_of(what: str, given: Any, length: int) -> int:
     except (IndexError, TypeError):
         unknown = "; an unknown name has this index" if isinstance(given, int) and given == length else ""
         raise ArgumentError(f"{what}[{given}]: give an index from 0 to {length - 1}{unknown}") from None
+
+
+class Column(ca.DM):
+    """A vector of an object, such as ``model.lowerPositionLimit``; what is written into an entry is written there."""
+
+    def __init__(self, owner: Any, name: str) -> None:
+        super().__init__(getattr(owner, name))
+        self._given = owner, name
+
+    def __setitem__(self, index: Any, x: Any) -> None:
+        values = vector(f"model.{self._given[1]}", x, self[index].numel(), finite=False, repeat=True)
+        super().__setitem__(index, values)
+        setattr(*self._given, self.full().ravel())
 
 
 class Items(Sequence[Any]):

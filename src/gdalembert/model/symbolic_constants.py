@@ -1,0 +1,73 @@
+"""Trees whose constants are expressions of a user: what is no number among their entries becomes an input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import casadi as ca
+import pinocchio as pin
+
+from gdalembert.model.inertia import pseudo_inertia_of
+from gdalembert.model.rounding import SAME_PLACE
+from gdalembert.model.tree import Tree, TreeOfSymbols
+from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import frozen
+from gdalembert.spatial.matrices import is_constant, number_of
+from gdalembert.spatial.objects import SE3, Inertia
+
+Constants = Mapping[tuple[str, int], tuple[Matrix, ...]]
+"""Parts of Pinocchio's objects, by the list and the index of each."""
+
+
+class _Inputs:
+    """The entries of constants that are no numbers: symbols for the graphs, and what these stand for."""
+
+    def __init__(self) -> None:
+        self.symbols: list[ca.SX] = []
+        self.values: list[Matrix] = []
+
+    def constant(self, x: Matrix) -> Any:
+        """A constant of a tree: an array, or SX whose symbols are inputs."""
+        if is_constant(x):
+            return frozen(ca.evalf(x).full() if x.shape[1] > 1 else ca.evalf(x).full().ravel())
+        return ca.sparsify(ca.reshape(ca.vertcat(*map(self._entry, ca.vertsplit(ca.vec(ca.densify(x))))), *x.shape))
+
+    def _entry(self, x: Matrix) -> Any:
+        if is_constant(x):
+            return number_of(x)
+        self.symbols.append(ca.SX.sym(f"p{len(self.symbols)}"))
+        self.values.append(x)
+        return self.symbols[-1]
+
+
+def with_constants(tree: Tree, model: pin.Model, constants: Constants) -> tuple[Tree, list[Matrix]]:
+    """The tree of a model with other constants, and [p], what its symbols stand for; [] if there are none.
+
+    Args:
+        constants: rotation and translation of ``("jointPlacements", k)`` and ``("frames", k)``, mass, lever and inertia
+            of ``("inertias", k)``, the vectors ``("gravity", 0)`` and ``("armature", 0)``: numbers, or SX or MX.
+    """
+    inputs, joints, frames, changed = _Inputs(), list(tree.joints), list(tree.frames), dict[str, Any]()
+    for (name, k), parts in constants.items():
+        if name in ("armature", "gravity"):
+            changed[name] = inputs.constant(parts[0])
+        elif name == "frames":
+            r, p = map(inputs.constant, parts)
+            frames[k] = replace(frames[k], rotation=r, translation=p)
+        elif k > 0 and name == "inertias":
+            body = pseudo_inertia_of(ca.SX(inputs.constant(Inertia(*parts).toDynamicParameters())))
+            joints[tree.links[k - 1]] = replace(joints[tree.links[k - 1]], pseudo_inertia=body)
+        elif k > 0:  # the first elementary joint, which has a placement of its own inside a composite joint
+            first = tree.links[k - 2] + 1 if k > 1 else 0
+            given = pin.SE3(tree.joints[first].rotation, tree.joints[first].translation)
+            inside, placed = model.jointPlacements[k].actInv(given), SE3(*parts)
+            placed = placed if inside.isIdentity(SAME_PLACE) else placed * inside
+            r, p = map(inputs.constant, placed.parts)
+            joints[first] = replace(joints[first], rotation=r, translation=p)
+    tree = replace(tree, joints=tuple(joints), frames=tuple(frames), **changed)
+    if not inputs.symbols:
+        return tree, []
+    own = {each.name: getattr(tree, each.name) for each in fields(Tree)}
+    return TreeOfSymbols(**own, p=ca.vertcat(*inputs.symbols)), [ca.vertcat(*inputs.values)]
