@@ -43,9 +43,8 @@ for _name in (*configurations.__all__, *constraints.__all__, *dynamics.__all__, 
 def __getattr__(name: str) -> Any:
     """Pinocchio's enumerations, joint models and parsers, and lists in place of its vectors."""
     shared = getattr(pin, name, None)
-    if isinstance(shared, int) or name.startswith("JointModel") or name in ("ProximalSettings", "__version__"):
-        return shared
-    if isinstance(shared, type) and issubclass(shared, int):
+    is_enumeration = isinstance(shared, int) or (isinstance(shared, type) and issubclass(shared, int))
+    if is_enumeration or (shared and name.startswith("JointModel")) or name in ("ProximalSettings", "__version__"):
         return shared
     if name.startswith("StdVec_"):
         return StdVec
