@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
+import re
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -111,15 +114,124 @@ OPERATIONS: dict[str, Operation] = {
         lib.Inertia.FromCylinder(2.0, 0.1, 0.4),
         lib.Inertia.Identity(),
     ],
+    "M, inverted and in place": lambda lib, x: [
+        ~x.M,
+        lib.SE3(1),
+        changed(x.M, "setIdentity"),
+        changed(x.M, "setRandom"),
+    ],
+    "random": lambda lib, x: [
+        seeded(each.Random) for each in (lib.SE3, lib.Motion, lib.Force, lib.Inertia, lib.Symmetric3)
+    ],
+    "in place": lambda lib, x: [changed(each, name) for each in (x.v, x.f, x.Y) for name in ("setZero", "setRandom")],
+    "sums in place": lambda lib, x: [
+        changed(x.v, "__iadd__", x.w),
+        changed(x.v, "__isub__", x.w),
+        changed(x.f, "__iadd__", x.f),
+        changed(x.f, "__isub__", 0.5 * x.f),
+        changed(x.Y, "__iadd__", x.Z),
+        changed(x.Z, "__isub__", x.Y),
+    ],
+    "v as a matrix": lambda lib, x: [x.v.homogeneous, (x.p[0] if lib is OURS else float(x.p[0])) * x.v],
+    "Y - Z": lambda lib, x: [(x.Y + x.Z) - x.Z, x.Z - x.Y, x.Y - lib.Inertia.Zero()],
+    "Y in place": lambda lib, x: changed(x.Y, "setIdentity"),
+    "inverse, variation": lambda lib, x: [x.Y.inverse(), x.Y.variation(x.v)],
+    "pseudo-inertia": lambda lib, x: [
+        (J := x.Y.toPseudoInertia()).toMatrix(),
+        J.toDynamicParameters(),
+        J.toInertia(),
+        lib.Inertia.FromPseudoInertia(J),
+        lib.PseudoInertia.FromInertia(x.Y),
+        lib.PseudoInertia.FromMatrix(J.toMatrix()),
+        lib.PseudoInertia.FromDynamicParameters(x.Y.toDynamicParameters()),
+        lib.PseudoInertia(J.mass, J.h, J.sigma).copy(),
+    ],
+    "log-Cholesky parameters": lambda lib, x: [
+        (logs := lib.LogCholeskyParameters(joined(lib, x.p, x.v.vector, 0.3))).parameters,
+        logs.copy().toDynamicParameters(),
+        logs.toPseudoInertia(),
+        logs.toInertia(),
+        logs.calculateJacobian(),
+        lib.Inertia.FromLogCholeskyParameters(logs),
+    ],
+    "Symmetric3, the rest": lambda lib, x: [
+        (S := lib.Symmetric3(x.Y.inertia)) + x.Z.inertia,
+        S - x.Z.inertia,
+        lib.Symmetric3.vxs(S, x.p),
+        lib.Symmetric3.Zero(),
+        lib.Symmetric3.Identity(),
+        changed(S, "setZero"),
+        changed(S, "setIdentity"),
+        changed(S, "setRandom"),
+        changed(S, "fill", (x.p[0] if lib is OURS else float(x.p[0]))),
+        changed(S, "setDiagonal", x.p),
+        changed(S, "__iadd__", S),
+        changed(S, "__isub__", lib.Symmetric3(x.Z.inertia)),
+        changed(S, "__imul__", 3.0),
+        lib.Symmetric3(S.data),
+        lib.Symmetric3(*(S.data[k] for k in range(6))),
+    ],
+    "quaternions, the rest": lambda lib, x: [
+        (a := lib.Quaternion(x.M.rotation)).slerp(0.3, b := lib.Quaternion(x.N.rotation)),
+        a.slerp(-0.4, b.conjugate()),
+        b.slerp(1.2, lib.Quaternion(-1.0 * a.coeffs())),
+        ca.vertcat(a.angularDistance(b), a.angularDistance(b.inverse()), abs(a), a[0], a[3]),
+        lib.Quaternion.FromTwoVectors(x.p, x.v.linear),
+        lib.Quaternion(x.v.angular, x.p),
+        changed(a, "setFromTwoVectors", x.v.linear, x.f.linear),
+        changed(a, "setIdentity"),
+        changed(a, "assign", b),
+        changed(a, "assign", lib.AngleAxis(b)),
+        changed(a, "__imul__", b),
+        changed(a, "__setitem__", 1, 0.25),
+        changed(lib.Quaternion(2.0 * a.coeffs()), "normalize"),
+    ],
+    "AngleAxis": lambda lib, x: [
+        (a := lib.AngleAxis(x.M.rotation)),
+        (b := lib.AngleAxis(lib.Quaternion(x.N.rotation))),
+        lib.AngleAxis(b.angle, a.axis),
+        lib.AngleAxis(a),
+        lib.AngleAxis(lib.Quaternion(-1.0 * lib.Quaternion(x.M.rotation).coeffs())),
+        lib.AngleAxis(np.eye(3)),
+        a.matrix(),
+        b.toRotationMatrix(),
+        a.inverse(),
+        a * b,
+        a * lib.Quaternion(b),
+        a * x.p,
+        lib.Quaternion(a),
+        changed(a, "fromRotationMatrix", x.N.rotation),
+    ],
+    "capsules": lambda lib, x: [lib.Inertia.FromCapsule(2.0, 0.1, 0.4), lib.Inertia.FromCapsule(2.0, 0.1, 0.0)],
     "neutral": lambda lib, x: [lib.SE3.Identity(), lib.Motion.Zero(), lib.Force.Zero(), lib.Inertia.Zero()],
 }
+
+
+def seeded(call: Callable[..., Any], *given: Any) -> Any:
+    """What Pinocchio's random numbers do not change."""
+    pin.seed(1)
+    return call(*given)
+
+
+def changed(x: Any, method: str, *given: Any) -> Any:
+    """A copy, after a method that changes it in place."""
+    copied = type(x)(x)
+    returned = seeded(getattr(copied, method), *given)
+    assert returned is None or value(returned).shape == value(copied).shape
+    return copied
+
+
+def joined(lib: Any, *columns: Any) -> Any:
+    return ca.vertcat(*columns) if lib is OURS else np.hstack(columns)
 
 
 def value(x: Any) -> Any:
     """The entries of a result, as one column."""
     if isinstance(x, list):
         return ca.vertcat(*map(value, x))
-    for attribute in ("toDynamicParameters", "coeffs"):
+    if hasattr(x, "axis"):
+        return value([x.angle, x.axis])
+    for attribute in ("toDynamicParameters", "coeffs", "matrix"):
         if hasattr(x, attribute):
             return value(getattr(x, attribute)())
     x = getattr(x, "vector", getattr(x, "homogeneous", x))
@@ -201,6 +313,167 @@ def test_vectors_are_set_as_a_whole(given: SimpleNamespace) -> None:
         twist.vector = np.zeros(5)
 
 
+ABSENT = {
+    "cast": "of types of scalars; the constructor converts",
+    "decomposeltI": "pin 4.1 has no array for what it returns",
+    "id": "an address in C++",
+    "__getinitargs__": "of pickle",
+    "__getstate_manages_dict__": "of pickle",
+    "__instance_size__": "of pickle",
+    "__safe_for_unpickling__": "of pickle",
+    "__setstate__": "of pickle",
+}
+"""Names of Pinocchio's objects that are not there, and why."""
+
+OTHER_ARGUMENTS = {
+    "AngleAxis.fromRotationMatrix": "pin's has a space in it",
+    "Force.dot": "as Motion.dot",
+    "Motion.dot": "one method for motions and forces",
+    "Symmetric3.inverse": "gives the matrix; pin 4.1 leaves the array unchanged that is given for it",
+    "Symmetric3.rhsMult": "as inverse",
+    "Symmetric3.svx": "pin's v is the matrix, its S3 the vector",
+    "Symmetric3.vxs": "as svx",
+}
+"""Methods whose arguments are called otherwise, and why."""
+
+
+def example(kind: str) -> Any:
+    return OURS.Frame("tool", 0, pin.SE3.Identity(), pin.OP_FRAME) if kind == "Frame" else getattr(OURS, kind)()
+
+
+def names_of(kind: str) -> set[str]:
+    """Public names and operators of a class of Pinocchio."""
+    ordinary = {"__dict__", "__module__", "__weakref__", *dir(object)}
+    return {name for name in dir(getattr(pin, kind)) if name not in ordinary and (name[0] != "_" or name[:2] == "__")}
+
+
+@pytest.mark.filterwarnings("ignore:Deprecated:DeprecationWarning")  # of Frame.parent and Frame.previousFrame
+@pytest.mark.parametrize("kind", objects.__all__)
+def test_every_name_of_pinocchio_is_there_or_known_to_be_absent(kind: str) -> None:
+    ours = example(kind)
+    assert {name for name in names_of(kind) if not hasattr(ours, name)} == names_of(kind) & ABSENT.keys()
+    assert ABSENT.keys() <= set().union(*map(names_of, objects.__all__))
+
+
+def test_methods_have_the_arguments_of_pinocchio() -> None:
+    """Those of one signature, whose arguments have names."""
+    found = dict[str, tuple[list[str], list[str]]]()
+    for kind in objects.__all__:
+        for name in names_of(kind) - ABSENT.keys():
+            said = re.findall(rf"^{name}\((.*)\) ->", str(getattr(getattr(pin, kind), name).__doc__), re.MULTILINE)
+            theirs = re.findall(r"\(\w+(?:\.\w+)?\)(\w+)", said[0]) if len(said) == 1 else ["arg1"]
+            if not any(argument[:3] == "arg" for argument in theirs):
+                parameters = list(inspect.signature(getattr(OURS.__dict__[kind], name)).parameters)
+                found[f"{kind}.{name}"] = [x for x in theirs if x != "self"], [x for x in parameters if x != "self"]
+    assert len(found) > 80
+    assert {name for name, (theirs, ours) in found.items() if theirs != ours} == OTHER_ARGUMENTS.keys()
+
+
+@pytest.mark.filterwarnings("ignore:Deprecated:DeprecationWarning")  # of Frame.parent and Frame.previousFrame
+@pytest.mark.parametrize("kind", objects.__all__)
+def test_what_pinocchio_sets_can_be_set(kind: str) -> None:
+    properties = {name: x for name in names_of(kind) if isinstance(x := getattr(pin, kind).__dict__[name], property)}
+    for name, x in properties.items():
+        ours = example(kind)
+        if x.fset is not None:
+            setattr(ours, name, getattr(ours, name))
+            assert ours == example(kind)
+        else:
+            with pytest.raises(AttributeError):
+                setattr(ours, name, getattr(ours, name))
+
+
+def test_where_pinocchio_is_wrong(given: SimpleNamespace) -> None:
+    """The rows of docs/conventions.md."""
+    theirs, ours = pin.Symmetric3(given.Y.inertia), OURS.Symmetric3(given.Y.inertia)
+    assert relative_error(pin.Symmetric3.svx(theirs, given.p), pin.Symmetric3.vxs(theirs, given.p)) == 0
+    assert relative_error(ours.svx(given.p).full(), given.Y.inertia @ pin.skew(given.p)) < 1e-15
+    left = np.zeros((3, 3)), np.zeros(3)
+    theirs.inverse(left[0])
+    pin.Symmetric3.rhsMult(theirs, given.p, left[1])
+    assert not any(map(np.any, left))
+    assert relative_error(ours.inverse().full() @ given.Y.inertia, np.eye(3)) < 1e-15
+    lighter, heavier = sorted((given.Y, given.Z), key=lambda body: body.mass)
+    expected = lighter.toDynamicParameters() - heavier.toDynamicParameters()
+    assert relative_error((lighter - heavier).toDynamicParameters(), expected) > 1
+    assert relative_error((OURS.Inertia(lighter) - heavier).toDynamicParameters().full().ravel(), expected) < 1e-14
+
+
+def test_equality_is_of_numbers_or_of_expressions(given: SimpleNamespace) -> None:
+    x = ca.SX.sym("x", 6)
+    assert OURS.Motion(given.v) == given.v != OURS.Motion.Zero()
+    assert OURS.Motion(x) == OURS.Motion(x).copy()
+    assert OURS.Motion(given.v) != OURS.Force(given.v.vector)
+    assert len({OURS.SE3(), OURS.SE3()}) == 2
+    with pytest.raises(UnsupportedError, match="Motion: has symbols, which have no value yet"):
+        _ = OURS.Motion(x) == given.v
+    with pytest.raises(UnsupportedError, match="Quaternion: has symbols"):
+        OURS.Quaternion(x[:4]).isApprox(OURS.Quaternion())
+
+
+def test_numbers_are_arrays_and_pinocchio_may_stand_on_the_left(given: SimpleNamespace) -> None:
+    for x in (given.M, given.v, given.f, given.Y):
+        assert np.array_equal(np.asarray(getattr(OURS, type(x).__name__)(x)), np.asarray(x))
+    v = OURS.Motion(ca.SX.sym("v", 6))
+    M, Y, w = OURS.SE3(given.M), OURS.Inertia(given.Y), OURS.Motion(given.v)
+    for left, right in (
+        (np.float64(2.0) * v, v * 2.0),
+        (ca.SX(2) * v, v * 2.0),
+        (given.M * v, M * v),
+        (given.Y * v, Y * v),
+        (given.v + v, w + v),
+        (given.v - v, w - v),
+    ):
+        assert type(left) is type(right)
+        assert ca.is_equal(left.vector, right.vector, 9)
+    assert ca.is_equal(np.eye(6) @ v, v.vector, 9)
+    with pytest.raises(UnsupportedError, match="Motion: has symbols"):
+        np.asarray(v)
+
+
+def test_deep_copies_are_apart() -> None:
+    placed = OURS.SE3(np.eye(3), ca.MX.sym("p", 3))
+    for x in (copy.copy(placed), copy.deepcopy(placed)):
+        assert x == placed
+        x.translation = np.zeros(3)
+        assert x.isIdentity()
+        assert placed.translation.is_symbolic()
+
+
+def test_frames_keep_what_is_set_and_symbols() -> None:
+    frame, p = example("Frame"), ca.SX.sym("p", 3)
+    frame.name, frame.parentJoint, frame.placement = "hand", 2, OURS.SE3(np.eye(3), p)
+    frame.inertia = OURS.Inertia.FromSphere(2.0, 0.1)
+    for copied in (frame.copy(), copy.deepcopy(frame)):
+        assert copied == frame != example("Frame")
+        assert (copied.pin.name, copied.pin.parentJoint, copied.pin.inertia.mass) == ("hand", 2, 2.0)
+        assert ca.is_equal(copied.placement.translation, p)
+    with pytest.raises(UnsupportedError, match="Inertia: has symbols"):
+        frame.inertia = OURS.Inertia(p[0], np.zeros(3), np.eye(3))
+    with pytest.raises(ArgumentTypeError, match=r"Frame.parentJoint: Pinocchio does not take \(str\)"):
+        frame.parentJoint = "elbow"
+
+
+@pytest.mark.parametrize("b", [[-1.0, 2, -3], [0, 0, 1.0], [2.0, 0, 0]])
+def test_opposite_and_equal_directions_have_rotations(b: list[float]) -> None:
+    x, b = ca.SX.sym("x", 3), np.array(b)
+    for sign in (-1, 1):
+        turn = OURS.Quaternion.FromTwoVectors(sign * x, b)
+        f = ca.Function("f", [x], [turn.coeffs(), ca.jacobian(turn.coeffs(), x)])
+        coefficients, slope = f(b)
+        assert float(ca.norm_2(coefficients)) == pytest.approx(1, abs=1e-15)
+        assert relative_error((OURS.Quaternion(coefficients) * (sign * b)).full().ravel(), b) < 1e-15
+        assert np.isfinite(slope.full()).all()
+
+
+def test_what_turns_nowhere_has_finite_derivatives() -> None:
+    w, e = ca.SX.sym("w", 3), OURS.Quaternion()
+    turn = OURS.Quaternion(OURS.exp3_quat(w))
+    about = OURS.AngleAxis(turn)
+    slopes = [ca.jacobian(x, w) for x in (e.slerp(0.3, turn).coeffs(), about.angle, about.axis, about.matrix())]
+    assert all(np.isfinite(x.full()).all() for x in ca.Function("f", [w], slopes)(np.zeros(3)))
+
+
 def test_logarithms_have_finite_derivatives_everywhere() -> None:
     d = ca.SX.sym("d", 6)
     for turn in (np.zeros(3), np.array([np.pi, 0, 0]), np.array([0, np.pi, 0]), np.array([0, 0, np.pi - 1e-9])):
@@ -241,7 +514,9 @@ def test_refusals(given: SimpleNamespace) -> None:
         OURS.SE3(np.eye(3), [0.0, np.nan, 0.0])
     with pytest.raises(ArgumentError, match=r"Motion: got 5 × 1 entries; give 6 × 1"):
         OURS.Motion(ca.SX.sym("v", 5))
-    with pytest.raises(ArgumentTypeError, match=r"Motion: got a Force; it is of the other kind"):
+    with pytest.raises(
+        ArgumentTypeError, match=r"Motion: got \(Force\); give \(linear, angular\), or one column \(6\)"
+    ):
         OURS.Motion(given.f)
     with pytest.raises(ArgumentTypeError, match=r"Force: got \(Motion\); give \(linear, angular\)"):
         OURS.Force(OURS.Motion(given.v))
@@ -253,5 +528,31 @@ def test_refusals(given: SimpleNamespace) -> None:
         OURS.SE3(np.eye(3), ca.MX.sym("p", 3)).numbers()
     with pytest.raises(ArgumentError, match=r"rpy.rotate: got the axis 'w'; give 'x', 'y' or 'z'"):
         OURS.rpy.rotate("w", 0.1)
+    x, y = ca.SX.sym("x", 6), ca.MX.sym("y", 6)
+    mixed = "got SX and MX, which CasADi does not mix; give symbols of one of them"
+    with pytest.raises(ArgumentTypeError, match=rf"Motion.__add__: {mixed}"):
+        OURS.Motion(x) + OURS.Motion(y)
+    with pytest.raises(ArgumentTypeError, match=rf"Motion.__mul__: {mixed}"):
+        y[0] * OURS.Motion(x)
+    with pytest.raises(ArgumentTypeError, match=rf"SE3: {mixed}"):
+        OURS.SE3(ca.SX.eye(3), y[:3])
+    with pytest.raises(ArgumentTypeError, match=rf"Inertia.FromEllipsoid: {mixed}"):
+        OURS.Inertia.FromBox(x[0], y[0], 0.1, 0.2)
+    with pytest.raises(ArgumentError, match=r"Motion: got 3 × 1 entries; give 6 × 1"):
+        OURS.Motion(x) + x[:3]
+    with pytest.raises(ArgumentError, match=r"Motion: entry \[0\] is nan; give finite numbers"):
+        OURS.Motion(x) - np.full(6, np.nan)
+    with pytest.raises(ArgumentError, match=r"Motion: factor: got 6 × 1 entries; give 1 × 1"):
+        OURS.Motion(x) * OURS.Motion(x)
+    with pytest.raises(ArgumentError, match=r"Motion: got numbers of shape \(2, 3, 1\); give a matrix"):
+        OURS.Motion(np.zeros((2, 3, 1)))
+    with pytest.raises(ArgumentTypeError, match=r"Quaternion: got \(int, int, int\); give w, x, y, z, or one column"):
+        OURS.Quaternion(1, 2, 3)
+    with pytest.raises(ArgumentError, match=r"Quaternion\[4\]: give 0 \(x\), 1 \(y\), 2 \(z\) or 3 \(w\)"):
+        OURS.Quaternion()[4]
+    with pytest.raises(ArgumentError, match="Quaternion: got a vector of zeros, which has no direction"):
+        OURS.Quaternion.FromTwoVectors(np.zeros(3), x[:3])
+    with pytest.raises(ArgumentTypeError, match=r"Symmetric3: got \(int, int\); give a matrix \(3 × 3\), or xx"):
+        OURS.Symmetric3(1, 2)
     with pytest.raises(ArgumentTypeError, match="cannot be made one matrix of SX or MX"):
         OURS.Motion([ca.SX.sym("x"), ca.MX.sym("y")])

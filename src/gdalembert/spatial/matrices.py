@@ -37,25 +37,31 @@ def _casadi(what: str, given: Any) -> Matrix:
         return given
     if isinstance(given, np.ndarray) and given.dtype == object:
         given = given.tolist()
-    if isinstance(given, list | tuple) and _has_symbols(given):
+    if isinstance(given, list | tuple) and _has_matrices(given):
         rows = [each if isinstance(each, list | tuple) else [each] for each in given]
         try:
-            return ca.vertcat(*(ca.horzcat(*row) for row in rows))
+            given = ca.vertcat(*(ca.horzcat(*row) for row in rows))
         except (NotImplementedError, RuntimeError):
             raise ArgumentTypeError(
                 f"{what}: cannot be made one matrix of SX or MX; give rows of equal length"
             ) from None
-    return ca.DM(numbers(what, given, expected="numbers, SX or MX"))
+    if isinstance(given, ca.SX | ca.MX):
+        return given
+    values = numbers(what, given, expected="numbers, SX or MX")
+    if values.ndim > 2:
+        raise ArgumentError(f"{what}: got numbers of shape {values.shape}; give a matrix")
+    return ca.DM(values)
 
 
-def _has_symbols(given: Any) -> bool:
+def _has_matrices(given: Any) -> bool:
     if isinstance(given, list | tuple):
-        return any(_has_symbols(each) for each in given)
-    return isinstance(given, ca.SX | ca.MX)
+        return any(_has_matrices(each) for each in given)
+    return isinstance(given, ca.SX | ca.MX | ca.DM)
 
 
 def shape_of(given: Any) -> tuple[int, ...]:
-    """The shape of a matrix or of a list; NumPy does not see that of symbols."""
+    """The shape of a matrix, a list or an object; NumPy does not see that of symbols."""
+    given = getattr(given, "np", given)
     return tuple(given.shape) if hasattr(given, "shape") else np.shape(given)
 
 
