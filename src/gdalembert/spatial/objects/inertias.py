@@ -11,12 +11,12 @@ from gdalembert import spatial
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.spatial.algebra import Matrix, skew
 from gdalembert.spatial.matrices import matrix, shape_of
-from gdalembert.spatial.objects.parts import Part, Spatial, Sum, filled
+from gdalembert.spatial.objects.parts import Additive, Part, Spatial, filled
 from gdalembert.spatial.objects.placements import SE3
 from gdalembert.spatial.objects.vectors import Force, Motion
 
 
-class Symmetric3(Sum):
+class Symmetric3(Additive):
     """A symmetric matrix (3 × 3), of which the lower triangle counts, or its entries xx, xy, yy, xz, yz, zz."""
 
     pin = pin.Symmetric3
@@ -104,7 +104,7 @@ def _scalars(what: str, *given: Any) -> list[Matrix]:
     return [matrix(what, x, 1) for x in given]
 
 
-class Inertia(Sum):
+class Inertia(Additive):
     """A body: mass [kg], centre of mass ``lever`` (3, m), and ``inertia`` about it (3 × 3, kg m²)."""
 
     pin = pin.Inertia

@@ -203,7 +203,7 @@ class Spatial(ABC):
         return f"{type(self).__name__}({', '.join(map(str, self.parts))})"
 
 
-class Sum(Spatial):
+class Additive(Spatial):
     """An object that others of its class may be added to."""
 
     Zero, setZero = filled("Zero")

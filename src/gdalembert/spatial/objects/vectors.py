@@ -11,11 +11,11 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.spatial.algebra import Matrix, skew
 from gdalembert.spatial.matrices import matrix
-from gdalembert.spatial.objects.parts import Part, Sum, own
+from gdalembert.spatial.objects.parts import Additive, Part, own
 from gdalembert.spatial.objects.placements import SE3
 
 
-class _Pair(Sum):
+class _Pair(Additive):
     """Two vectors: (linear, angular), or one column (6)."""
 
     _names = ("linear", "angular")
