@@ -431,6 +431,13 @@ def test_numbers_are_arrays_and_pinocchio_may_stand_on_the_left(given: SimpleNam
         np.asarray(v)
 
 
+def test_coefficients_of_quaternions_are_entries() -> None:
+    q, w = OURS.Quaternion(), ca.SX.sym("w")
+    q.w = w
+    assert ca.is_equal(ca.vertcat(*q), q.coeffs(), 2)
+    assert [len(q), q.x.is_zero(), ca.is_equal(q[3], w, 2)] == [4, True, True]
+
+
 def test_deep_copies_are_apart() -> None:
     placed = OURS.SE3(np.eye(3), ca.MX.sym("p", 3))
     for x in (copy.copy(placed), copy.deepcopy(placed)):
