@@ -76,13 +76,12 @@ class Quaternion(Spatial):
         return iter(ca.vertsplit(self._coefficients))
 
     def __getitem__(self, k: int) -> Matrix:
-        if k not in range(4):
-            raise ArgumentError(f"Quaternion[{shown(k)}]: give 0 (x), 1 (y), 2 (z) or 3 (w)")
-        return self._coefficients[k]
+        return self._coefficients[_index(k)]
 
     def __setitem__(self, k: int, x: Any) -> None:
-        before, after = self._coefficients[:k], self._coefficients[k + 1 :]
-        self._coefficients = ca.vertcat(before, matrix(f"Quaternion[{k}]", x, *self[k].shape), after)
+        entries = [*self]
+        entries[_index(k)] = matrix(f"Quaternion[{k}]", x, 1)
+        self._coefficients = ca.vertcat(*entries)
 
     def vec(self) -> Matrix:
         return self._coefficients[:3]
@@ -136,6 +135,12 @@ class Quaternion(Spatial):
         """At t from 0 (this rotation) to 1 (the other one), by the shorter way, at a constant angular velocity."""
         way = matrix("Quaternion.slerp: t", t, 1) * self._way_to(other)
         return Quaternion(maps.quaternion_product(self._coefficients, maps.quaternion_exp(way)))
+
+
+def _index(k: int) -> int:
+    if k not in range(4):
+        raise ArgumentError(f"Quaternion[{shown(k)}]: give 0 (x), 1 (y), 2 (z) or 3 (w)")
+    return k
 
 
 def _between(a: Any, b: Any) -> Matrix:
