@@ -469,9 +469,19 @@ def symbolic(kind: type, s: SimpleNamespace) -> SimpleNamespace:
     return SimpleNamespace(**vars(s) | {name: kind.sym(name, len(getattr(s, name))) for name in SYMBOLIC})
 
 
+CLIENTS: dict[int, tuple[pin.Model, cpin.Model]] = {}
+"""One for each robot, so that its Functions are built once."""
+
+
+def client(model: pin.Model) -> cpin.Model:
+    if id(model) not in CLIENTS:
+        CLIENTS[id(model)] = model, cpin.Model(model)
+    return CLIENTS[id(model)][1]
+
+
 def graph(kind: type, name: str, model: pin.Model, s: SimpleNamespace) -> ca.Function:
     """The program in symbols, as a Function of the state."""
-    cmodel, x = cpin.Model(model), symbolic(kind, s)
+    cmodel, x = client(model), symbolic(kind, s)
     result = value(PROGRAMS[name](cpin, cmodel, cmodel.createData(), x))
     return ca.Function(name, [getattr(x, each) for each in SYMBOLIC], [result])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 import casadi as ca
@@ -86,12 +87,18 @@ ONE: dict[str, tuple[Read, Read]] = {
 """One result, by the client and by our own Functions."""
 
 
+@cache
+def libraries(robot: str) -> tuple[pin.Model, cpin.Model, gd.NewtonEuler, gd.Kinematics]:
+    """A robot of ROBOTS, and its Functions, by Pinocchio's names and by ours."""
+    model = ROBOTS[robot]()
+    return model, cpin.Model(model), gd.NewtonEuler(model), gd.Kinematics(model)
+
+
 @pytest.mark.parametrize("name", quick(ONE, "rnea", "crba", "position"))
 @pytest.mark.parametrize("robot", quick(ROBOTS, "arm"))
 def test_one_result_is_as_large_as_our_own(name: str, robot: str) -> None:
-    model = ROBOTS[robot]()
-    cmodel, client, own = cpin.Model(model), *ONE[name]
-    dyn, kin = gd.NewtonEuler(model), gd.Kinematics(model)
+    model, cmodel, dyn, kin = libraries(robot)
+    client, own = ONE[name]
     theirs = count(model, lambda s: client(cmodel, cmodel.createData(), s))
     assert theirs <= 1.02 * count(model, lambda s: own(dyn, kin, s))
 
@@ -246,10 +253,10 @@ SEVERAL: dict[str, tuple[Several, Several, float]] = {
 @pytest.mark.parametrize("name", quick(SEVERAL, "placements", "positions"))
 @pytest.mark.parametrize("robot", quick(ROBOTS, "quadruped"))
 def test_several_results_are_hardly_larger_than_our_own(name: str, robot: str) -> None:
-    model, (client, own, bound) = ROBOTS[robot](), SEVERAL[name]
-    cmodel, frames = cpin.Model(model), tips(model)
+    (model, cmodel, _, kin), (client, own, bound) = libraries(robot), SEVERAL[name]
+    frames = tips(model)
     theirs = count(model, lambda s: client(cmodel, cmodel.createData(), frames, s), len(frames))
-    assert theirs <= bound * count(model, lambda s: own(model, gd.Kinematics(model), frames, s), len(frames))
+    assert theirs <= bound * count(model, lambda s: own(model, kin, frames, s), len(frames))
 
 
 @pytest.mark.long

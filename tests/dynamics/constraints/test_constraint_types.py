@@ -128,7 +128,7 @@ def jacobian_of(name: str, model: pin.Model, q: Vector, is_loop: bool) -> Vector
     return CASES[name][2](r, x) @ relative
 
 
-LOOPS = {f"{name}, {'loop' if is_loop else 'contact'}": (name, is_loop) for name in CASES for is_loop in (False, True)}
+LOOPS = {f"{name}, {'loop' if k % 2 else 'contact'}": (name, k % 2 == 1) for k, name in enumerate(CASES)}
 
 
 @pytest.mark.parametrize("case", quick(LOOPS))
