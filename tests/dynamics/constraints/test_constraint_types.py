@@ -128,10 +128,12 @@ def jacobian_of(name: str, model: pin.Model, q: Vector, is_loop: bool) -> Vector
     return CASES[name][2](r, x) @ relative
 
 
-LOOPS = {f"{name}, {'loop' if k % 2 else 'contact'}": (name, k % 2 == 1) for k, name in enumerate(CASES)}
+LOOPS = {f"{name}, {'loop' if is_loop else 'contact'}": (name, is_loop) for name in CASES for is_loop in (False, True)}
+ONCE = [f"{name}, {kind}" for name, kind in zip(CASES, itertools.cycle(("loop", "contact")), strict=False)]
+"""Every type once, at a contact or at a loop."""
 
 
-@pytest.mark.parametrize("case", quick(LOOPS))
+@pytest.mark.parametrize("case", quick(ONCE))
 def test_a_type_obeys_the_kkt_system_of_its_rows(case: str) -> None:
     """Accelerations, forces, impulses, torques and derivatives, by articulated bodies and by M."""
     name, is_loop = LOOPS[case]
@@ -210,12 +212,8 @@ def test_holonomic_rows_are_the_rates_of_the_residual(case: str) -> None:
     assert not (after - before)[~held].any()
 
 
-MOVED = [f"{name}, {kind}" for name, kind in zip(CASES, itertools.cycle(("loop", "contact")), strict=False)]
-"""Every type once, at a contact or at a loop."""
-
-
 @pytest.mark.long
-@pytest.mark.parametrize("case", MOVED)
+@pytest.mark.parametrize("case", ONCE)
 def test_a_motion_keeps_the_constraint_and_its_energy(case: str) -> None:
     name, is_loop = LOOPS[case]
     model = model_of()
