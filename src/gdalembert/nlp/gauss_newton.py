@@ -12,7 +12,8 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.compilation.compiled_function import CompiledFunction
-from gdalembert.nlp.stage_qp import StageQP, aligned, opened, source_of
+from gdalembert.compilation.sized_code import aligned, opened, source_of
+from gdalembert.nlp.stage_qp import StageQP
 from gdalembert.spatial.arrays import Array
 
 LARGEST = 1e6
@@ -80,25 +81,14 @@ class GaussNewton:
     ) -> None:
         self.sizes, n = sizes, sizes.intervals
         self.qp = StageQP(sizes.nx, sizes.nu, n, rows=sizes.rows)
-        wide, shapes = self.qp.wide, {"x": sizes.state, "u": sizes.nu, "w": sizes.eliminated}
-        self.arrays: dict[str, Array] = {name: aligned(n + 1, size) for name, size in shapes.items()}
-        self.arrays |= {f"next_{name}": aligned(n + 1, size) for name, size in shapes.items()}
-        self.arrays |= {
-            "y": aligned(n + 1, sizes.state),
-            "z": aligned(n + 1, wide),
-            "change": aligned(n + 1, sizes.eliminated),
-            "J": aligned(n, sizes.nx, sizes.nx),
-            "j": aligned(n, sizes.nx),
-            "L": aligned(n + 1, sizes.eliminated, sizes.eliminated),
-            "K": aligned(n + 1, sizes.eliminated, wide),
-            "S": aligned(n + 1, sizes.squares, wide),
-            "s": aligned(n + 1, sizes.squares),
-            "w_s": aligned(n + 1, sizes.squares),
-            "k": aligned(n + 1, sizes.eliminated),
-            "cost": aligned(n + 1, 1),
-            "x_0": aligned(sizes.state),
-            "delta": aligned(sizes.nx),
-        }
+        nx, m, squares, wide = sizes.nx, sizes.eliminated, sizes.squares, self.qp.wide
+        shapes: dict[str, tuple[int, ...]] = {"x": (sizes.state,), "u": (sizes.nu,), "w": (m,)}
+        shapes |= {f"next_{name}": shape for name, shape in shapes.items()}
+        shapes |= {"y": (sizes.state,), "z": (wide,), "change": (m,), "cost": (1,), "J": (nx, nx), "j": (nx,)}
+        shapes |= {"L": (m, m), "K": (m, wide), "k": (m,)}
+        shapes |= {"S": (squares, wide), "s": (squares,), "w_s": (squares,)}
+        self.arrays: dict[str, Array] = {name: aligned(n + 1, *shape) for name, shape in shapes.items()}
+        self.arrays |= {"x_0": aligned(sizes.state), "delta": aligned(nx)}
         self.arrays |= {name: self.qp.memory[name] for name in ("A", "b", "H", "g", "G", "lower", "upper")}
         self.arrays |= given
         self.arrays["x_next"] = self.arrays["x"][1:]
@@ -192,8 +182,7 @@ class GaussNewton:
 
 
 def _library(sizes: Sizes) -> ctypes.CDLL:
-    macros = macros_of(sizes)
-    text = source_of(macros.pop("NX"), macros.pop("NU"), macros.pop("NG"), "stage_qp.c", "gauss_newton.c", **macros)
+    text = source_of(__package__, macros_of(sizes), "stage_qp.c", "gauss_newton.c")
 
     def usable(path: Path) -> ctypes.CDLL:
         library = ctypes.CDLL(str(path))

@@ -8,15 +8,13 @@ and Rao, Wright and Rawlings 1998).
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.compilation.machine_code import Compiler, library_of
+from gdalembert.compilation.sized_code import aligned, opened, source_of
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arguments import integer, number, vector
 from gdalembert.spatial.arrays import Array
@@ -87,18 +85,10 @@ class StageQP:
         self.wide, self.limits = wide, limits
         n, nz = self.intervals, self.nx + self.nu
         self.workspace = aligned((n + 1) * size // 8)
-        self.memory = {
-            "A": aligned(n + 1, self.nx, wide),
-            "H": aligned(n + 1, nz, wide),
-            "g": aligned(n + 1, wide),
-            "G": aligned(n + 1, count, wide),
-            "b": aligned(n + 1, self.nx),
-            "lower": aligned(n + 1, limits),
-            "upper": aligned(n + 1, limits),
-            "x_0": aligned(self.nx),
-            "w1": aligned(limits),
-            "w2": aligned(limits),
-        }
+        shapes = {"A": (self.nx, wide), "H": (nz, wide), "g": (wide,), "G": (count, wide), "b": (self.nx,)}
+        shapes |= {"lower": (limits,), "upper": (limits,)}
+        self.memory = {name: aligned(n + 1, *shape) for name, shape in shapes.items()}
+        self.memory |= {"x_0": aligned(self.nx), "w1": aligned(limits), "w2": aligned(limits)}
         self.memory["lower"][:], self.memory["upper"][:], self.memory["w1"][:] = -np.inf, np.inf, -1.0
         self._z, self._found, self._first_row = aligned(n + 1, wide), np.zeros(4), wide
         addresses = [array.ctypes.data for array in self.memory.values()]
@@ -128,12 +118,7 @@ class StageQP:
             self.memory[key][self._first_row :] = weight if rows else (-1.0 if key == "w1" else 0.0)
 
     def __call__(
-        self,
-        x_0: npt.ArrayLike,
-        *,
-        iterations: int = 60,
-        tolerance: float = 1e-8,
-        first_gap: float = 1.0,
+        self, x_0: npt.ArrayLike, *, iterations: int = 60, tolerance: float = 1e-8, first_gap: float = 1.0
     ) -> StageQPSolution:
         """Solve from a state on; the search begins at zero, so that a controller takes steps from its last plan as z.
 
@@ -150,15 +135,8 @@ class StageQP:
         cap = integer("StageQP: iterations", iterations, 1, 1000)
         gaps = number("StageQP: tolerance", tolerance), number("StageQP: first_gap", first_gap)
         self._z[:] = 0.0
-        pointers = (ctypes.c_void_p(array.ctypes.data) for array in (self._z, self._found))
-        self._library.stage_qp(
-            self.intervals,
-            self.program,
-            ctypes.c_void_p(self.workspace.ctypes.data),
-            cap,
-            *map(ctypes.c_double, gaps),
-            *pointers,
-        )
+        memory, *ends = (ctypes.c_void_p(array.ctypes.data) for array in (self.workspace, self._z, self._found))
+        self._library.stage_qp(self.intervals, self.program, memory, cap, *map(ctypes.c_double, gaps), *ends)
         steps, gap, left, status = self._found.tolist()
         u, x = self._z[:-1, : self.nu].copy(), self._z[:, self.nu : self.nu + self.nx].copy()
         return StageQPSolution(u, x, _STATUS[int(status)], int(steps), gap, left)
@@ -172,24 +150,4 @@ def _library(nx: int, nu: int, rows: int) -> ctypes.CDLL:
         library.stage_qp_layout.restype = ctypes.c_int64
         return library
 
-    return opened("StageQP", source_of(nx, nu, rows, "stage_qp.c"), usable)
-
-
-def source_of(nx: int, nu: int, rows: int, *files: str, **sizes: int) -> str:
-    """C files of ``c`` in one, with these sizes as macros."""
-    macros = {"NX": nx, "NU": nu, "NG": rows} | sizes
-    texts = [resources.files(__package__).joinpath("c", name).read_text(encoding="utf-8") for name in files]
-    return "\n".join([*(f"#define {name} {size}" for name, size in macros.items()), *texts])
-
-
-def opened(who: str, source: str, usable: Callable[[Path], ctypes.CDLL]) -> ctypes.CDLL:
-    """The library of a C source, from the cache or compiled now."""
-    return library_of(Compiler(who, without=f"{who} needs one").find(), source, usable)
-
-
-def aligned(*shape: int) -> Array:
-    """Zeros that begin at a multiple of 64 bytes."""
-    size = int(np.prod(shape))
-    memory = np.zeros(size + 8)
-    first = -(memory.ctypes.data // 8) % 8
-    return memory[first : first + size].reshape(shape)
+    return opened("StageQP", source_of(__package__, {"NX": nx, "NU": nu, "NG": rows}, "stage_qp.c"), usable)

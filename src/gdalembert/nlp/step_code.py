@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.compilation.machine_code import row_major
+from gdalembert.compilation.sized_code import source_of
 from gdalembert.nlp.gauss_newton import ARRAYS, LARGEST, GaussNewton, macros_of
-from gdalembert.nlp.stage_qp import source_of
 
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
 _PER_LINE = 6
@@ -78,9 +78,7 @@ def _number(x: float) -> str:
 
 def engine_code(wide: int, sizes: Mapping[str, int]) -> str:
     """The engine for these sizes, with vectors of ``wide`` numbers."""
-    own = {name: sizes[name] for name in ("NX", "NU", "NG")}
-    others = {name: size for name, size in sizes.items() if name not in own}
-    text = source_of(own["NX"], own["NU"], own["NG"], "stage_qp.c", "gauss_newton.c", **others, WIDE=wide)
+    text = source_of(__package__, {**sizes, "WIDE": wide}, "stage_qp.c", "gauss_newton.c")
     hidden = re.sub(
         r"^(int|int64_t|void) (stage_qp|stage_qp_layout|gauss_newton_\w+)\(", r"static \1 \2(", text, flags=re.M
     )

@@ -391,7 +391,7 @@ class TranslationalRotational(SimplifiedDynamics):
     Args:
         model, a_max, v_max, tau_max, q_range: as of :class:`PrunedDynamics`.
         wrist: names of the joints of the wrist; by default all but the first three.
-        clean, springs, friction, forces, actuation, parameters, wrenches: as of :class:`PrunedDynamics`.
+        clean, springs, friction, forces, actuation, motors, parameters, wrenches: as of :class:`PrunedDynamics`.
 
     Raises:
         ArgumentTypeError: if ``wrist`` is not a list of names.

@@ -58,11 +58,6 @@ static void cut(double* rows, int64_t n, int64_t width, int64_t by) {
   for (int64_t k = kept; k < n; ++k) memcpy(rows + k * width, rows + (kept - 1) * width, sizeof(double) * width);
 }
 
-static void shift(Tick* t, int64_t by) {
-  if (!by) return;
-  cut(t->x, t->n + 1, STATE, by), cut(t->u, t->n, NU, by), cut(t->w, t->n, ELIMINATED, by);
-}
-
 /* K and k of the equations L change = K z + k, in place. */
 static void solve_equations(double* L, Row* K, double* k, const int64_t* order) {
   double inverse[ELIMINATED + 1];
@@ -124,7 +119,7 @@ static void eliminate(Tick* t, int64_t i) {
 /* Shift the plan, and make the quadratic program about it; another number than 0 if a Function fails. */
 int64_t gauss_newton_prepare(Tick* t, int64_t by) {
   int64_t n = t->n, failed = 0;
-  shift(t, by);
+  if (by) cut(t->x, n + 1, STATE, by), cut(t->u, n, NU, by), cut(t->w, n, ELIMINATED, by);
   memcpy(t->y, t->x + STATE, sizeof(double) * n * STATE);
   memcpy(t->y + n * STATE, t->x + n * STATE, sizeof(double) * STATE);
   for (int64_t k = 0; k < n; ++k)
