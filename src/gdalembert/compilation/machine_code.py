@@ -23,7 +23,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -35,6 +35,7 @@ import numpy.typing as npt
 
 from gdalembert.compilation.cache import Cache, remove
 from gdalembert.errors import CompilationError
+from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.instructions import evaluate, operations
 
 TIME_LIMIT = 600.0
@@ -421,6 +422,26 @@ def load_library(
 def library_of(tool: Compiler, source: str, open_library: Callable[[Path], Loaded]) -> Loaded:
     """What the library of a C source gives when it is opened, from the cache or built now."""
     return _load(tool, None, (source,), lambda: source, open_library)
+
+
+def source_of(package: str, macros: Mapping[str, int], *files: str) -> str:
+    """C files of the folder ``c`` of a package in one, with these macros."""
+    folder = resources.files(package).joinpath("c")
+    texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in files]
+    return "\n".join([*(f"#define {name} {size}" for name, size in macros.items()), *texts])
+
+
+def opened(who: str, source: str, usable: Callable[[Path], ctypes.CDLL]) -> ctypes.CDLL:
+    """The library of a C source, from the cache or compiled now."""
+    return library_of(Compiler(who, without=f"{who} needs one").find(), source, usable)
+
+
+def aligned(*shape: int) -> Array:
+    """Zeros that begin at a multiple of 64 bytes."""
+    size = int(np.prod(shape))
+    memory = np.zeros(size + 8)
+    first = -(memory.ctypes.data // 8) % 8
+    return memory[first : first + size].reshape(shape)
 
 
 def _load(

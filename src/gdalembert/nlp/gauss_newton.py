@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.compilation.compiled_function import CompiledFunction
-from gdalembert.compilation.sized_code import aligned, opened, source_of
+from gdalembert.compilation.machine_code import aligned, opened, source_of
 from gdalembert.nlp.stage_qp import StageQP
 from gdalembert.spatial.arrays import Array
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.compilation.sized_code import aligned, opened, source_of
+from gdalembert.compilation.machine_code import aligned, opened, source_of
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arguments import integer, number, vector
 from gdalembert.spatial.arrays import Array

@@ -10,8 +10,7 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.compilation.machine_code import row_major
-from gdalembert.compilation.sized_code import source_of
+from gdalembert.compilation.machine_code import row_major, source_of
 from gdalembert.nlp.gauss_newton import ARRAYS, LARGEST, GaussNewton, macros_of
 
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
