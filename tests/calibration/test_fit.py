@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ def model() -> pin.Model:
     return gd.load_urdf("puma560")
 
 
+@cache
 def kinematics(model: pin.Model, *names: str) -> gd.Kinematics:
     return gd.Kinematics(model, parameters={"placement": list(names or [*model.names[1:], "tool"])})
 
@@ -169,6 +171,56 @@ def test_unknown_base_and_tool(model: pin.Model) -> None:
     result = gd.calibration.fit(kin, "tool", q, measured(real, q, "tool", rng), model=model)
     assert np.abs(off(result.model, real, "tool", rng)).max() < 5e-4
     assert result.not_identifiable.parameters == ()
+
+
+@pytest.mark.parametrize("is_pose", [True, False])
+def test_combinations_are_within_their_deviations_far_from_the_model(model: pin.Model, is_pose: bool) -> None:
+    """Base and tool half a metre and a radian away, joints by a millimetre: squared errors by their covariance.
+
+    They are χ² of as many degrees of freedom as there are combinations. Poses give the placements themselves back; of
+    positions, which do not tell how the tool is turned, those are known that a fit without noise finds.
+    """
+    kin, rng, squares, count = kinematics(model), np.random.default_rng(22), 0.0, 0
+    for _ in range(4):
+        truth = np.concatenate([0.5 * rng.normal(size=6), displaced(kin, rng, 1e-3)[:30], 0.3 * rng.normal(size=6)])
+        real = kin.parameters.write(model, truth)
+        q = rng.uniform(-3, 3, (60, 6))
+        given, exact = (measured(real, q, "tool", rng, each) for each in (NOISE, (0.0, 0.0)))
+        if not is_pose:
+            given, exact = given[:, :3, 3], exact[:, :3, 3]
+            truth = gd.calibration.fit(kin, "tool", q, exact).values
+        result = gd.calibration.fit(kin, "tool", q, given, model=model)
+        errors = result.base.matrix @ truth - result.base.values
+        squares, count = squares + errors @ np.linalg.solve(result.base.covariance, errors), count + len(errors)
+        assert np.abs(result.values - truth)[6:36].max() < 5e-3  # what the joints share with the ends is left to these
+        assert np.abs(off(result.model, real, "tool", rng)[:, : 6 if is_pose else 3]).max() < 5e-4
+        infinite = {name for name, x in zip(result.names, result.standard_deviation, strict=True) if np.isinf(x)}
+        assert infinite == set(result.not_identifiable.parameters)
+        assert set(result.not_identifiable.without_effect) == (set() if is_pose else {f"tool.r{x}" for x in "xyz"})
+    assert squares / count == pytest.approx(1.0, abs=4 * np.sqrt(2 / count))
+
+
+def test_what_is_known_is_that_of_the_fitted_placements(model: pin.Model) -> None:
+    """Two ways: Pinocchio's regressor of the calibrated robot, and what a hundredth of it says of each parameter."""
+    kin, rng = kinematics(model), np.random.default_rng(23)
+    truth = np.concatenate([0.5 * rng.normal(size=6), displaced(kin, rng)[:30], 0.3 * rng.normal(size=6)])
+    q = rng.uniform(-3, 3, (40, 6))
+    real = kin.parameters.write(model, truth)
+    result = gd.calibration.fit(kin, "tool", q, measured(real, q, "tool", rng), model=model)
+    robot = result.model
+    data, tool, rows = robot.createData(), robot.getFrameId("tool"), []
+    for each in q:
+        pin.forwardKinematics(robot, data, each)
+        rows.append(np.hstack([pin.computeFrameKinematicRegressor(robot, data, tool, pin.LOCAL), np.eye(6)]))
+        for k in range(0, 42, 6):
+            rows[-1][:, k : k + 6] @= pin.Jexp6(pin.Motion(result.values[k : k + 6]))
+    unit = np.concatenate(rows) / np.linalg.norm(np.concatenate(rows), axis=0)
+    _, values, vt = np.linalg.svd(unit)
+    assert values[30] < 1e-12 < 1e-3 < values[29]
+    unknown = vt[30:].T / np.linalg.norm(np.concatenate(rows), axis=0)[:, None]
+    assert np.abs(result.base.matrix @ unknown).max() < 1e-9
+    outside = np.linalg.norm(vt[30:], axis=0)
+    assert np.isinf(result.standard_deviation).tolist() == (outside > 0.01).tolist()
 
 
 def test_what_a_narrow_motion_does_not_tell_is_named(model: pin.Model) -> None:

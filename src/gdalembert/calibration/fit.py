@@ -1,7 +1,9 @@
 """The placements of a robot from measured poses: Gauss–Newton on the least squares of identification.
 
 Each step is a linear problem in p: rows of positions and rows of angles with a noise each, estimated along what the
-samples excite; what they cannot know stays as near to the model as it can be (Hollerbach and Wampler, "The calibration
+samples excite; what they cannot know is the least p, in sizes by which the ends of the robot may be anywhere. At the
+last p the problem is made linear once more: what can be known, in which combinations and how well is said there, since
+directions turn with placements (Hollerbach and Wampler, "The calibration
 index and taxonomy for robot kinematic calibration methods", Int. J. Robotics Research 15(6), 1996; the combinations
 that nobody could know are found by numbers, as base parameters are; that and the names are ours).
 """
@@ -21,10 +23,9 @@ from gdalembert.dynamics.constraints.constraint import Loop
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, CalibrationWarning, UnsupportedError
 from gdalembert.identification.least_squares import (
-    Combinations,
-    Estimate,
     base_estimate,
     descended,
+    estimated,
     excited,
     not_identifiable,
 )
@@ -55,8 +56,11 @@ def fit(
     """The placements of joints and frames with which a robot is where it was measured.
 
     Positions and angles have a noise each, which follows from the residuals. Combinations of placements that the
-    samples tell are estimated, however large their standard deviations are; along all others the estimate is as near
-    to the model as it can be, and ``not_identifiable`` names them. Standard deviations are those of independent errors.
+    samples tell are estimated, however large their standard deviations are; ``not_identifiable`` names all others.
+    Along these the placements between the ends stay as near to the model as they can: the first joint and the measured
+    frame take what they share with them. How a frame is turned stays as it is if positions alone are measured.
+    Combinations and their standard deviations are those of small changes at the fitted placements, standard deviations
+    those of independent errors.
 
     Args:
         kin: with ``parameters={"placement": names}``: joints and frames whose placements are estimated. Its first joint
@@ -83,13 +87,14 @@ def fit(
     measurement = Measurement(kin, frames, measured_array("fit", measured).ndim == 3, "fit")
     samples = measurement.samples("fit", q, measured, weights)
     samples, others = _split(measurement, samples, held_back)
-    nominal, sizes, names = np.zeros(len(measurement.names)), np.ones(len(measurement.names)), measurement.names
+    sizes, names, nominal = measurement.sizes, measurement.names, np.zeros(len(measurement.names))
     _check_model(kin, model)
     _check_samples(measurement, samples)
-    structure = measurement.of_model  # since corrections couple what is apart in it
-    known = excited(_reduced(measurement, samples, nominal), structure, names, _no_priors(nominal))
-    _check_motion(samples, known, structure)
-    p, estimate, remarks = _descended(measurement, samples)
+    _check_motion(measurement, samples)
+    p, remarks = _descended(measurement, samples)
+    structure, reduced = measurement.structure(p), _reduced(measurement, samples, p / sizes)
+    estimate = estimated(reduced, structure, names, _no_priors(p), nominal, weighted=True, shared=False)
+    effects = structure.torques / sizes
     off = float(np.nanmax(estimate.torque_noise))
     if off > _UNEXPLAINED * measurement.length:
         remarks = [
@@ -103,10 +108,10 @@ def fit(
         frame=measurement.label,
         names=names,
         values=frozen(p),
-        standard_deviation=frozen(estimate.deviation(np.eye(len(p)))),
-        base=base_estimate(estimate, names, sizes, nominal, p, structure.torques),
-        structural_rank=len(measurement.structure(p).own),
-        not_identifiable=not_identifiable(known, structure, names, sizes),
+        standard_deviation=frozen(sizes * estimate.deviation(np.eye(len(p)))),
+        base=base_estimate(estimate, names, sizes, nominal, p, effects),
+        structural_rank=len(structure.own),
+        not_identifiable=not_identifiable(estimate.base, structure, names, sizes, effects),
         condition_number=estimate.condition_number,
         noise=frozen(estimate.torque_noise / np.array([1.0, measurement.length])[: len(estimate.noise)]),
         weights=samples.weights,
@@ -175,8 +180,10 @@ def _check_samples(measurement: Measurement, samples: Samples) -> None:
         )
 
 
-def _check_motion(samples: Samples, known: Combinations, structure: Combinations) -> None:
+def _check_motion(measurement: Measurement, samples: Samples) -> None:
     """Refuse a robot at rest, unless one configuration tells all."""
+    nominal, structure = np.zeros(len(measurement.names)), measurement.of_model
+    known = excited(_reduced(measurement, samples, nominal), structure, measurement.names, _no_priors(nominal))
     q = samples.q[samples.weights.any(axis=1)]
     if len(known.own) < len(structure.own) and np.ptp(q, axis=0).max(initial=0) <= _AT_REST:
         raise ArgumentError(
@@ -199,12 +206,13 @@ def _check_model(kin: Kinematics, model: Any) -> None:
         )
 
 
-def _reduced(measurement: Measurement, samples: Samples, p: Array) -> Reduced:
-    """The triangular factors of [J | r + J p] of each group of rows."""
-    rows = measurement.rows(samples, p)
-    rows[..., -1] += rows[..., :-1] @ p
+def _reduced(measurement: Measurement, samples: Samples, s: Array) -> Reduced:
+    """The triangular factors of [J | r + J s] of each group of rows, in s = p / sizes."""
+    rows = measurement.rows(samples, s * measurement.sizes)
+    rows[..., :-1] = measurement.scaled(rows[..., :-1])
+    rows[..., -1] += rows[..., :-1] @ s
     rows *= np.sqrt(samples.weights)[..., None]
-    factors = np.array([triangular(rows[:, group].reshape(-1, len(p) + 1)) for group in measurement.groups])
+    factors = np.array([triangular(rows[:, group].reshape(-1, len(s) + 1)) for group in measurement.groups])
     counts = np.array([np.count_nonzero(samples.weights[:, group]) for group in measurement.groups], dtype=float)
     sums = np.array([samples.weights[:, group].sum() for group in measurement.groups])
     return Reduced(factors, counts, sums / np.maximum(counts, 1), np.full(len(counts), measurement.length))
@@ -214,19 +222,17 @@ def _no_priors(p: Array) -> Array:
     return np.zeros((0, len(p) + 1))
 
 
-def _descended(measurement: Measurement, samples: Samples) -> tuple[Array, Estimate, list[str]]:
-    """p, the last linear problem, and what is to be said of it."""
+def _descended(measurement: Measurement, samples: Samples) -> tuple[Array, list[str]]:
+    """p, and what is to be said of it."""
     nothing = np.zeros(len(measurement.names))
     found = descended(
-        lambda p: _reduced(measurement, samples, p),
-        measurement.structure,
+        lambda s: _reduced(measurement, samples, s),
+        lambda s: measurement.structure(s * measurement.sizes),
         measurement.names,
         _no_priors(nothing),
         nothing,
         nothing,
         shared=False,
     )
-    if found.has_converged:
-        return found.s, found.estimate, []
     told = "the steps did not converge; the samples leave directions nearly free"
-    return found.s, found.estimate, [told]
+    return found.s * measurement.sizes, [] if found.has_converged else [told]

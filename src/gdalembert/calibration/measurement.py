@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import permutations
 from typing import Any
 
 import casadi as ca
@@ -27,7 +28,7 @@ from gdalembert.dynamics.frame_motion import joints_seen_from
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.identification.least_squares import Combinations
+from gdalembert.identification.least_squares import SPANNED, Combinations
 from gdalembert.model.configuration import check_unit_lengths, lengths, random_configuration, unit_blocks
 from gdalembert.spatial import lie
 from gdalembert.spatial.algebra import Matrix, transform
@@ -39,6 +40,10 @@ from gdalembert.spatial.lie.maps import motion_exp_jacobian, motion_log, motion_
 _RANDOM_STATES = 200
 _NOTHING = 1e-9
 """A shorter motion of a frame [m] is rounding."""
+_INNER = 1e-3
+"""Size of the displacements between joints, where those of the ends are 1 m and 1 rad."""
+_KEPT = 8
+"""Measurements whose functions, and robots whose random configurations are kept for the next fit."""
 _PLACEMENT = ("x", "y", "z", "rx", "ry", "rz")
 
 
@@ -115,8 +120,7 @@ class Measurement:
                 blocks[k] = lie.adjoint(transform(r, x)) @ motion_exp_jacobian(p[6 * k : 6 * k + 6])
         return ca.horzcat(*blocks)
 
-    @cached_property
-    def _functions(self) -> tuple[BatchFunction, BatchFunction, BatchFunction]:
+    def functions(self) -> tuple[BatchFunction, ...]:
         """(q, measured) → [L | r], (q) → X as a column, and (q) → J where r is zero, at any p."""
         q, p = ca.SX.sym("q", self.kinematics.tree.nq), self.kinematics.parameters.symbols
         placed, twists = self.placement(q, p), self._twists(self.frames[-1], q)
@@ -140,10 +144,14 @@ class Measurement:
         )
 
     @cached_property
+    def _functions(self) -> tuple[BatchFunction, ...]:
+        first, *others = self.frames
+        return _functions(self.kinematics, (first, *others) if others else first, self.is_pose)
+
+    @cached_property
     def random_configurations(self) -> Array:
         """Configurations that show what anyone could know, always the same."""
-        rng, tree = np.random.default_rng(0), self.kinematics.tree
-        return frozen([random_configuration(tree, rng).full().ravel() for _ in range(_RANDOM_STATES)])
+        return _random_configurations(self.kinematics)
 
     @cached_property
     def length(self) -> float:
@@ -171,14 +179,40 @@ class Measurement:
         """J of each configuration (N × m × n_p), in m."""
         return self._in_length(self._functions[2].at(p)(q))
 
+    @cached_property
+    def sizes(self) -> Array:
+        """How large displacements are to each other (n_p): what the data leave open goes to the large ones.
+
+        The ends are large, the first joints on the way to the measured frames and the frames themselves: a robot may
+        stand anywhere, and its tool be fixed anyhow, while its links are nearly those of the model.
+        """
+        tree = self.kinematics.tree
+        paths = [tree.path(tree.frames[k].joint) for k in self.frames]
+        if len(paths) == 2:
+            paths = [[i for i in path if i not in other] for path, other in permutations(paths)]
+        ends = {tree.joints[path[0]].name.removesuffix("[0]") for path in paths if path}
+        ends |= {tree.frames[k].name for k in self.frames}
+        return frozen([1.0 if name.rpartition(".")[0] in ends else _INNER for name in self.names])
+
+    @cached_property
+    def _held(self) -> npt.NDArray[np.bool_]:
+        """Rotations of a frame whose position alone is measured (n_p): nothing tells them, and they stay at zero."""
+        frame = self.kinematics.tree.frames[self.frames[-1]].name
+        held = () if self.is_pose else tuple(f"{frame}.{axis}" for axis in _PLACEMENT[3:])
+        return np.isin(self.names, held)
+
+    def scaled(self, slopes: Array) -> Array:
+        """Derivatives by s = p / ``sizes`` of those by p (… × n_p)."""
+        return np.where(self._held, 0.0, slopes * self.sizes)
+
     def structure(self, p: Array) -> Combinations:
-        """The combinations of p that poses in random configurations let anyone know."""
-        rows = self.slopes(self.random_configurations, p)
-        return Combinations.of_structure(rows.reshape(-1, len(self.names)) / np.sqrt(len(rows)), self.names)
+        """The combinations of changes of s = p / ``sizes`` that poses in random configurations let anyone know at p."""
+        rows = self.scaled(self.slopes(self.random_configurations, p)).reshape(-1, len(self.names))
+        return Combinations.of_structure(rows / np.sqrt(_RANDOM_STATES), self.names, SPANNED)
 
     @cached_property
     def of_model(self) -> Combinations:
-        """The combinations of p that anyone could know of the model.
+        """The combinations of changes of s that anyone could know of the model.
 
         Raises:
             ArgumentError: if there is none.
@@ -235,6 +269,18 @@ class Measurement:
         of_rows[missing] = 0.0
         of_rows *= np.count_nonzero(of_rows) / (of_rows.sum() or 1.0)
         return Samples(configurations, frozen(values), frozen(of_rows), missing)
+
+
+@lru_cache(maxsize=_KEPT)
+def _random_configurations(kin: Kinematics) -> Array:
+    rng = np.random.default_rng(0)
+    return frozen([random_configuration(kin.tree, rng).full().ravel() for _ in range(_RANDOM_STATES)])
+
+
+@lru_cache(maxsize=_KEPT)
+def _functions(kin: Kinematics, frame: int | tuple[int, ...], is_pose: bool) -> tuple[BatchFunction, ...]:
+    """Those of a measurement, which take longer to make than a fit."""
+    return Measurement(kin, frame, is_pose, "").functions()
 
 
 def measured_array(where: str, measured: Any) -> Array:

@@ -74,7 +74,7 @@ def poses(
         )
     drawn = _candidates(kin, bounds, accept, integer("poses: candidates", candidates, least=number_of), seed)
     p = np.zeros(len(measurement.names))
-    scale = np.divide(1.0, structure.torques, out=np.zeros_like(structure.torques), where=structure.torques > 0)
+    scale = np.divide(measurement.sizes, structure.torques, out=np.zeros_like(p), where=structure.torques > 0)
     rows = measurement.slopes(drawn, p) * scale @ structure.space
     if noise is not None:
         sigma = vector("poses: noise", noise, 2, names=("of coordinates", "of angles"))

@@ -30,6 +30,11 @@ def _short(formula: str) -> str:
 class Calibration(Estimate):
     """The result of :func:`~gdalembert.calibration.fit.fit`; ``str(result)`` is a report. Parameters are in m and rad.
 
+    ``base``, ``standard_deviation`` and ``not_identifiable`` are of small changes of p at the fitted placements: if p
+    is of other placements near them, ``base.matrix @ p - base.values`` has the covariance of ``base``, but for products
+    of differences. A parameter of which no more than a hundredth lies in directions that the data cannot tell counts as
+    known, has a finite deviation, and is not in ``not_identifiable.parameters``.
+
     Attributes:
         frame: its name.
         noise: the estimated standard deviation of a measured coordinate and, of poses, of an angle [m, rad], of mean

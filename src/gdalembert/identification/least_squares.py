@@ -40,7 +40,7 @@ _DEPENDENT = 1e-9
 _EXCITED = 1e-5
 """Singular value of an excited direction, where that of a parameter is about 1 in random motions. A URDF that rounds
 π/2 to 1.5708 makes directions of 1e-6 that geometry does not have, and no torque sensor resolves them."""
-_SPANNED = 1e-2
+SPANNED = 1e-2
 """The part of a combination that may lie outside the excited directions: it changes the value by about as much."""
 _ZERO = 1e-9
 """Entry of a unit vector, or a coefficient between parameters that make the same torque, that is rounding."""
@@ -95,13 +95,13 @@ class Combinations:
         return cls(matrix * unit / unit[own, None], tuple(own.tolist()), torques, space, tolerance)
 
     @classmethod
-    def of_structure(cls, rows: Array, names: tuple[str, ...]) -> Combinations:
+    def of_structure(cls, rows: Array, names: tuple[str, ...], tolerance: float = _ZERO) -> Combinations:
         """All that the rows (… × n_p) of random motions span."""
         torques = np.linalg.norm(rows, axis=0)
         torques[torques < _ZERO * torques.max(initial=0)] = 0.0
         _, values, vt = np.linalg.svd(np.linalg.qr(_over(rows, torques), mode="r"))
         rank = int(np.count_nonzero(values > _DEPENDENT * values.max(initial=0)))
-        return cls.of(vt[:rank].T, torques, names, _ZERO)
+        return cls.of(vt[:rank].T, torques, names, tolerance)
 
     def excited(self, rows: Array, names: tuple[str, ...]) -> Combinations:
         """Combinations that other rows (… × n_p) span, in the unit of the rows of random motions.
@@ -112,7 +112,7 @@ class Combinations:
         rank = int(np.count_nonzero(values > _EXCITED * max(1.0, values.max(initial=0))))
         if rank == len(self.own):
             return self
-        return type(self).of(self.space @ vt[:rank].T, self.torques, names, _SPANNED)
+        return type(self).of(self.space @ vt[:rank].T, self.torques, names, SPANNED)
 
     @cached_property
     def inverse(self) -> Array:
@@ -145,7 +145,7 @@ def named(row: Array, own: int, names: tuple[str, ...], effects: Array | None = 
     have three digits.
     """
     if effects is not None:
-        large = np.abs(row) * effects >= _SPANNED * effects[own]
+        large = np.abs(row) * effects >= SPANNED * effects[own]
         row = np.array([float(f"{x:.3g}") if seen else 0.0 for x, seen in zip(row, large, strict=True)])
     order = [own, *(k for k in range(len(names)) if k != own)]
     return formula(row[order], [names[k] for k in order])
@@ -336,9 +336,13 @@ def base_estimate(
 
 
 def not_identifiable(
-    base: Combinations, structure: Combinations, names: tuple[str, ...], sizes: Array
+    base: Combinations,
+    structure: Combinations,
+    names: tuple[str, ...],
+    sizes: Array,
+    effects: Array | None = None,
 ) -> NotIdentifiable:
-    """What the data cannot know, and what nobody could."""
+    """What the data cannot know, and what nobody could; ``effects`` as of :func:`named`."""
     acts, matrix, own, each = structure.torques > 0, in_p(structure, sizes), structure.own, np.eye(len(names))
 
     def chosen(which: npt.NDArray[np.bool_]) -> tuple[str, ...]:
@@ -348,6 +352,8 @@ def not_identifiable(
         parameters=chosen(~base.spans(each)),
         without_effect=chosen(~acts),
         combined=chosen(acts & ~structure.spans(each)),
-        not_excited=tuple(named(matrix[i], own[i], names) for i in np.flatnonzero(~base.spans(structure.matrix))),
+        not_excited=tuple(
+            named(matrix[i], own[i], names, effects) for i in np.flatnonzero(~base.spans(structure.matrix))
+        ),
         directions=structure.beyond(base).T * sizes,
     )
