@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from gdalembert.calibration.ends import ends
 from gdalembert.calibration.measurement import Measurement, Samples, measured_array
 from gdalembert.calibration.result import Calibration
 from gdalembert.dynamics.constraints.constraint import Loop
@@ -223,15 +224,16 @@ def _no_priors(p: Array) -> Array:
 
 
 def _descended(measurement: Measurement, samples: Samples) -> tuple[Array, list[str]]:
-    """p, and what is to be said of it."""
+    """p, from the model or from where its ends fit best, and what is to be said of it."""
     nothing = np.zeros(len(measurement.names))
+    starts = nothing, ends(measurement, samples) / measurement.sizes
     found = descended(
         lambda s: _reduced(measurement, samples, s),
         lambda s: measurement.structure(s * measurement.sizes),
         measurement.names,
         _no_priors(nothing),
         nothing,
-        nothing,
+        min(starts, key=lambda s: float(np.linalg.norm(_reduced(measurement, samples, s).norms(s)))),
         shared=False,
     )
     told = "the steps did not converge; the samples leave directions nearly free"
