@@ -235,6 +235,19 @@ def test_what_a_narrow_motion_does_not_tell_is_named(model: pin.Model) -> None:
     assert "not excited by the samples" in str(result)
 
 
+def test_one_joint_that_moves_far_from_the_model(model: pin.Model) -> None:
+    """Of 42 numbers 10 are told: the way to the least of the others is long, and would leave the samples."""
+    rng = np.random.default_rng(25)
+    kin = kinematics(model)
+    truth = np.concatenate([[1, 2, 0.5, 0.3, -1, 2], displaced(kin, rng)[:30], [0.1, 0.05, 0.2, 1, 0.3, -0.7]])
+    q = np.full((40, 6), 0.3)
+    q[:, 0] = rng.uniform(-3, 3, 40)
+    result = gd.calibration.fit(kin, "tool", q, measured(kin.parameters.write(model, truth), q, "tool", rng))
+    assert result.remarks == ()
+    assert len(result.base) == 10
+    assert result.noise == pytest.approx(NOISE, rel=0.3)
+
+
 @pytest.mark.long
 def test_a_loop_that_closes_calibrates_two_arms(model: pin.Model) -> None:
     """Both hold one rigid bar: no measurement but that it is rigid."""

@@ -282,6 +282,9 @@ def descended(
 ) -> Descent:
     """Least squares of rows that are not linear in s: a linear problem at each step, which is halved while it fails.
 
+    If it fails however short it is, and after half of the steps, what the samples tell of it is taken alone: the way to
+    the completion may be long and bent.
+
     Unknowns in which the rows are linear, once a few others are given, are eliminated in each of them: the step of the
     others is that of variable projection (Kaufman, "A variable projection method for solving separable nonlinear least
     squares problems", BIT 15, 1975).
@@ -293,25 +296,29 @@ def descended(
         start: s to begin with (n_p).
     """
     s, reduced = start, linearized(start)
-    for _ in range(_STEPS):
+    for count in range(_STEPS):
         estimate = estimated(reduced, structure(s), names, measured, completion, weighted=weighted, shared=shared)
         weights = 1 / estimate.noise**2
 
         def cost(rows: Reduced, at: Array, weights: Array = weights) -> float:
             return float(weights @ rows.norms(at) ** 2 + np.sum((measured @ np.append(at, -1.0)) ** 2))
 
-        before, step = cost(reduced, s), estimate.s - s
-        for _ in range(_HALVINGS):
+        limit, whole, has_failed = cost(reduced, s) * (1 + _ROUNDING) + _ROUNDING, estimate.s - s, True
+        told = estimate.base.inverse @ (estimate.base.matrix @ whole)
+        for step in _halved(told) if 2 * count >= _STEPS else (*_halved(whole), *_halved(told)):
             trial = linearized(s + step)
-            if cost(trial, s + step) <= before * (1 + _ROUNDING) + _ROUNDING:
+            has_failed = cost(trial, s + step) > limit
+            if not has_failed:
                 break
-            step = step / 2
         change = np.linalg.norm(reduced.factors[..., :-1] @ step, axis=1) / np.sqrt(np.maximum(reduced.counts, 1))
-        has_failed = cost(trial, s + step) > before * (1 + _ROUNDING) + _ROUNDING
         s, reduced = s + step, trial
         if has_failed or np.all(change <= np.maximum(_CONVERGED * estimate.noise, _ROUNDING * reduced.torques)):
             return Descent(estimate, s, not has_failed)
     return Descent(estimate, s, False)
+
+
+def _halved(step: Array) -> tuple[Array, ...]:
+    return tuple(step / 2**k for k in range(_HALVINGS))
 
 
 def excited(reduced: Reduced, structure: Combinations, names: tuple[str, ...], measured: Array) -> Combinations:
