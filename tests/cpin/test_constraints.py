@@ -171,9 +171,7 @@ def test_refusals(model: pin.Model) -> None:
     with pytest.raises(UnsupportedError, match=r"SE3: has symbols, which have no value yet; give numbers here"):
         cpin.RigidConstraintModel(cpin.ContactType.CONTACT_3D, cmodel, 1, moved, pin.LOCAL)
     for wrong in (99, "nowhere"):
-        with pytest.raises(
-            ArgumentError, match=rf"RigidConstraintModel: model.joints\[{wrong}\]: give an in"
-        ):
+        with pytest.raises(ArgumentError, match=rf"RigidConstraintModel: model.joints\[{wrong}\]: give an in"):
             cpin.RigidConstraintModel(cpin.ContactType.CONTACT_6D, cmodel, wrong, pin.LOCAL)
     last = cpin.RigidConstraintModel(cpin.ContactType.CONTACT_6D, cmodel, -1, pin.LOCAL)
     assert last.joint1_id == model.njoints - 1

@@ -211,9 +211,7 @@ def test_limits_are_written_into_the_model(robot: pin.Model) -> None:
     assert model.pin.effortLimit.tolist() == [7.0] * robot.nv
     assert model.copy().lowerPositionLimit[2] == -0.5
     assert robot.lowerPositionLimit[2] != -0.5
-    with pytest.raises(
-        ArgumentError, match=r"model.velocityLimit has shape \(2,\); give .*, or one n"
-    ):
+    with pytest.raises(ArgumentError, match=r"model.velocityLimit has shape \(2,\); give .*, or one n"):
         model.velocityLimit = [1.0, 2.0]
     with pytest.raises(ArgumentTypeError, match=r"model.velocityLimit: expected numbers, got SX"):
         model.velocityLimit[0] = ca.SX.sym("x")

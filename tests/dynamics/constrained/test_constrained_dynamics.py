@@ -79,9 +79,7 @@ FEET: dict[str, list[Constraint]] = {
 
 
 @pytest.mark.extras
-@pytest.mark.parametrize(
-    ("robot", "limits"), [("solo12", (4600, 3600, 1250, 33_340)), ("talos", (12_770, 9300, 3860))]
-)
+@pytest.mark.parametrize(("robot", "limits"), [("solo12", (4600, 3600, 1250, 33_340)), ("talos", (12_770, 9300, 3860))])
 def test_graphs_are_small(robot: str, limits: tuple[int, ...]) -> None:
     con = gd.ConstrainedDynamics(gd.NewtonEuler(robots.load(robot)), FEET[robot])
     names = "forward_dynamics", "impact", "inverse_dynamics", "forward_dynamics_derivatives"

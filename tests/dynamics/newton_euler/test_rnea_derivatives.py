@@ -109,7 +109,7 @@ def flexible(kinds: list[str], **options: object) -> gd.FlexibleArm:
     return gd.FlexibleArm(model, dict.fromkeys([f"link{k}" for k in range(len(kinds) - 1)], link), clean=0, **options)
 
 
-KINDS = ["FreeFlyer", "Spherical", "PZ", "Ellipsoid", "Planar", "RUBX", "HY"]
+KINDS = ["FreeFlyer", "Ellipsoid", "RUBX", "HY"]
 
 
 @pytest.mark.long

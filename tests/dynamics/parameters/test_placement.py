@@ -41,7 +41,7 @@ def given(robot: gd.Dynamics | gd.Kinematics, model: pin.Model, seed: int = 0) -
     return p, robot.parameters.write(model, p)
 
 
-PAIRS = [(kind, gd.NewtonEuler) for kind in sorted(JOINTS)]
+PAIRS = [(kind, gd.NewtonEuler) for kind in sorted(JOINTS)[::2]]
 PAIRS += itertools.product(("FreeFlyer", "Composite", "HZ"), (gd.LagrangeEuler, gd.GeneralizedDAlembert))
 
 
@@ -83,7 +83,7 @@ def test_mimic_joints_move_with_displaced_placements() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", quick(sorted(JOINTS), "FreeFlyer", "Universal", "PX"))
+@pytest.mark.parametrize("kind", quick([*sorted(JOINTS)[1::2], "FreeFlyer", "Universal"], "FreeFlyer", "Universal"))
 def test_kinematics_are_those_of_a_model_with_these_placements(kind: str) -> None:
     model = robot_with_tool(kind)
     kin = gd.Kinematics(model, clean=0, parameters=ALL)
