@@ -175,3 +175,15 @@ def test_refusals(model: pin.Model) -> None:
             cpin.RigidConstraintModel(cpin.ContactType.CONTACT_6D, cmodel, wrong, pin.LOCAL)
     last = cpin.RigidConstraintModel(cpin.ContactType.CONTACT_6D, cmodel, -1, pin.LOCAL)
     assert last.joint1_id == model.njoints - 1
+
+
+def test_constraints_of_a_robot_with_a_symbol_in_a_placement(model: pin.Model) -> None:
+    (q, v, tau), *_ = states(model, np.random.default_rng(4), 1)
+    twist, moved = 0.1 * np.arange(6.0), model.copy()
+    moved.jointPlacements[2] = moved.jointPlacements[2] * pin.exp6(twist)
+    data, *_ = in_numbers(moved, contacts(pin, moved, ("3D", "3D"), pin.LOCAL), q, v, tau)
+    cmodel, s = cpin.Model(model), ca.SX.sym("s", 6)
+    cmodel.jointPlacements[2] = cmodel.jointPlacements[2] * cpin.exp6(s)
+    held = contacts(cpin, cmodel, ("3D", "3D"), pin.LOCAL)
+    ddq = cpin.constraintDynamics(cmodel, cmodel.createData(), q, v, tau, held, [each.createData() for each in held])
+    assert relative_error(ca.Function("ddq", [s], [ddq])(twist).full().ravel(), data.ddq) < 1e-10

@@ -15,7 +15,7 @@ from gdalembert.cpin.data import WRITES
 from tests.helpers.models import build, states
 from tests.helpers.sets import quick
 
-NAMES = [name for name in WRITES if name != "computeConstraintDynamicsDerivatives"]
+READERS = ("getFrameVelocity", "getFrameAcceleration", "getFrameClassicalAcceleration", "getFrameJacobian")
 LAST = 4
 """The frame that is read."""
 
@@ -46,14 +46,21 @@ def calls(lib: ModuleType, model: Any) -> dict[str, Any]:
     by_motion |= {"computeCentroidalMomentumTimeVariation", "computeCentroidalDynamicsDerivatives"}
     forced = {"rnea", "aba", "computeRNEADerivatives", "computeABADerivatives"}
 
+    models, datas = lib.StdVec_RigidConstraintModel(), lib.StdVec_RigidConstraintData()
+    models.append(contact)
+    datas.append(contact.createData())
+
     def constrained(data: Any, q: Any, v: Any, tau: Any) -> None:
-        models, datas = lib.StdVec_RigidConstraintModel(), lib.StdVec_RigidConstraintData()
-        models.append(contact)
-        datas.append(contact.createData())
         lib.initConstraintDynamics(model, data, models, datas)
         lib.constraintDynamics(model, data, q, v, tau, models, datas)
 
+    def differentiated(data: Any, q: Any, v: Any, tau: Any) -> None:
+        constrained(data, q, v, tau)
+        lib.computeConstraintDynamicsDerivatives(model, data, models, datas)
+
     own = {
+        "computeStaticTorque": lambda d, q, v, a: lib.computeStaticTorque(model, d, q, fext),
+        "computeConstraintDynamicsDerivatives": differentiated,
         "computeFrameJacobian": lambda d, q, v, a: lib.computeFrameJacobian(model, d, q, LAST, pin.LOCAL),
         "computeJointJacobian": lambda d, q, v, a: lib.computeJointJacobian(model, d, q, LAST),
         "frameJacobianTimeVariation": lambda d, q, v, a: lib.frameJacobianTimeVariation(
@@ -71,7 +78,7 @@ def calls(lib: ModuleType, model: Any) -> dict[str, Any]:
         more = (fext,) if name in forced else ()
         return lambda d, *state: getattr(lib, name)(model, d, *state[:number], *more)
 
-    return {name: own.get(name) or plain(name) for name in NAMES}
+    return {name: own.get(name) or plain(name) for name in WRITES}
 
 
 def numbers(slot: str, x: Any) -> np.ndarray:
@@ -96,7 +103,7 @@ def read(lib: ModuleType, model: Any, data: Any) -> dict[str, Any]:
     """What programs read of a frame after an algorithm."""
     found: dict[str, Any] = {}
     for reference in (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED):
-        for name in ("getFrameVelocity", "getFrameAcceleration", "getFrameClassicalAcceleration", "getFrameJacobian"):
+        for name in READERS:
             try:
                 found[f"{name} {reference}"] = numbers("", getattr(lib, name)(model, data, LAST, reference))
             except cpin.MissingAttributeError:
@@ -114,14 +121,14 @@ def after(lib: ModuleType, model: Any, name: str) -> tuple[Any, dict[str, Any]]:
     return data, read(lib, model, data)
 
 
-@pytest.mark.parametrize("name", quick(NAMES, "rnea", "crba", "computeKineticEnergy", "centerOfMass"))
+@pytest.mark.parametrize("name", quick(WRITES, "rnea", "crba", "computeKineticEnergy", "centerOfMass"))
 def test_slots_and_readers_are_those_of_pinocchio(name: str) -> None:
     """Every slot of the table, and every reader of a frame, which may refuse only what the algorithm leaves undone."""
     (theirs, by_theirs), (ours, by_ours) = (
         after(lib, model, name) for lib, model in ((pin, robot()), (cpin, cpin.Model(robot(), clean=0)))
     )
     for slot in ("oMi", *WRITES[name].split()):
-        if slot.startswith("-"):
+        if slot.startswith(("-", "~")):
             with pytest.raises(cpin.MissingAttributeError):
                 getattr(ours, slot[1:])
         elif slot != "ddq_dtau":  # which Pinocchio has as Minv
@@ -132,3 +139,59 @@ def test_slots_and_readers_are_those_of_pinocchio(name: str) -> None:
         assert refused == ("celeration" in reader and name == "aba"), reader
         if not refused:
             assert by_ours[reader] == pytest.approx(expected, rel=1e-11, abs=1e-11), reader
+
+
+def test_readers_of_derivatives_ask_for_one_state() -> None:
+    """After forward dynamics at another state velocities are those of that, as the derivatives are; a is not known."""
+    found = []
+    for lib, model in ((pin, robot()), (cpin, cpin.Model(robot(), clean=0))):
+        data, (first, second) = model.createData(), states(robot(), np.random.default_rng(5), 2)
+        lib.computeForwardKinematicsDerivatives(model, data, *first)
+        lib.computeABADerivatives(model, data, *second)
+        found.append(numbers("", lib.getFrameVelocityDerivatives(model, data, LAST, pin.LOCAL)[0]))
+    assert found[1] == pytest.approx(found[0], rel=1e-11, abs=1e-11)
+    with pytest.raises(cpin.MissingAttributeError, match=r"nothing has computed data.oa"):
+        cpin.getFrameAccelerationDerivatives(model, data, LAST, pin.LOCAL)
+    cpin.framesForwardKinematics(model, data, first[0])
+    with pytest.raises(cpin.MissingAttributeError, match=r"data.dJ is of another q than data.oMi; give both one q"):
+        cpin.getFrameJacobianTimeVariation(model, data, LAST, pin.LOCAL)
+
+
+@pytest.mark.parametrize("name", ["computeKineticEnergy", "computePotentialEnergy", "computeMechanicalEnergy"])
+def test_calls_without_a_state_take_what_is_there(name: str) -> None:
+    """Velocities of one q beside placements of another, which stay."""
+    found = []
+    for lib, model in ((pin, robot()), (cpin, cpin.Model(robot(), clean=0))):
+        data, (first, second) = model.createData(), states(robot(), np.random.default_rng(5), 2)
+        lib.forwardKinematics(model, data, *first)
+        lib.forwardKinematics(model, data, second[0], *second[1:])
+        lib.rnea(model, data, *first)
+        energy = float(getattr(lib, name)(model, data))
+        found.append([energy, *numbers("", data.v[2]), *numbers("", data.oMi[2]).ravel()])
+    assert found[1] == pytest.approx(found[0], rel=1e-11, abs=1e-11)
+
+
+@pytest.mark.parametrize("kind", [ca.SX, ca.MX])
+def test_what_is_written_into_q_afterwards_changes_nothing(kind: Any) -> None:
+    model, q = cpin.Model(robot()), kind(pin.neutral(robot()))
+    data = model.createData()
+    cpin.computeAllTerms(model, data, q, np.zeros(model.nv))
+    cpin.framesForwardKinematics(model, data, q)
+    q[7] = 0.7
+    before = ca.evalf(ca.MX(data.M) if kind is ca.MX else data.M)
+    assert numbers("", before) == pytest.approx(numbers("", cpin.crba(model, model.createData(), pin.neutral(robot()))))
+    cpin.framesForwardKinematics(model, data, q)
+    turned = pin.neutral(robot())
+    turned[7] = 0.7
+    theirs, pdata = robot(), robot().createData()
+    pin.framesForwardKinematics(theirs, pdata, turned)
+    assert numbers("", ca.evalf(data.oMi[2].homogeneous)) == pytest.approx(pdata.oMi[2].homogeneous, abs=1e-12)
+
+
+def test_readers_refuse_a_model_that_has_changed() -> None:
+    model = cpin.Model(robot())
+    data, ((q, v, _), *_) = model.createData(), states(robot(), np.random.default_rng(5), 1)
+    cpin.forwardKinematics(model, data, q, v)
+    model.jointPlacements[2].translation = [0.1, 0.2, 0.3]
+    with pytest.raises(cpin.MissingAttributeError, match=r"the model has changed since data.v was computed; call"):
+        cpin.getVelocity(model, data, 2)

@@ -10,7 +10,7 @@ read. What no call has computed is an error that names the call, where Pinocchio
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 from typing import Any
 
@@ -55,17 +55,10 @@ def __getattr__(name: str) -> Any:
 
 
 def install() -> None:
-    """Make ``from pinocchio import casadi`` give this module, in programs that one does not own.
-
-    Raises:
-        UnsupportedError: if Pinocchio has a module of that name, which should be used.
-    """
+    """Make ``from pinocchio import casadi`` give this module; an UnsupportedError where Pinocchio has its own."""
     this = sys.modules[__name__]
-    try:
-        there = importlib.import_module("pinocchio.casadi")
-    except ImportError:
-        there = this
-    if there is not this:
+    found = importlib.util.find_spec("pinocchio.casadi")
+    if found is not None and found is not this.__spec__:
         raise UnsupportedError(
             f"cpin.install: pinocchio {pin.__version__} has its own pinocchio.casadi; import that, or gdalembert.cpin"
         )

@@ -13,7 +13,7 @@ import pinocchio as pin
 from gdalembert.cpin.data import Data
 from gdalembert.cpin.kinematics import evaluate
 from gdalembert.cpin.model import Model
-from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedAnywhere
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.spatial import skew
 from gdalembert.spatial.algebra import Matrix
@@ -83,7 +83,7 @@ def _numeric(x: Any, njoints: int = 0) -> Any:
     """What Pinocchio's constructor takes; it ends the interpreter where a joint is not there."""
     if njoints and (isinstance(x, str | np.integer) or type(x) is int):
         return index_of("RigidConstraintModel: model.joints", x, njoints)
-    return x.numbers("RigidConstraintModel") if isinstance(x, Model) else x.numbers() if isinstance(x, SE3) else x
+    return x.pin if isinstance(x, Model) else x.numbers() if isinstance(x, SE3) else x
 
 
 def initConstraintDynamics(model: Model, data: Data, contact_models: Sequence[Any], *contact_datas: Any) -> None:
@@ -91,15 +91,7 @@ def initConstraintDynamics(model: Model, data: Data, contact_models: Sequence[An
     _held(model, contact_models)
 
 
-class _AtAnyConfiguration(ConstrainedDynamics):
-    """Constraints that are evaluated at any q, as Pinocchio's: the caller need not close them."""
-
-    def _check_where_closed(self) -> None: ...
-
-
-def _held(
-    model: Model, contact_models: Any, settings: Any = None, restitution: float = 0.0
-) -> tuple[ConstrainedDynamics, list[RigidConstraintModel]]:
+def _held(model: Model, contact_models: Any, settings: Any = None, restitution: float = 0.0) -> tuple[Any, list[Any]]:
     """The robot with its constraints, made once."""
     if not isinstance(contact_models, Sequence) and not hasattr(contact_models, "tolist"):
         raise ArgumentTypeError("contact_models: give a list of RigidConstraintModel")
@@ -112,13 +104,9 @@ def _held(
         places = (each.joint1_placement.homogeneous.tobytes(), each.joint2_placement.homogeneous.tobytes())
         return each.type, each.reference_frame, each.joint1_id, each.joint2_id, *places
 
-    def make() -> ConstrainedDynamics:
-        plain = [pin.RigidConstraintModel(each.pin) for each in constraints]
-        for each in plain:
-            each.m_baumgarte_parameters.Kp = each.m_baumgarte_parameters.Kd = 0.0
-        return _AtAnyConfiguration(
-            model.dynamics, plain, stiffness=kp, damping=kd, regularization=mu, restitution=restitution
-        )
+    def make() -> ConstrainedAnywhere:
+        options = {"stiffness": kp, "damping": kd, "regularization": mu, "restitution": restitution}
+        return ConstrainedAnywhere(model.dynamics, [each.pin for each in constraints], **options)
 
     return model.cached(("held", mu, restitution, *kp, *kd, *map(identity, constraints)), make), constraints
 
@@ -160,7 +148,7 @@ def constraintDynamics(
         own.contact_force = Force(ca.vertcat(column, ca.DM.zeros(6 - constraint.size())))
         first += constraint.size()
     data.put(ddq=acceleration, lambda_c=forces)
-    data.at["lambda_c"] = state
+    data.at["lambda_c"], data._of["lambda_c"] = state, model.kinematics
     return acceleration
 
 
@@ -171,7 +159,8 @@ def computeConstraintDynamicsDerivatives(
     state = data.known("computeConstraintDynamicsDerivatives", "lambda_c")
     held, constraints = _held(model, contact_models, settings)
     *accelerations, by_q, by_v, by_tau = evaluate(model, held.forward_dynamics_derivatives, *state)
-    _, forces = evaluate(model, held.forward_dynamics, *state)
+    acceleration, forces = evaluate(model, held.forward_dynamics, *state)
+    data.run("computeConstraintDynamicsDerivatives", q=state[0], v=state[1], a=acceleration)
     axes, turning = _axes(model, constraints, state[0])
     if turning.nnz():  # forces of constant length that turn against the axes of the frames
         by_q = by_q - ca.diagcat(*map(skew, ca.vertsplit(forces, 3))) @ turning
@@ -233,6 +222,7 @@ def impulseDynamics(model: Model, data: Data, q: Any, v: Any, J: Any, *given: An
             model, J, settings, number("impulseDynamics: restitution", restitution, inclusive=True)
         )
         after, impulses = evaluate(model, held.impact, at_q, before)
+        data.fill_at("ov", at_q, before)
         impulses = _axes(model, constraints, at_q)[0] @ impulses
     else:
         (restitution, damping), jacobian = given + (0.0, 0.0)[len(given) :], _jacobian("impulseDynamics", model, J)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import casadi as ca
+
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import GdalembertError, UnknownNameError
 from gdalembert.spatial.algebra import Matrix
@@ -18,24 +20,26 @@ _Q = "oMi liMi"
 _V = f"{_Q} v"
 _A = f"{_V} a"
 _RATES = "ov J dJ"
+_MOTION = f"{_A} oa {_RATES}"
 _TERMS = f"nle {_A} {_RATES} com vcom Jcom dAg hg Ig M g kinetic_energy potential_energy mechanical_energy -f"
 WRITES: dict[str, str] = {
     "forwardKinematics": _A,
     "framesForwardKinematics": f"oMf {_Q}",
     "computeJointJacobians": f"J {_Q}",
     "computeJointJacobiansTimeVariation": f"dJ {_V} {_RATES}",
-    "computeForwardKinematicsDerivatives": f"a {_A} oa {_RATES}",
-    "computeFrameJacobian": "-liMi",
-    "computeJointJacobian": "-liMi",
+    "computeForwardKinematicsDerivatives": f"a {_MOTION}",
+    "computeFrameJacobian": "~liMi",
+    "computeJointJacobian": "~liMi",
     "frameJacobianTimeVariation": f"dJ {_V} {_RATES} oMf",
     "rnea": "tau f liMi v",
+    "computeStaticTorque": "tau f liMi",
     "aba": "ddq liMi v -a -f",
     "crba": "M liMi",
     "computeMinverse": f"Minv {_Q} J",
     "nonLinearEffects": "nle liMi v -f",
     "computeGeneralizedGravity": "g liMi -f",
     "computeCoriolisMatrix": f"C {_V} {_RATES}",
-    "computeRNEADerivatives": f"dtau_dq dtau_dv tau M {_A} oa {_RATES}",
+    "computeRNEADerivatives": f"dtau_dq dtau_dv tau M {_MOTION}",
     "computeABADerivatives": f"ddq_dq ddq_dv ddq_dtau Minv ddq dtau_dq dtau_dv {_Q} {_RATES} -oa",
     "computeKineticEnergy": f"kinetic_energy {_Q} v",
     "computePotentialEnergy": f"potential_energy {_Q}",
@@ -50,15 +54,15 @@ WRITES: dict[str, str] = {
     "dccrba": f"dAg hg com vcom Ig {_V} {_RATES}",
     "computeCentroidalMomentum": f"hg com vcom {_Q} v",
     "computeCentroidalMomentumTimeVariation": f"dhg hg com vcom {_Q} v a -f",
-    "computeCentroidalDynamicsDerivatives": f"dhg hg com Ag Ig {_A} oa {_RATES} -tau -f",
+    "computeCentroidalDynamicsDerivatives": f"dhg hg com Ag Ig {_MOTION} -tau -f",
     "computeAllTerms": _TERMS,
     "constraintDynamics": f"ddq lambda_c {_Q} ov -oa J com Ag M nle",
-    "computeConstraintDynamicsDerivatives": "dlambda_dq dlambda_dv dlambda_dtau",
+    "computeConstraintDynamicsDerivatives": f"dlambda_dq dlambda_dv dlambda_dtau {_MOTION} Minv -dtau_dq -dtau_dv",
     "forwardDynamics": f"ddq lambda_c {_TERMS}",
     "impulseDynamics": f"dq_after impulse_c {_Q} J com Ag M",
 }
 """The slots that Pinocchio's algorithms fill, the first of which is their result; behind "-" those that they leave with
-what belongs to no state."""
+what belongs to no state, behind "~" those that they leave so at another q."""
 ARGUMENTS = dict.fromkeys(("tau", "f", "dtau_dq", "dtau_dv"), "q, v, a")
 ARGUMENTS |= dict.fromkeys(("ddq", "ddq_dq", "ddq_dv", "ddq_dtau"), "q, v, tau")
 ARGUMENTS |= {"lambda_c": "q, v, tau, contact_models, contact_datas", "dq_after": "q, v, J", "impulse_c": "q, v, J"}
@@ -93,13 +97,14 @@ class Data:
         self._model = model
         self._slots: dict[str, Callable[[], Any]] = {}
         self.at: dict[str, tuple[Matrix, ...]] = {}
+        self._of: dict[str, Kinematics] = {}
         self.swept: tuple[Kinematics, Matrix, Callable[[int], SE3]] | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         if name == "mass":
-            return [self._model.mass]
+            return [sum((body.mass for body in self._model.inertias[1:]), ca.DM(0))]
         if name in self._slots:
             value = self.__dict__[name] = self._slots[name]()
             return value
@@ -132,22 +137,33 @@ class Data:
         state = {name: matrix(f"{algorithm}: {name}", x, sizes.get(name, self._model.nv)) for name, x in state.items()}
         check_one_kind(algorithm, state)
         for slot in WRITES[algorithm].split():
-            if slot in SLOTS:
-                needed, prepare = SLOTS[slot]
-                own = tuple(state[name] for name in needed if name in state)
-                if len(own) == len(needed):
-                    self.fill(**{slot: prepare(self._model, self, *own)})
-                    self.at[slot] = own
-                elif not all(map(is_same, self.at.get(slot, ()), own)):
-                    self.empty(slot)
-            self.empty(*slot.split("-")[1:])
+            needed = SLOTS[slot][0] if slot in SLOTS else ""
+            own = tuple(state[name] for name in needed if name in state)
+            if own and len(own) == len(needed):
+                self.fill_at(slot, *own)
+            elif slot.startswith("-") or not all(map(is_same, self.at.get(slot.strip("~"), ()), own or state.values())):
+                self.empty(slot.strip("-~"))
         if not all(map(is_same, self.at.get("oMf", ()), self.at.get("oMi", ()))):
             self.empty("oMf")
         return tuple(state.values())
 
+    def fill_at(self, slot: str, *state: Matrix) -> None:
+        """Take what computes a slot at q, v, a."""
+        self.fill(**{slot: SLOTS[slot][1](self._model, self, *state)})
+        self.at[slot], self._of[slot] = state, self._model.kinematics
+
+    def run_again(self, algorithm: str) -> None:
+        """Fill what Pinocchio's algorithm fills from the placements, velocities and accelerations that are there."""
+        first, *others = WRITES[algorithm].split()
+        for slot in (first, *(slot for slot in others if slot in SLOTS and slot not in _MOTION.split())):
+            source = "dJ" if slot == "C" else {"q": "oMi", "qv": "v", "qva": "a"}[SLOTS[slot][0]]
+            if slot == first or source in self.at:
+                self.fill_at(slot, *self.known(algorithm, source))
+
     def known(self, algorithm: str, *slots: str) -> tuple[Matrix, ...]:
-        """The q, v, a of the first of these slots that something has filled; else a MissingAttributeError."""
-        for slot in slots:
-            if slot in self.at:
-                return self.at[slot]
-        raise MissingAttributeError(f"{algorithm}: nothing has computed data.{slot}; call {_call(slot)} before")
+        """The q, v, a of the first of these slots that something has filled, of the model as it is; else an error."""
+        slot = next((slot for slot in slots if slot in self.at), slots[-1])
+        if slot in self.at and self._of[slot] is self._model.kinematics:
+            return self.at[slot]
+        why = "the model has changed since data.{} was computed" if slot in self.at else "nothing has computed data.{}"
+        raise MissingAttributeError(f"{algorithm}: {why.format(slot)}; call {_call(slot)} before")

@@ -15,7 +15,7 @@ from gdalembert.cpin.model import Model
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import listed
-from gdalembert.spatial.matrices import is_constant, number_of
+from gdalembert.spatial.matrices import Items, is_constant, number_of
 from gdalembert.spatial.objects import SE3, Force, Inertia
 
 __all__ = [
@@ -42,13 +42,17 @@ def _forced(algorithm: str, model: Model, data: Data, fext: Any, **state: Any) -
     return model.robot([*acting]), (*data.run(algorithm, **state), *([ca.horzcat(*acting.values())] if acting else []))
 
 
-def rnea(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> Matrix:
-    """tau (nv) of a motion; forces act on the robot, one for each joint, in its axes, as those on links do (data.f)."""
-    robot, state = _forced("rnea", model, data, fext, q=q, v=v, a=a)
+def _torques(model: Model, data: Data, robot: Any, *state: Matrix) -> Matrix:
     inputs = model.inputs
     data.put(tau=robot.inverse_dynamics(*state, *inputs))
     data.fill(f=lambda: [Force(), *map(Force, ca.horzsplit(robot.joint_wrenches(*state, *inputs)))])
     return data.tau
+
+
+def rnea(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> Matrix:
+    """tau (nv) of a motion; forces act on the robot, one for each joint, in its axes, as those on links do (data.f)."""
+    robot, state = _forced("rnea", model, data, fext, q=q, v=v, a=a)
+    return _torques(model, data, robot, *state)
 
 
 def aba(model: Model, data: Data, q: Any, v: Any, tau: Any, fext: Any = None, *convention: Any) -> Matrix:
@@ -60,8 +64,8 @@ def aba(model: Model, data: Data, q: Any, v: Any, tau: Any, fext: Any = None, *c
 
 def computeStaticTorque(model: Model, data: Data, q: Any, fext: Any) -> Matrix:
     """tau (nv) that holds the robot still under forces."""
-    rest = ca.DM.zeros(model.nv)
-    return rnea(model, data, q, rest, rest, fext)
+    robot, (at_q, *forces) = _forced("computeStaticTorque", model, data, fext, q=q)
+    return _torques(model, data, robot, at_q, ca.DM.zeros(model.nv), ca.DM.zeros(model.nv), *forces)
 
 
 def computeRNEADerivatives(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> tuple[Matrix, ...]:
@@ -90,9 +94,9 @@ def computeABADerivatives(model: Model, data: Data, q: Any, v: Any, tau: Any, fe
     return by_q, by_v, inverse
 
 
-def _alone(x: Matrix) -> list[Matrix]:
+def _alone(x: Matrix) -> Items:
     """The whole robot's, of a list whose other entries, those of subtrees, are not computed."""
-    return [ca.densify(x)]
+    return Items("data.com, vcom or acom", 1, lambda _: ca.densify(x))
 
 
 def _centroidal_inertia(model: Model, data: Data, q: Matrix) -> Callable[[], Inertia]:
@@ -108,8 +112,7 @@ def _centroidal_inertia(model: Model, data: Data, q: Matrix) -> Callable[[], Ine
 
 
 def _energy(model: Model, data: Data, q: Matrix, v: Matrix) -> Callable[[], Matrix]:
-    kinetic, potential = prepared("dynamics", "kinetic_energy"), prepared("dynamics", "potential_energy")
-    parts = kinetic(model, data, q, v), potential(model, data, q)
+    parts = SLOTS["kinetic_energy"][1](model, data, q, v), SLOTS["potential_energy"][1](model, data, q)
     return lambda: parts[0]() + parts[1]()
 
 
@@ -150,7 +153,6 @@ nonLinearEffects = nle = algorithm("nonLinearEffects")
 computeGeneralizedGravity = algorithm("computeGeneralizedGravity")
 computeCoriolisMatrix = getCoriolisMatrix = algorithm("computeCoriolisMatrix")
 computeKineticEnergy, computePotentialEnergy = algorithm("computeKineticEnergy"), algorithm("computePotentialEnergy")
-computeMechanicalEnergy = algorithm("computeMechanicalEnergy")
 computeJointTorqueRegressor = algorithm("computeJointTorqueRegressor")
 computeKineticEnergyRegressor = algorithm("computeKineticEnergyRegressor")
 computePotentialEnergyRegressor = algorithm("computePotentialEnergyRegressor")
@@ -166,9 +168,16 @@ def computeAllTerms(model: Model, data: Data, q: Any, v: Any) -> None:
     data.run("computeAllTerms", q=q, v=v, a=ca.DM.zeros(model.nv))
 
 
+def computeMechanicalEnergy(model: Model, data: Data, *state: Any) -> Matrix:
+    """Kinetic and potential energy [J] at q and v, or of the velocities and placements that are there."""
+    energy = computeKineticEnergy(model, data, *state) + computePotentialEnergy(model, data, *state[:1])
+    data.put(mechanical_energy=energy)
+    return energy
+
+
 def computeTotalMass(model: Model, data: Data | None = None) -> Matrix:
     """The mass of all links that a joint moves [kg]; data.mass[0] is always that."""
-    return model.mass
+    return sum((body.mass for body in model.inertias[1:]), ca.DM(0))
 
 
 def computeCentroidalDynamicsDerivatives(model: Model, data: Data, q: Any, v: Any, a: Any) -> tuple[Matrix, ...]:
@@ -179,7 +188,7 @@ def computeCentroidalDynamicsDerivatives(model: Model, data: Data, q: Any, v: An
 
 def getCentroidalDynamicsDerivatives(model: Model, data: Data) -> tuple[Matrix, ...]:
     """The derivatives of :func:`computeCentroidalDynamicsDerivatives` at the last q, v, a."""
-    state = data.known("getCentroidalDynamicsDerivatives", "a")
+    state = data.known("getCentroidalDynamicsDerivatives", "dhg")
     return tuple(evaluate(model, model.kinematics.centroidal_dynamics_derivatives, *state))
 
 
@@ -187,4 +196,4 @@ def getCenterOfMassVelocityDerivatives(model: Model, data: Data) -> Matrix:
     """The derivative of the velocity of the centre of mass by q (3 × nv), at the last q, v."""
     state = *data.known("getCenterOfMassVelocityDerivatives", "v"), ca.DM.zeros(model.nv)
     momentum, *_ = evaluate(model, model.kinematics.centroidal_dynamics_derivatives, *state)
-    return momentum[:3, :] / model.mass
+    return momentum[:3, :] / computeTotalMass(model)

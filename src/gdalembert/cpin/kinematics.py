@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import pinocchio as pin
 
-from gdalembert.cpin.data import SLOTS, WRITES, Data
+from gdalembert.cpin.data import SLOTS, WRITES, Data, MissingAttributeError
 from gdalembert.cpin.model import Model
 from gdalembert.dynamics.kinematics import frame_placements_at
 from gdalembert.errors import ArgumentTypeError
@@ -80,19 +80,21 @@ def _classical_acceleration(algorithm: str, model: Model, data: Data, k: int, re
     return Motion(a.linear + ca.cross(v.angular, v.linear), a.angular)
 
 
-def _at(slots: str, quantity: str, made: Callable[[Any], Any] = tuple) -> Callable[..., Any]:
-    """A Function of a frame at the state of the first slot that is known."""
+def _at(slot: str, quantity: str, made: Callable[[Any], Any] = tuple) -> Callable[..., Any]:
+    """A Function of a frame at the state of a slot, which is to be of the q of the placements, too."""
 
     def read(algorithm: str, model: Model, data: Data, k: int, reference: Reference) -> Any:
-        state = data.known(algorithm, *slots.split())
+        state, (q,) = data.known(algorithm, slot), data.known(algorithm, "oMi")
+        if not is_same(state[0], q):
+            raise MissingAttributeError(f"{algorithm}: data.{slot} is of another q than data.oMi; give both one q")
         return made(evaluate(model, getattr(model.kinematics, quantity)(k, reference), *state))
 
     return read
 
 
 def _acceleration_derivatives(algorithm: str, *frame: Any) -> tuple[Matrix, ...]:
-    by_q = _at("v", "frame_velocity_derivatives")(algorithm, *frame)[0]
-    return by_q, *_at("a", "frame_acceleration_derivatives")(algorithm, *frame)
+    by_q = _at("ov", "frame_velocity_derivatives")(algorithm, *frame)[0]
+    return by_q, *_at("oa", "frame_acceleration_derivatives")(algorithm, *frame)
 
 
 def _axes(algorithm: str, reference: Any) -> Any:
@@ -122,10 +124,10 @@ getClassicalAcceleration, getFrameClassicalAcceleration = _readers(
 )
 getJointJacobian, getFrameJacobian = _readers("getJointJacobian", "getFrameJacobian", _jacobian)
 getJointJacobianTimeVariation, getFrameJacobianTimeVariation = _readers(
-    "getJointJacobianTimeVariation", "getFrameJacobianTimeVariation", _at("dJ v", "frame_jacobian_rate", ca.densify)
+    "getJointJacobianTimeVariation", "getFrameJacobianTimeVariation", _at("dJ", "frame_jacobian_rate", ca.densify)
 )
 getJointVelocityDerivatives, getFrameVelocityDerivatives = _readers(
-    "getJointVelocityDerivatives", "getFrameVelocityDerivatives", _at("v", "frame_velocity_derivatives")
+    "getJointVelocityDerivatives", "getFrameVelocityDerivatives", _at("ov", "frame_velocity_derivatives")
 )
 getJointAccelerationDerivatives, getFrameAccelerationDerivatives = _readers(
     "getJointAccelerationDerivatives", "getFrameAccelerationDerivatives", _acceleration_derivatives
@@ -202,14 +204,12 @@ def algorithm(name: str, returns: bool = True) -> Callable[..., Any]:
     def compute(model: Model, data: Data, q: Any = _SWEPT, v: Any = _SWEPT, a: Any = _SWEPT, *options: Any) -> Any:
         state = {x: given for x, given in zip("qva", (q, v, a), strict=True) if not isinstance(given, _Option)}
         needed = SLOTS[result][0]
-        if not state:
-            last = zip("qva", ("oMi", "v", "a"), strict=True)
-            state = {x: data.known(name, slot)[-1] for x, slot in last if x in needed or slot in data.at}
-        if missing := [x for x in needed if x not in state]:
+        missing = [x for x in needed if x not in state]
+        if state and missing:
             raise ArgumentTypeError(f"{name}: no {missing[0]} is given; call {name}(model, data, {', '.join(needed)})")
-        data.run(name, **state)
+        data.run(name, **state) if state else data.run_again(name)
         value = getattr(data, result) if returns else None
-        return value[0] if isinstance(value, list) else value
+        return value[0] if isinstance(value, Items) else value
 
     compute.__name__, compute.__doc__ = name, f"Fill data.{', data.'.join(WRITES[name].split())}; return the first."
     return compute
@@ -224,11 +224,13 @@ computeJointJacobiansTimeVariation = algorithm("computeJointJacobiansTimeVariati
 
 def updateFramePlacements(model: Model, data: Data) -> None:
     """Placements of frames at the q of the last sweep."""
-    data.fill(oMf=_frames_placed(model, data, *data.known("updateFramePlacements", "oMi")))
-    data.at["oMf"] = data.at["oMi"]
+    data.fill_at("oMf", *data.known("updateFramePlacements", "oMi"))
 
 
-updateGlobalPlacements = updateFramePlacements
+def updateGlobalPlacements(model: Model, data: Data) -> None:
+    """Placements of joints at the q of those in their parents."""
+    data.fill_at("oMi", *data.known("updateGlobalPlacements", "liMi"))
+    data.empty("oMf")
 
 
 def updateFramePlacement(model: Model, data: Data, frame_id: int) -> Any:
@@ -240,7 +242,10 @@ def updateFramePlacement(model: Model, data: Data, frame_id: int) -> Any:
 def computeFrameJacobian(model: Model, data: Data, q: Any, frame_id: int, reference_frame: Reference = LOCAL) -> Matrix:
     """J (6 × nv) of a frame."""
     function = model.kinematics.frame_jacobian(model.frame(frame_id), _axes("computeFrameJacobian", reference_frame))
-    return ca.densify(evaluate(model, function, *data.run("computeFrameJacobian", q=q)))
+    (at_q,) = data.run("computeFrameJacobian", q=q)
+    if reference_frame != LOCAL and not all(is_same(at_q, other) for other in data.at.get("oMi", ())):
+        data.empty("oMi", "oMf")
+    return ca.densify(evaluate(model, function, at_q))
 
 
 def computeJointJacobian(model: Model, data: Data, q: Any, joint_id: int) -> Matrix:

@@ -36,10 +36,8 @@ T = TypeVar("T")
 
 
 class _Armature:
-    """A vector of a model."""
-
     def __init__(self, given: Any) -> None:
-        self.parts = getattr(given, "parts", (ca.DM(given) if isinstance(given, np.ndarray) else given,))
+        self.parts = getattr(given, "parts", None) or (matrix("model.armature", given, given.shape[0]),)
 
 
 _KINDS = {"jointPlacements": SE3, "frames": Frame, "inertias": Inertia, "gravity": Motion, "armature": _Armature}
@@ -50,7 +48,6 @@ class Model:
     """A robot with Pinocchio's lists, which symbols may stand in: ``Model(pin_model)``, or built joint by joint.
 
     ``clean`` is the tolerance of numbers that rounding has left, as of every formulation; 0 takes every bit as given.
-
     What is no constant of the dynamics (names, parents, limits, ids) is read from :attr:`pin`.
 
     Attributes:
@@ -78,7 +75,9 @@ class Model:
 
             def read(k: int) -> Any:
                 value = getattr(self.pin, name)
-                return _KINDS[name](value[k] if many else value)
+                found = _KINDS[name](value[k] if many else value)
+                self._seen[name, k] = tuple(type(part)(part) for part in found.parts)
+                return found
 
             lists[name] = Items(f"model.{name}", length, read, _KINDS[name])
         return lists[name]
@@ -151,11 +150,6 @@ class Model:
         """Add a body, of symbols or numbers, to the link of a joint."""
         at = SE3() if placement is None else placement
         self.inertias[joint] = self.inertias[joint] + Inertia(inertia).se3Action(at)
-
-    @property
-    def mass(self) -> Matrix:
-        """The mass of all links that a joint moves [kg]."""
-        return sum((body.mass for body in self.inertias[1:]), ca.DM(0))
 
     # What the algorithms stand on.
 

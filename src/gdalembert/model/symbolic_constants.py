@@ -14,6 +14,7 @@ from gdalembert.model.rounding import SAME_PLACE
 from gdalembert.model.tree import Tree, TreeOfSymbols
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import frozen
+from gdalembert.spatial.functions import check_one_kind
 from gdalembert.spatial.matrices import is_constant, number_of
 from gdalembert.spatial.objects import SE3, Inertia
 
@@ -49,6 +50,8 @@ def with_constants(tree: Tree, model: pin.Model, constants: Constants) -> tuple[
         constants: rotation and translation of ``("jointPlacements", k)`` and ``("frames", k)``, mass, lever and inertia
             of ``("inertias", k)``, the vectors ``("gravity", 0)`` and ``("armature", 0)``: numbers, or SX or MX.
     """
+    given = {f"{name}[{k}]": part for (name, k), parts in constants.items() for part in parts if not is_constant(part)}
+    check_one_kind("model", given)
     inputs, joints, frames, changed = _Inputs(), list(tree.joints), list(tree.frames), dict[str, Any]()
     for (name, k), parts in constants.items():
         if name in ("armature", "gravity"):

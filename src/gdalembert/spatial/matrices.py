@@ -30,11 +30,12 @@ def matrix(what: str, given: Any, rows: int, columns: int = 1) -> Matrix:
 
 
 def _casadi(what: str, given: Any) -> Matrix:
+    """A copy, since entries of matrices of CasADi can be written."""
+    if not isinstance(given, ca.SX | ca.MX):
+        given = getattr(given, "vector", getattr(given, "homogeneous", given))
     if isinstance(given, ca.SX | ca.MX):
-        return given
-    given = getattr(given, "vector", getattr(given, "homogeneous", given))
-    if isinstance(given, ca.SX | ca.MX):
-        return given
+        copy: Matrix = given[:, :]
+        return copy
     if isinstance(given, np.ndarray) and given.dtype == object:
         given = given.tolist()
     if isinstance(given, list | tuple) and _has_matrices(given):
@@ -50,7 +51,7 @@ def _casadi(what: str, given: Any) -> Matrix:
     values = numbers(what, given, expected="numbers, SX or MX")
     if values.ndim > 2:
         raise ArgumentError(f"{what}: got numbers of shape {values.shape}; give a matrix")
-    return ca.DM(values)
+    return Numbers(values)
 
 
 def _has_matrices(given: Any) -> bool:
@@ -78,7 +79,8 @@ def number_of(x: Matrix) -> Any:
 
 def is_same(x: Matrix, y: Matrix) -> bool:
     """Whether two matrices are the same expression, or equal numbers; slices of MX that were made anew are the same."""
-    return type(x) is type(y) and x.shape == y.shape and bool(ca.is_equal(x, y, 3))
+    alike = type(x) is type(y) or (isinstance(x, ca.DM) and isinstance(y, ca.DM))
+    return alike and x.shape == y.shape and bool(ca.is_equal(x, y, 3))
 
 
 def index_of(what: str, given: Any, length: int) -> int:
@@ -92,6 +94,18 @@ def index_of(what: str, given: Any, length: int) -> int:
     except (IndexError, TypeError):
         unknown = "; an unknown name has this index" if isinstance(given, int) and given == length else ""
         raise ArgumentError(f"{what}[{given}]: give an index from 0 to {length - 1}{unknown}") from None
+
+
+class Numbers(ca.DM):
+    """Numbers whose entries stay numbers: symbols take the place of a whole matrix."""
+
+    def __setitem__(self, index: Any, x: Any) -> None:
+        if isinstance(x, ca.SX | ca.MX):
+            raise ArgumentTypeError(
+                f"an entry of numbers cannot become {type(x).__name__}; write the whole matrix, as in "
+                "model.armature = ca.vertcat(…)"
+            )
+        super().__setitem__(index, x)
 
 
 class Column(ca.DM):

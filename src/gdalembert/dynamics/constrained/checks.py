@@ -128,8 +128,8 @@ def _gap(one: Sequence[Array], other: Sequence[Array], is_point: bool, other_is_
 
 
 def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
-    """Refuse constraints that hold nothing, and without a regularization redundant ones."""
-    if not constraints.pairs:
+    """Refuse constraints that hold nothing, and without a regularization redundant ones; of numbers alone."""
+    if not constraints.pairs or not tree.is_numeric:
         return
     rng = np.random.default_rng(0)
     q = ca.SX.sym("q", tree.nq)

@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
+import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.constrained.checks import (
@@ -544,3 +545,18 @@ class KKTInverse:
         far = ca.horzcat(self._p_cb.T @ y_c[:, still], self._n_c.T @ a_c[:, moved] + self._u @ f[:, moved])
         a_b = self._n_b.T @ self._d_inverse @ y_b + far[:, [order.index(k) for k in range(len(order))]]
         return ca.vertcat(a_c, a_b)[[self._order.index(i) for i in range(len(self._order))], :], f
+
+
+class ConstrainedAnywhere(ConstrainedDynamics):
+    """Constraints of Pinocchio that are evaluated at any q, as Pinocchio does: the caller need not close them.
+
+    Their stabilisation is that of ``stiffness`` and ``damping`` alone.
+    """
+
+    def __init__(self, robot: Dynamics, constraints: Sequence[pin.RigidConstraintModel], **options: Any) -> None:
+        plain = [pin.RigidConstraintModel(each) for each in constraints]
+        for each in plain:
+            each.m_baumgarte_parameters.Kp = each.m_baumgarte_parameters.Kd = 0.0
+        super().__init__(robot, plain, **options)
+
+    def _check_where_closed(self) -> None: ...

@@ -17,7 +17,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.parameters.groups import ParameterGroup
-from gdalembert.errors import UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
 from gdalembert.model.from_pinocchio import name_of, read_tree
 from gdalembert.model.rounding import PRODUCT_ERROR, drop
 from gdalembert.model.tree import DisplacedJoint, Frame, Joint, Tree
@@ -54,7 +54,9 @@ class Placement(ParameterGroup):
     def select(cls, tree: Tree, chosen: Sequence[str] | None) -> Placement:
         if chosen is None:
             return cls(tree, [name for name in tree.joint_names if not _is_on_beam(tree, name)])
-        for name in chosen:
+        for k, name in enumerate(chosen):
+            if name in chosen[:k]:
+                raise ArgumentError(f"parameters: placement of {name!r} occurs twice; give each element once")
             if _is_on_beam(tree, name):
                 raise UnsupportedError(
                     f"parameters: placement of {name!r}: it stands on a flexible link, where its beam places it; give "
