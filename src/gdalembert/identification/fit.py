@@ -23,7 +23,7 @@ from gdalembert.identification.regression import Bounds, Prior
 from gdalembert.identification.remarks import check_gains, remarks
 from gdalembert.identification.result import Identification
 from gdalembert.identification.sensors import Gains, Sensors
-from gdalembert.identification.suspicions import contradictions, suspicions
+from gdalembert.identification.suspicions import contradictions, shifted, suspicions
 from gdalembert.identification.unknowns import quantity
 from gdalembert.spatial.arguments import choice, integer, number
 from gdalembert.spatial.arrays import Array, frozen
@@ -110,7 +110,7 @@ def fit(
     Warns:
         IdentificationWarning: if the residuals are far larger than the noise, or half of a torque; if the data excite a
             base parameter so little that torques of other motions cannot be predicted; if measurements look like those
-            of another sensor, sign or unit.
+            of another sensor, sign or unit, or as if they were shifted in time.
     """
     choice("fit: method", method, METHODS)
     number("fit: margin", margin)
@@ -187,6 +187,7 @@ def _identification(
             *suspected,
             *remarks(problem, descent, estimate, base, s, fitted),
             *contradictions(problem, x),
+            *shifted(problem, x),
         ),
         at_bounds=reached,
         fitted=fitted,

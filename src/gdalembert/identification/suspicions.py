@@ -2,15 +2,18 @@
 
 What is measured is compared with the efforts of the nominal model, which is wrong by some per cent; with the span of
 the regressor of each sensor, whatever the parameters are; and with other runs. The three of q, v and a are compared
-with each other where samples follow each other in time.
+with each other, and efforts with the rates of the fitted ones, where samples follow each other in time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
+from gdalembert.dynamics.friction import SMOOTHING
 from gdalembert.identification.experiment import Run, Samples
 from gdalembert.identification.problem import LeastSquaresProblem
 from gdalembert.identification.unknowns import View
@@ -22,8 +25,8 @@ _FACTOR = 10.0
 """How many times larger or smaller than those of the nominal model torques of the right unit are not."""
 _UNIT = 100.0
 """How many times larger currents of one run are not than those of another, in the same unit."""
-_MOST, _SHOWN = 2000, 3
-"""Samples that are looked at, and names that are listed."""
+_MOST, _FEW, _SHOWN = 2000, 1000, 3
+"""Samples that are looked at, and for a shift in time; and names that are listed."""
 _ENOUGH = 5
 """Samples for each parameter, below which a regressor explains any curve."""
 _DEPENDENT = 1e-6
@@ -38,6 +41,12 @@ _RESTS = 0.01
 _STEADY, _UNSTEADY, _RATE = 0.2, 0.5, 1.25
 """Median deviation of dq / v from dt, relative to it, of curves that belong to each other and of others; and how many
 times larger dt by dq / v is not than dt by dv / a."""
+_LATEST, _STEPS = 0.2, 10
+"""The largest shift in time that is looked for [s], and in how many steps."""
+_LEAST, _CERTAIN, _EXPLAINED = 0.5, 5.0, 0.35
+"""The least shift that is told, in samples and in standard deviations, and the least part of what is left of some
+measurement that it explains. Currents of a UR10e look late by 0.7 to 1.1 samples, which explain at most 0.23 of it:
+that is what friction holds at rest, and without these samples at most 0.4 of a sample is left."""
 
 
 def suspicions(problem: LeastSquaresProblem) -> list[str]:
@@ -91,6 +100,104 @@ def contradictions(problem: LeastSquaresProblem, x: Array) -> list[str]:
     return said
 
 
+def shifted(problem: LeastSquaresProblem, x: Array) -> list[str]:
+    """A sentence for each run whose efforts were measured later or earlier than its motion."""
+    said, names, what = list[str](), problem.efforts.sensors.names, _effort(problem)
+    for run, view in zip(problem.runs, problem.unknowns.views, strict=True):
+        if (found := shift(problem, run, view, x)) is None:
+            continue
+        k, count = int(found.explained.argmax()), abs(found.samples)
+        if count > max(_LEAST, _CERTAIN * found.standard_deviation) and found.explained[k] > _EXPLAINED:
+            where = f"in run {run.label!r} " if len(problem.runs) > 1 else ""
+            said.append(
+                f"{where}the {what}s {'lag behind' if found.samples > 0 else 'are ahead of'} q, v and a by about "
+                f"{1e3 * count * found.dt:.3g} ms ({count:.3g} samples), which explains {found.explained[k]:.0%} of "
+                f"what is left of that of {names[k]!r}; align them in time, and filter without delay"
+            )
+    return said
+
+
+@dataclass(frozen=True, eq=False)
+class Shift:
+    """By how many samples of dt [s] the efforts of a run lag behind its motion, with the standard deviation, and the
+    part of what is left of each measurement that it explains (m)."""
+
+    samples: float
+    standard_deviation: float
+    dt: float
+    explained: Array
+
+
+def shift(problem: LeastSquaresProblem, run: Run, view: View, x: Array) -> Shift | None:
+    """The shift of all sensors; ``None`` of samples that are few, or that do not follow each other in time.
+
+    An effort that lags by d is f(t − d) = f − d df/dt, to first order in what d is off whole samples. f is that of the
+    fit, and d is fitted beside the regressor of the sensor and friction of all axes, since what the parameters, or
+    friction and coupled motors that the model has not, explain as well is no shift.
+    """
+    samples, width = run.samples, problem.efforts.sensors.width
+    dt, off = min((_step(v, a) for v, a in zip(samples.v.T, samples.a.T, strict=True)), key=lambda step: step[1])
+    if off > _STEADY or dt <= 0:
+        return None
+    seen = samples.weights > 0
+    known = zip(samples.measured.T, (seen | samples.slow).T, strict=True)
+    measured = np.column_stack([_bridged(*each) for each in known])[:, :width]
+    rates = np.gradient(np.where(seen, problem.predicted(samples, view, x), np.nan), axis=0)[:, :width]
+    most = min(len(samples) // 4, round(_LATEST / dt))
+    some = slice(most, len(samples) - most, max(1, len(samples) // _FEW))
+    rows = np.arange(len(samples))[some]
+    usable = np.isfinite(rates[rows]) & problem.efforts.sensors.is_driven[:width]
+    bases = _bases_beside_friction(problem, samples.part(some), view, usable)
+
+    def left(values: Array) -> Array:
+        values = np.where(usable, values, 0.0)
+        return np.column_stack([y - basis @ (basis.T @ y) for y, basis in zip(values.T, bases, strict=True)])
+
+    direction, before = left(rates[rows]), left(measured[rows])
+    free = np.maximum(np.count_nonzero(usable, axis=0) - [basis.shape[1] for basis in bases], 1)
+    squares, least = np.sum(direction**2, axis=0), _DEPENDENT * np.var(measured, axis=0)
+    whole = 0
+    for _ in range(_STEPS):
+        rest = left(measured[rows + whole])
+        along = -np.sum(direction * rest, axis=0)
+        own = np.divide(along, squares, out=np.zeros(width), where=squares > 0)
+        noise = np.maximum(np.sum((rest + own * direction) ** 2, axis=0) / free, least)
+        weights = np.divide(squares, noise, out=np.zeros(width), where=noise > 0)
+        if not weights.any():
+            return None
+        beyond = float(weights @ own / weights.sum())
+        if abs(beyond) <= _LEAST or abs(whole + round(beyond)) > most:
+            break
+        whole += round(beyond)
+    if abs(beyond) > 1:
+        return None
+    total, after = np.sum(before**2, axis=0), np.sum((rest + beyond * direction) ** 2, axis=0)
+    explained = 1 - np.divide(after, total, out=np.ones(width), where=total > 0)
+    return Shift(whole + beyond, float(weights.sum() ** -0.5), dt, explained)
+
+
+def _bases_beside_friction(
+    problem: LeastSquaresProblem, samples: Samples, view: View, usable: npt.NDArray[np.bool_]
+) -> list[Array]:
+    """Of the regressor of each sensor, beside an offset and friction of all axes; of a few rows nothing is usable."""
+    speeds = samples.v @ problem.efforts.sensors.speeds.T
+    beside = np.column_stack([np.ones(len(samples)), speeds, np.tanh(speeds / SMOOTHING)])
+    y, known, free = _regressor(problem, samples, view)
+    bases = []
+    for j in range(usable.shape[1]):
+        columns = np.column_stack([y[:, j, free], known[:, j], beside])
+        if np.count_nonzero(usable[:, j]) < _ENOUGH * columns.shape[1]:
+            usable[:, j] = False
+        bases.append(_basis(columns * usable[:, [j]]) if usable[:, j].any() else np.zeros((len(samples), 0)))
+    return bases
+
+
+def _bridged(values: Array, seen: npt.NDArray[np.bool_]) -> Array:
+    """Values with straight lines across what was not seen."""
+    at = np.arange(len(values))
+    return np.asarray(np.interp(at, at[seen], values[seen])) if seen.any() else np.zeros(len(values))
+
+
 def _effort(problem: LeastSquaresProblem) -> str:
     return "torque" if problem.efforts.sensors.kind == "tau" else "current"
 
@@ -105,23 +212,32 @@ def _left(problem: LeastSquaresProblem, samples: Samples, view: View) -> Array |
     parameters are; ``None`` of too few samples."""
     n, m = len(problem.efforts.names), len(problem.efforts.sensors.names)
     some = np.asarray((samples.weights > 0)[:, : problem.efforts.sensors.width].all(axis=1))
-    free = np.flatnonzero(view.free[:n])
-    if np.count_nonzero(some) < _ENOUGH * (len(free) + 1):
+    if np.count_nonzero(some) < _ENOUGH * (np.count_nonzero(view.free[:n]) + 1):
         return None
     samples = samples.part(some)
-    z = view.of(problem.unknowns.nominal)[:n]
-    y, f = problem.efforts.derivatives(z, *samples.states)
-    known = f - y[..., free] @ z[free]
+    y, known, free = _regressor(problem, samples, view)
     measured = samples.measured
     size = np.linalg.norm(measured, axis=0)
     left = np.ones((m, m))
     for j in range(m):
-        columns = np.column_stack([y[:, j, free], known[:, j], np.ones(len(y))])
-        norms = np.linalg.norm(columns, axis=0)
-        u, values, _ = np.linalg.svd(columns[:, norms > 0] / norms[norms > 0], full_matrices=False)
-        u = u[:, values > _DEPENDENT * values[0]]
+        u = _basis(np.column_stack([y[:, j, free], known[:, j], np.ones(len(y))]))
         left[:, j] = np.linalg.norm(measured - u @ (u.T @ measured), axis=0)
     return np.asarray(np.divide(left, size[:, None], out=np.zeros((m, m)), where=size[:, None] > 0))
+
+
+def _regressor(problem: LeastSquaresProblem, samples: Samples, view: View) -> tuple[Array, Array, npt.NDArray[np.intp]]:
+    """Y about the nominal parameters, the efforts of what is known, and the places of those that are free."""
+    n = len(problem.efforts.names)
+    free, z = np.flatnonzero(view.free[:n]), view.of(problem.unknowns.nominal)[:n]
+    y, f = problem.efforts.derivatives(z, *samples.states)
+    return y, f - y[..., free] @ z[free], free
+
+
+def _basis(columns: Array) -> Array:
+    """Orthonormal columns of the same span."""
+    norms = np.linalg.norm(columns, axis=0)
+    u, values, _ = np.linalg.svd(columns[:, norms > 0] / norms[norms > 0], full_matrices=False)
+    return np.asarray(u[:, values > _DEPENDENT * values[0]])
 
 
 def _of_others(problem: LeastSquaresProblem, left: Array | None) -> Iterator[str]:
