@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gdalembert as gd
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, IdentificationWarning
 from gdalembert.identification import fit
 from tests.helpers.identification import exact_torques, fourier
 
@@ -88,8 +88,14 @@ def test_samples_that_stick_are_left_out_and_predicted_within_the_friction() -> 
     assert len(result.fitted.measured) == 1200
     assert np.array_equal(result.fitted.at_rest[:, 1], np.abs(v[:, 1]) < 0.02)
     assert result.fitted.moving.rms == pytest.approx([0.01, 0.01], rel=0.1)
-    assert "moving  at rest" in result.report
-    without = fit(sheet, q, v, a, tau, method="weighted")
+    sides, count = result.fitted, int(result.fitted.at_rest[:, 1].sum())
+    percent = [f"{100 * each.relative[1]:.1f}%" for each in (sides.every_sample, sides, sides.moving)]
+    shown = f"joint2 {' '.join(percent)} {count} of 1200 ({count / 1200:.1%})"
+    assert shown in [" ".join(line.split()) for line in result.report.splitlines()]
+    assert sides.every_sample.rms[1] > 1.0
+    assert np.array_equal(sides.from_motion[~sides.at_rest], sides.predicted[~sides.at_rest])
+    with pytest.warns(IdentificationWarning, match=r"'joint2' is slower than 0.01 in 50% .*; sticking=0.01 leaves"):
+        without = fit(sheet, q, v, a, tau, method="weighted", held_back=(q, v, a, tau))
     assert without.fitted.rms[1] > 1.0
     with pytest.raises(ArgumentError, match=r"^fit: sticking: got -1; give one finite number \[rad/s, m/s\], above 0$"):
         fit(sheet, q, v, a, tau, sticking=-1)

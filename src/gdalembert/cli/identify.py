@@ -42,7 +42,10 @@ def add_identify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gains", metavar="X[,Y,…]", help=text)
     parser.add_argument("--load", action="store_true", help="let Coulomb friction grow with the transmitted torque")
     parser.add_argument("--offsets", action="store_true", help="let each sensor have an offset")
-    text = "leave samples out whose joint is slower, where it may stick [rad/s]"
+    text = (
+        "leave samples out whose joint is slower, where it may stick [rad/s, m/s]; the report has the residuals with "
+        "and without them, and how many they are"
+    )
     parser.add_argument("--sticking", type=float, metavar="SPEED", help=text)
     parser.add_argument("--held-back", type=float, metavar="PART", help="predict this part of the samples, the last")
     parser.add_argument("--validate", metavar="DATA", help="predict another file, of the same columns")

@@ -20,7 +20,7 @@ from gdalembert.identification.experiment import Experiment, Run, checked_runs
 from gdalembert.identification.least_squares import Descent
 from gdalembert.identification.problem import LeastSquaresProblem
 from gdalembert.identification.regression import Bounds, Prior
-from gdalembert.identification.remarks import check_gains, remarks
+from gdalembert.identification.remarks import check_gains, remarks, resting
 from gdalembert.identification.result import Identification
 from gdalembert.identification.sensors import Gains, Sensors
 from gdalembert.identification.suspicions import contradictions, shifted, suspicions
@@ -86,7 +86,9 @@ def fit(
         offsets: whether what each sensor measures has a constant offset, or the names of those that have one. They are
             ``"joint1.sensor_offset"`` in ``prior`` and ``bounds``, in the unit of a torque.
         sticking: a speed [rad/s, m/s]: slower axes may stick, held by any torque up to their Coulomb friction. These
-            measurements are left out, and predicted as the nearest such torque; ``held_back.moving`` is without them.
+            measurements are left out, and predicted as the nearest such torque. The report has the residuals of every
+            sample from the motion alone (``held_back.every_sample``), those beyond friction (``held_back``), and those
+            without samples at rest (``held_back.moving``) side by side, and how many samples are at rest.
         model: the ``pin.Model`` that ``dyn`` was made of, for ``result.model``.
         method: ``"ordinary"``, ``"weighted"`` or ``"consistent"``.
         weights: of the squared residuals, relative, at least 0: of samples (N) or single measurements (as tau).
@@ -110,7 +112,8 @@ def fit(
     Warns:
         IdentificationWarning: if the residuals are far larger than the noise, or half of a torque; if the data excite a
             base parameter so little that torques of other motions cannot be predicted; if measurements look like those
-            of another sensor, sign or unit, or as if they were shifted in time.
+            of another sensor, sign or unit, or as if they were shifted in time; if samples at rest make most of
+            a residual.
     """
     choice("fit: method", method, METHODS)
     number("fit: margin", margin)
@@ -134,7 +137,7 @@ def fit(
     if method == "consistent":
         x = consistent(problem, descent, limits, margin, bounded=bool(bounds))
         reached = at_bounds(problem, x, limits, margin)
-    found = _identification(problem, descent, x, unseen, None if has_base else model, method, reached, suspected)
+    found = _identification(problem, descent, x, unseen, None if has_base else model, method, reached, suspected, slow)
     for remark in found.remarks:
         warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=3)
     return found
@@ -149,6 +152,7 @@ def _identification(
     method: str,
     reached: tuple[str, ...],
     suspected: Sequence[str],
+    sticking: float | None,
 ) -> Identification:
     """The result: the unknowns x with their errors, efforts and remarks, and the model with them if it can exist."""
     dyn, sensors, unknowns = problem.efforts.dyn, problem.efforts.sensors, problem.unknowns
@@ -160,6 +164,7 @@ def _identification(
         model = dyn.parameters.write(model, x[:n])
     deviation = problem.sizes * estimate.deviation(np.eye(len(x)))
     fitted = problem.torques(problem.runs, x, fitted=True)
+    held_back = None if unseen is None else problem.torques(unseen, x)
     base = problem.base(estimate, x)
     gains, errors = problem.gains(x)[: sensors.width], np.zeros(sensors.width)
     errors[list(unknowns.gains)] = gains[list(unknowns.gains)] * deviation[last:]
@@ -188,10 +193,12 @@ def _identification(
             *remarks(problem, descent, estimate, base, s, fitted),
             *contradictions(problem, x),
             *shifted(problem, x),
+            *([] if sticking else resting(problem, fitted, held_back)),
         ),
         at_bounds=reached,
+        sticking=sticking,
         fitted=fitted,
-        held_back=None if unseen is None else problem.torques(unseen, x),
+        held_back=held_back,
         least_eigenvalues=eigenvalues,
         _dynamics=dyn,
         _model=model,

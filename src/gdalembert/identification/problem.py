@@ -334,7 +334,8 @@ class LeastSquaresProblem:
         if fitted:
             some = np.asarray(counts.any(axis=1))
             samples, counts = samples.part(some), counts[some]
-        predicted = self.predicted(samples, view, x)
+        from_motion = self.predicted(samples, view, x)
+        predicted = np.array(from_motion)
         held = np.asarray(samples.slow.any(axis=1))
         if held.any():
             z, at = view.of(x), self.coulomb
@@ -347,7 +348,7 @@ class LeastSquaresProblem:
                 nearest = np.clip(part.measured[:, j], free - most, free + most)
                 predicted[held, j] = np.where(part.slow[:, j], nearest, predicted[held, j])
         measured = np.where(counts, samples.measured, np.nan)
-        return measured, predicted, samples.v @ self.efforts.sensors.speeds.T, samples.slow
+        return measured, predicted, from_motion, samples.v @ self.efforts.sensors.speeds.T, samples.slow
 
     @cached_property
     def coulomb(self) -> dict[int, tuple[int, int | None]]:

@@ -29,6 +29,8 @@ _SHOWN = 3
 """Names of base parameters in a sentence."""
 _NOTABLE, _FOLLOWS = 0.1, 0.4
 """A residual in parts of what was measured that is looked at, and the part of it that another axis explains."""
+_OFTEN, _MOSTLY = 0.05, 0.5
+"""The part of the samples at rest, and that of the squared residual that they make, which is told."""
 _ADVICE = (
     "check signs and units of q, v, a and torques, and gravity and friction of the model, and free more parameters"
 )
@@ -138,5 +140,24 @@ def _couplings(problem: LeastSquaresProblem, fitted: Torques) -> list[str]:
             said.append(
                 f"the residual of {names[i]!r} follows the {best[1]} of {best[2]!r} ({best[0]:.0%} of it): joints "
                 "whose motors are coupled? Give actuation={motor: column of B} and motors="
+            )
+    return said
+
+
+def resting(problem: LeastSquaresProblem, fitted: Torques, held_back: Torques | None) -> list[str]:
+    """A sentence for each sensor whose residual is mostly that of samples at rest, where ``sticking`` is not given."""
+    judged, what = (fitted, "") if held_back is None else (held_back, " held back")
+    seen = np.isfinite(judged.measured)
+    at_rest = seen & (np.abs(judged.speeds) < SMOOTHING)
+    squares, said = np.where(seen, judged.residuals, 0.0) ** 2, list[str]()
+    names = problem.efforts.sensors.names
+    for i in (j for j in problem.coulomb if judged.relative[j] > _NOTABLE):
+        often = np.count_nonzero(at_rest[:, i]) / np.count_nonzero(seen[:, i])
+        of_residual = squares[at_rest[:, i], i].sum() / squares[:, i].sum()
+        if _OFTEN < often < 1 and of_residual > _MOSTLY:
+            said.append(
+                f"{names[i]!r} is slower than {SMOOTHING:g} in {often:.0%} of the samples{what}, "
+                f"and they make {of_residual:.0%} of its squared residual: friction holds it there by any torque up to "
+                f"its Coulomb friction; sticking={SMOOTHING:g} leaves them out, and tells the residual with and without"
             )
     return said

@@ -33,11 +33,12 @@ class Torques:
 
     ``measured`` is NaN where nothing was measured. ``at_rest``: where an axis is slower than ``sticking`` of the fit.
     Friction holds it there by an effort that the motion does not determine; ``predicted`` is the nearest one to what
-    was measured that the identified Coulomb friction can hold.
+    was measured that the identified Coulomb friction can hold, and ``from_motion`` what q, v and a alone tell.
     """
 
     measured: Array
     predicted: Array
+    from_motion: Array
     speeds: Array
     at_rest: npt.NDArray[np.bool_]
 
@@ -45,6 +46,11 @@ class Torques:
     def moving(self) -> Torques:
         """Without what was measured at rest, which is NaN: a prediction from q, v and a alone."""
         return replace(self, measured=np.where(self.at_rest, np.nan, self.measured))
+
+    @property
+    def every_sample(self) -> Torques:
+        """With ``from_motion`` as what is predicted, at rest as elsewhere."""
+        return replace(self, predicted=self.from_motion)
 
     @property
     def residuals(self) -> Array:
@@ -171,6 +177,7 @@ class Identification(Estimate):
         residual: the root mean square of the residuals of each torque (nv) [N m, N] in the same rows.
         at_bounds: of the consistent fit, the parameters at a bound, and the bodies that could exist no more if they
             were a little different: constraints decided these, not the data alone.
+        sticking: the speed below which an axis is taken to be at rest, or ``None``.
         fitted: torques of the samples with a weight. ``held_back``: of those held back, or ``None``.
         least_eigenvalues: the least eigenvalue of the pseudo-inertia of each body that was estimated, by name.
     """
@@ -186,6 +193,7 @@ class Identification(Estimate):
     noise: Array
     residual: Array
     at_bounds: tuple[str, ...]
+    sticking: float | None
     fitted: Torques
     held_back: Torques | None
     least_eigenvalues: Mapping[str, float]
@@ -229,11 +237,7 @@ class Identification(Estimate):
         if self.held_back:
             head += ["held back", "relative"]
             of_joints += [self.held_back.rms, self.held_back.relative]
-        judged = self.held_back or self.fitted
-        if judged.at_rest.any():
-            head += ["moving", "at rest"]
-            of_joints += [judged.moving.relative, judged.at_rest.mean(axis=0)]
-        formats = [".1%" if title in ("relative", "moving", "at rest") else ".3g" for title in head[1:]]
+        formats = [".1%" if title == "relative" else ".3g" for title in head[1:]]
         rows = [
             [name, *(shown(x, how) for how, x in zip(formats, values, strict=True))]
             for name, *values in zip(self.joints, *of_joints, strict=True)
@@ -252,6 +256,7 @@ class Identification(Estimate):
             *(f"  {remark}" for remark in self.remarks),
             *([f"  at a bound: {some(self.at_bounds)}"] if self.at_bounds else []),
             *aligned([head, *rows]),
+            *self._at_rest(),
             *self._of_elements(),
         ]
         missing = self.not_identifiable
@@ -265,6 +270,24 @@ class Identification(Estimate):
         if len(lines) >= _LINES:
             lines = [*lines[: _LINES - 2], f"  … {len(lines) - _LINES + 2} lines more"]
         return "\n".join([*lines, "  all parameters: print(result.details)"])
+
+    def _at_rest(self) -> list[str]:
+        """How samples at rest are judged, and the residuals with and without them side by side, if there are any."""
+        judged, what = (self.fitted, "fitted") if self.held_back is None else (self.held_back, "held back")
+        if not judged.at_rest.any():
+            return []
+        count, total = judged.at_rest.sum(axis=0), np.maximum(np.isfinite(judged.measured).sum(axis=0), 1)
+        parts = np.array([judged.every_sample.relative, judged.relative, judged.moving.relative]).T
+        rows = [
+            [name, *(shown(x, ".1%") for x in own), f"{n} of {of} ({n / of:.1%})"]
+            for name, own, n, of in zip(self.joints, parts, count, total, strict=True)
+        ]
+        return [
+            f"  at rest, at speeds below {self.sticking:g}, friction holds by any torque up to its Coulomb friction. "
+            f"Relative residuals of the samples {what}: every sample predicted from its motion; at rest what is beyond "
+            "this friction, as in the table above; moving, without samples at rest",
+            *aligned([[what, "every sample", "beyond friction", "moving", "samples at rest"], *rows]),
+        ]
 
     def _of_elements(self) -> list[str]:
         """Tables of friction and motors by element, and of coefficients."""
