@@ -271,27 +271,24 @@ class EquationsOfMotion(Expressions):
         two directions X_i, X_j of the tangent space do not commute; d2tau_dqdq is ½ (X_i X_j + X_j X_i) f, the second
         derivative along ``pin.integrate``. Linear springs, damping and armature have no part in any of it.
 
-        Raises:
-            UnsupportedError: if friction grows with the load, so that tau is not affine in a.
+        With friction that grows with the load tau is not affine in a: d2tau_dadq is not that of M lam, springs, damping
+        and armature have a part in all, and two blocks follow, d2tau_dadv and d2tau_dada (nv × nv each).
         """
-        if self.has_load_friction:
-            raise UnsupportedError(
-                f"{self.tree.name}: inverse_dynamics_hessian has no block of two accelerations, and with friction that "
-                "grows with the load tau is not affine in a; differentiate inverse_dynamics twice"
-            )
         s = self.symbols("q", "v", "a", "lam", "wrenches")
         q, v, a, lam = (s[name] for name in ("q", "v", "a", "lam"))
         blocks = ca.horzsplit(self.inverse_dynamics_hessian_expression(q, v, a, lam, self.wrenches_of(s)), self.tree.nv)
-        names = ("d2tau_dqdq", "d2tau_dqdv", "d2tau_dvdv", "d2tau_dadq")
-        return function("inverse_dynamics_hessian", s, dict(zip(names, blocks, strict=True)))
+        names = ("d2tau_dqdq", "d2tau_dqdv", "d2tau_dvdv", "d2tau_dadq", "d2tau_dadv", "d2tau_dada")
+        return function("inverse_dynamics_hessian", s, dict(zip(names[: len(blocks)], blocks, strict=True)))
 
     def inverse_dynamics_hessian_expression(
         self, q: Matrix, v: Matrix, a: Matrix, lam: Matrix, wrenches: Matrix
     ) -> Matrix:
-        """The four blocks of the Hessian side by side (nv × 4 nv), all forces included."""
-        nq, nv = self.tree.nq, self.tree.nv
-        links = self.inverse_dynamics_expression(q, v, a, wrenches)
-        tau = ca.cse([links + self.force_torque_expression(q, v)])[0]
+        """The blocks of the Hessian side by side (nv × 4 nv, under load friction nv × 6 nv), all forces included."""
+        nq, nv, has_load = self.tree.nq, self.tree.nv, self.has_load_friction
+        tau = self.inverse_dynamics_expression(q, v, a, wrenches) + self.force_torque_expression(q, v)
+        if has_load:
+            tau = self.under_load_expression(q, v, tau + self._rotor_torque(a))
+        tau = ca.cse([tau])[0]
         gradient = ca.jtimes(tau, ca.vertcat(q, v, a), lam, True)
         by_q, by_v, by_a = gradient[:nq], gradient[nq : nq + nv], gradient[nq + nv :]
         t, y = self.tree.tangent_map(q), ca.SX.sym("y", nq)
@@ -302,6 +299,7 @@ class EquationsOfMotion(Expressions):
             ca.jtimes(by_v, q, t).T,
             symmetric(ca.jtimes(by_v, v, ca.DM.eye(nv))),
             ca.jtimes(by_a, q, t),
+            *([ca.jtimes(by_a, v, ca.DM.eye(nv)), symmetric(ca.jtimes(by_a, a, ca.DM.eye(nv)))] if has_load else []),
         )
 
     @cached_property

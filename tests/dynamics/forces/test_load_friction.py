@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
 
 import gdalembert as gd
 from gdalembert.dynamics.friction import under_load, without_load
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError
+from tests.helpers import models
 from tests.helpers.models import relative_error
 
 SMOOTHING, ROUNDED = 0.2, 0.01
@@ -53,6 +55,39 @@ def test_it_is_a_part_of_the_torque_of_all_but_friction(formulation: type[gd.Dyn
     assert relative_error(found[0], numerical(lambda q: forward(q, V, tau).full().ravel(), Q)) < 1e-7
     assert relative_error(found[1], numerical(lambda v: forward(Q, v, tau).full().ravel(), V)) < 1e-7
     assert relative_error(found[2], numerical(lambda x: forward(Q, V, x).full().ravel(), tau)) < 1e-7
+
+
+@pytest.mark.parametrize(
+    ("formulation", "kinds"), [(gd.NewtonEuler, ["Spherical", "RZ"]), (gd.LagrangeEuler, ["RX", "PY"])]
+)
+def test_second_derivatives_have_blocks_of_accelerations(formulation: type[gd.Dynamics], kinds: list[str]) -> None:
+    """Beside differences of first derivatives along ``pin.integrate``, where |tau_l| bends: little torque is
+    transmitted there."""
+    rng = np.random.default_rng(0)
+    model = models.build(rng, kinds, [0, 1])
+    model.armature, n = rng.uniform(0.1, 0.3, model.nv), model.nv
+    friction = {name: gd.Friction(0.5, 0.2, load=0.3, smoothing=SMOOTHING) for name in list(model.names)[1:]}
+    dyn = formulation(model, friction=friction)
+    q, v, _ = models.states(model, rng, 1)[0]
+    a = pin.aba(model, model.createData(), q, v, rng.uniform(0.02, 0.06, n))
+    lam = rng.normal(size=n)
+    s = dyn.symbols("q", "v", "a")
+    by_a = ca.Function("by_a", list(s.values()), [ca.jacobian(dyn.inverse_dynamics(*s.values()), s["a"])])
+
+    def gradient(x: np.ndarray) -> np.ndarray:
+        moved = pin.integrate(model, q, x[:n]), v + x[n : 2 * n], a + x[2 * n :]
+        return np.concatenate([lam @ each.full() for each in (*dyn.inverse_dynamics_derivatives(*moved), by_a(*moved))])
+
+    differenced = numerical(gradient, np.zeros(3 * n), 1e-7)
+    qq, qv, vv, aq, av, aa = (x.full() for x in dyn.inverse_dynamics_hessian(q, v, a, lam))
+    of_q, of_v, of_a = np.split(differenced, 3, axis=1)
+    for found, expected in (
+        (qq, (of_q[:n] + of_q[:n].T) / 2),
+        (qv, of_v[:n]), (vv, of_v[n : 2 * n]), (aq, of_q[2 * n :]), (av, of_v[2 * n :]), (aa, of_a[2 * n :]),
+    ):  # fmt: skip
+        assert relative_error(found, expected) < 1e-5
+    assert np.array_equal(aa, aa.T)
+    assert np.abs(aa).max() > 0.01
 
 
 @pytest.mark.parametrize("part", [-0.99, -0.3, 0.0, 0.5, 0.99])
@@ -110,5 +145,3 @@ def test_what_cannot_be_is_refused() -> None:
         gd.Friction(load=-0.1)
     with pytest.raises(ArgumentError, match=r"^simulate: p\['joint1.load'\] is 1.5; give less than 1"):
         gd.simulate(dyn, (Q, V), 1.0, p={"joint1.load": 1.5})
-    with pytest.raises(UnsupportedError, match="has no block of two accelerations"):
-        _ = dyn.inverse_dynamics_hessian
