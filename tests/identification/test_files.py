@@ -77,7 +77,10 @@ def test_the_command_fits_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert result.report == out.rstrip("\n")
     assert result.parameters["joint2.coulomb"] == pytest.approx(3.0, rel=0.03)
     assert main([*argv, "--details", "--load", "--offsets", "--sticking", "0.01"]) == 0
-    assert "base parameter" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "base parameter" in out
+    heads = [" ".join(line.split()) for line in out.splitlines()]
+    assert "held back every sample beyond friction moving samples at rest" in heads
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,7 @@ def test_samples_that_do_not_follow_each_other_or_are_missing() -> None:
     order = np.random.default_rng(0).permutation(len(q))
     assert told(sheet(), *(each[order] for each in (q, v, a, tau))) == []
     assert told(sheet(), *(each[::40] for each in (q, v, a, tau))) == []
+    assert told(sheet("friction"), *(each[:3] for each in (q, v, a, tau))) == []
     tau[::17, 0], tau[300:500, 1], v[700:720, 0] = np.nan, np.nan, np.nan
     assert "the torques lag behind" in told(sheet(), q, v, a, tau, sticking=0.02)[0]
 

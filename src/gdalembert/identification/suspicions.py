@@ -136,6 +136,8 @@ def shift(problem: LeastSquaresProblem, run: Run, view: View, x: Array) -> Shift
     friction and coupled motors that the model has not, explain as well is no shift.
     """
     samples, width = run.samples, problem.efforts.sensors.width
+    if len(samples) <= _ENOUGH:
+        return None
     dt, off = min((_step(v, a) for v, a in zip(samples.v.T, samples.a.T, strict=True)), key=lambda step: step[1])
     if off > _STEADY or dt <= 0:
         return None
