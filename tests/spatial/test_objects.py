@@ -343,7 +343,7 @@ def example(kind: str) -> Any:
 
 def names_of(kind: str) -> set[str]:
     """Public names and operators of a class of Pinocchio."""
-    ordinary = {"__dict__", "__module__", "__weakref__", *dir(object)}
+    ordinary = {"__dict__", "__module__", "__slotnames__", "__weakref__", *dir(object)}  # the third by pickling
     return {name for name in dir(getattr(pin, kind)) if name not in ordinary and (name[0] != "_" or name[:2] == "__")}
 
 
