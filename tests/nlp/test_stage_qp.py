@@ -11,6 +11,7 @@ import scipy.linalg
 
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from tests.helpers.models import relative_error
 
 pytestmark = pytest.mark.system
 
@@ -149,6 +150,24 @@ def test_a_cap_of_iterations() -> None:
     assert (few.status, few.iterations) == ("iterations", 3)
     assert few.gap > whole.gap
     assert np.array_equal(qp(x_0).u, whole.u)
+
+
+def test_the_unit_of_a_row_changes_no_iterate() -> None:
+    """It is that of its limits and of its penalty; also where a search begins close to limits, or beyond."""
+    found = []
+    for unit in (0.25, 0.001):
+        qp = drawn(6, 4, 2, 6, 2, 0.4)
+        qp.soften(5.0, 5.0)
+        qp.rows[..., : qp.nu] = 0.0  # out of reach of u
+        qp.rows[:] *= unit / np.abs(qp.rows).max(axis=2, keepdims=True)
+        qp.rows_lower[:] = unit * np.linspace(-0.05, 0.01, 7)[:, None]
+        first = qp.wide
+        qp.memory["w1"][first : first + 2] /= unit
+        qp.memory["w2"][first : first + 2] /= unit**2
+        found.append(qp(np.full(4, 0.1), iterations=3, first_gap=1e-3))
+    assert found[0].gap == pytest.approx(found[1].gap, rel=1e-9)
+    assert relative_error(found[0].u, found[1].u) < 1e-9
+    assert relative_error(found[0].x, found[1].x) < 1e-9
 
 
 def test_nothing_that_is_not_finite_comes_out() -> None:

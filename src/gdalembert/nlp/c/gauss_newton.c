@@ -146,16 +146,10 @@ int64_t gauss_newton_prepare(Tick* t, int64_t by) {
   return failed;
 }
 
-static double most(const double* x, int64_t count) {
-  double found = 0;
-  for (int64_t i = 0; i < count; ++i) found = fabs(x[i]) > found || x[i] != x[i] ? fabs(x[i]) : found;
-  return found;
-}
-
 /* What soft limits cost: ten times the steepest cost, and more for rows that move by less than z does. It follows from tick
    to tick, up by a quarter and down by a fifth at most, so that one target far away does not spoil it. */
 static void weigh(Tick* t) {
-  double steepest = most(t->g, (t->n + 1) * NZP), weight = t->penalty;
+  double steepest = norm(t->g, (t->n + 1) * NZP), weight = t->penalty;
   if (weight <= 0) {
     weight = 10 * (steepest > 1e-6 ? steepest : 1e-6);
     if (t->weight > 0) weight = fmin(fmax(weight, 0.8 * t->weight), 1.25 * t->weight);
@@ -165,7 +159,7 @@ static void weigh(Tick* t) {
   for (int i = 0; i < NC; ++i) {
     double slope = 0;
     for (int64_t k = 0; k <= t->n && i >= NZP && i < NZP + NG; ++k)
-      slope = fmax(slope, most(t->G + (k * NG + i - NZP) * NZP, NZ));
+      slope = fmax(slope, norm(t->G + (k * NG + i - NZP) * NZP, NZ));
     if (t->w1[i] >= 0) t->w1[i] = t->w2[i] = weight / (slope > 0 && slope < 1 && !t->penalty ? slope : 1);
   }
 }
@@ -178,7 +172,7 @@ int64_t gauss_newton_step(Tick* t, double* delta, int64_t iterations, double lar
   weigh(t);
   if (evaluate(t->start, 0, 1)) return 1;
   for (int64_t k = 0; k <= n; ++k) cost += t->cost[k];
-  double kick = most(delta, NX), first_gap = 1e-3 * cost / n, kicked = 1e-3 * t->weight * (kick < 1 ? kick : 1);
+  double kick = norm(delta, NX), first_gap = 1e-3 * cost / n, kicked = 1e-3 * t->weight * (kick < 1 ? kick : 1);
   if (kicked > first_gap) first_gap = kicked; /* far from the plan, a search that begins close to limits gets nowhere */
   if (t->first_gap > 0) first_gap = t->first_gap;
   first_gap = first_gap > 1e-9 ? first_gap : 1e-9;
@@ -187,10 +181,10 @@ int64_t gauss_newton_step(Tick* t, double* delta, int64_t iterations, double lar
   stage_qp((int) n, t->program, t->memory, (int) iterations, 1e-6 * first_gap, first_gap, t->z, found);
   t->iterations = found[0], t->gap = found[1], t->infeasibility = found[2], t->step = 0;
   for (int64_t k = 0; k <= n; ++k) {
-    double own = most(t->z + k * NZP + NU, NX);
+    double own = norm(t->z + k * NZP + NU, NX);
     t->step = own > t->step || own != own ? own : t->step;
   }
-  double size = most(t->x, (n + 1) * STATE);
+  double size = norm(t->x, (n + 1) * STATE);
   t->step /= size > 1 ? size : 1;
   if (found[3] == 2 || !(t->step < INFINITY)) return 1;
   if (t->step > largest) return 2;
@@ -200,7 +194,7 @@ int64_t gauss_newton_step(Tick* t, double* delta, int64_t iterations, double lar
       for (int c = 0; c < NZP; ++c) change += t->K[(k * ELIMINATED + i) * NZP + c] * t->z[k * NZP + c];
       t->change[k * ELIMINATED + i] = change;
     }
-  if (evaluate(t->retract, 0, n + 1) || !(most(t->next_x, (n + 1) * STATE) < INFINITY)) return 1;
+  if (evaluate(t->retract, 0, n + 1) || !(norm(t->next_x, (n + 1) * STATE) < INFINITY)) return 1;
   memcpy(t->x, t->next_x, sizeof(double) * (n + 1) * STATE);
   memcpy(t->u, t->next_u, sizeof(double) * (n + 1) * NU);
   memcpy(t->w, t->next_w, sizeof(double) * (n + 1) * ELIMINATED);

@@ -182,23 +182,24 @@ static inline Newton newton(const Side* x, int i, V c, V w1, V w2, double mu, do
   return y;
 }
 
-/* Whether u of its own stage moves a row. */
-static int moves(const V* row) {
-  double most = 0;
-  for (int i = 0; i < NU; ++i) most = fabs(((const double*) row)[i]) > most ? fabs(((const double*) row)[i]) : most;
-  return most > 0;
+/* The largest of absolute values, or NaN. */
+static double norm(const double* x, int64_t count) {
+  double found = 0;
+  for (int64_t i = 0; i < count; ++i) found = fabs(x[i]) > found || x[i] != x[i] ? fabs(x[i]) : found;
+  return found;
 }
 
-/* Slacks and forces where the search begins; returns how many pairs there are. */
+/* Slacks and forces where the search begins, the same in any unit of a row; returns how many pairs there are. */
 static int begin(int n, const Program* q, Stage* stages, double mu) {
   int pairs = 0;
   for (int k = 0; k <= n; ++k) {
     Stage* own = stages + k;
     for (int i = 0; i < NC; ++i) {
       int none = k ? k == n && i < NU : i >= NU && i < NZ; /* x_0 is given, and the last stage has no u */
-      int reached = i >= NZP && i < NZP + NG && moves(q->G[k * NG + i - NZP]);
+      const double* row = i >= NZP && i < NZP + NG ? (const double*) q->G[k * NG + i - NZP] : 0;
       double low = q->lower[k * NC + i], high = q->upper[k * NC + i], c = ((double*) own->c)[i];
-      double margin = high - low < 1 ? 0.01 * (high - low) : 0.01;
+      int reached = row && norm(row, NU) > 0;
+      double slope = row ? norm(row, NZ) : 1, margin = 0.01 * fmin(high - low, slope > 0 && slope < 1 ? slope : 1);
       margin = margin > 1e-8 ? margin : 1e-8;
       for (int side = 0; side < 2; ++side) {
         Side* x = own->side + side;
