@@ -8,13 +8,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, CompilationError, UnknownNameError
 from gdalembert.ocp.real_time import RealTimeSolver
-from tests.ocp.test_real_time import numbers, reaching
+from tests.ocp.test_real_time import DYN, PLACE, numbers, reaching
 
 TICKS = 1000
 
@@ -68,6 +69,38 @@ def test_a_thousand_ticks_with_faults() -> None:
         plan = solver(**values)
     q = reaching().solver("rti")(**values).q
     assert np.abs(plan.q - q).max() < 1e-4  # as if nothing had happened
+
+
+FAR = [(10.0, 5), (-10.0, 10), (1e3, 10), (1e6, 3), (-1e6, 10), (1e9, 10), (1e300, 10)]
+MOST, FASTEST, TICK = 40.0, 5.0, 0.05
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("limited", [False, True], ids=["torques", "torques and velocities"])
+def test_outlandish_targets_are_left_behind(limited: bool) -> None:
+    """Targets that nothing reaches stand for some ticks, of which the last are beyond the horizon; then the loop is
+    back within twenty ticks, at the targets that it can reach.
+    """
+    fastest = dict.fromkeys(ocp.Bounds.of(DYN).v_names, FASTEST if limited else np.inf)
+    bounds = ocp.Bounds.of(DYN, u=dict.fromkeys(DYN.actuator_names, MOST), v=fastest)
+    solver, near = reaching(bounds=bounds).solver("rti"), np.tile([[0.6], [0.3]], 9)
+    x_0, u = ca.SX.sym("x", 4), ca.SX.sym("u", 2)
+    move = ca.Function("move", [x_0, u], [ocp.rk4(DYN)(x_0, u, TICK / 20)[0]]).mapaccum(20)
+    x, errors = np.array([0.2, 0.4, 0.0, 0.0]), []
+    for far, ticks in [(near, 10), *FAR]:
+        for k in range(ticks + 20):
+            target = np.where(k < ticks, far, near)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                plan = solver(q0=x[:2], v0=x[2:], target=target, weight=1.5, shift=int(solver.last is not None))
+            assert len(told) == (not plan.solved)
+            assert not any("\n" in str(each.message) for each in told)
+            assert all(np.isfinite(each).all() for each in (plan.q, plan.v, plan.u, plan.stages.a))
+            assert np.abs(plan.u).max() <= MOST
+            x = move(x, ca.repmat(plan.u[0], 1, 20))[:, -1].full().ravel()
+        errors.append(float(np.linalg.norm(PLACE(x[:2]).full()[[0, 2], 3] - near[:, 0])))
+        assert np.abs(x[2:]).max() < 0.1
+    assert max(errors) < 3e-3
 
 
 @pytest.mark.system

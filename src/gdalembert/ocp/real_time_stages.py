@@ -273,16 +273,16 @@ class Stages:
         return function("stage", s | self._inputs | following, outputs), patterns
 
     def _curvature(self, weight: ca.SX, residual: ca.SX, row: ca.SX) -> ca.SX:
-        """What stands for the curvature of a residual, which Gauss and Newton leave out: 2 w |s| |∂s/∂q| / rad.
+        """What stands for the curvature of a residual, which Gauss and Newton leave out: 2 w |s| (|∂s/∂q| + |s| / 10).
 
-        It vanishes with s, and keeps steps short where the goal is out of reach (Levenberg and Marquardt; the size is
-        ours).
+        It vanishes with s, and keeps steps short where the goal is out of reach, the shorter the further it is away
+        (Levenberg and Marquardt, and with s² Yamashita and Fukushima 2001; the sizes are ours).
         """
         added = ca.SX(row.shape[1], 1)
         if self._damping and ca.depends_on(row, self._motion):
             own = slice(self.nu, self.nu + self.tree.nv)
-            moves = ca.DM(ca.sparsify(row[:, own]).sparsity().T, 1)
-            added[own] = 2 * self._damping * weight * ca.fabs(residual) * ca.norm_2(row[:, own].T) * moves
+            moves, size = ca.DM(ca.sparsify(row[:, own]).sparsity().T, 1), ca.fabs(residual)
+            added[own] = 2 * self._damping * weight * size * (ca.norm_2(row[:, own].T) + size / 10) * moves
         return ca.diag(added)
 
     def jump(self) -> ca.Function:

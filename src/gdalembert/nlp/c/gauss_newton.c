@@ -172,8 +172,9 @@ int64_t gauss_newton_step(Tick* t, double* delta, int64_t iterations, double lar
   weigh(t);
   if (evaluate(t->start, 0, 1)) return 1;
   for (int64_t k = 0; k <= n; ++k) cost += t->cost[k];
-  double kick = norm(delta, NX), first_gap = 1e-3 * cost / n, kicked = 1e-3 * t->weight * (kick < 1 ? kick : 1);
-  if (kicked > first_gap) first_gap = kicked; /* far from the plan, a search that begins close to limits gets nowhere */
+  double kick = norm(delta, NX), first_gap = 1e-2 * cost / n, kicked = 2e-3 * t->weight;
+  if (kicked < first_gap) first_gap = kicked; /* of a goal out of reach, the cost is no measure of what can be gained */
+  if (kicked * kick > first_gap) first_gap = kicked * fmin(kick, 1); /* far from the plan, start far from limits */
   if (t->first_gap > 0) first_gap = t->first_gap;
   first_gap = first_gap > 1e-9 ? first_gap : 1e-9;
   memcpy(t->x_0, delta, sizeof(double) * NX);
