@@ -87,9 +87,9 @@ def test_outlandish_targets_are_left_behind(limited: bool) -> None:
     x_0, u = ca.SX.sym("x", 4), ca.SX.sym("u", 2)
     move = ca.Function("move", [x_0, u], [ocp.rk4(DYN)(x_0, u, TICK / 20)[0]]).mapaccum(20)
     x, errors = np.array([0.2, 0.4, 0.0, 0.0]), []
-    for far, ticks in [(near, 10), *FAR]:
+    for far, ticks in [(0.3, 0), *FAR]:
         for k in range(ticks + 20):
-            target = np.where(k < ticks, far, near)
+            target = np.full((2, 9), far) if k < ticks else near
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
                 plan = solver(q0=x[:2], v0=x[2:], target=target, weight=1.5, shift=int(solver.last is not None))
