@@ -21,7 +21,7 @@ _V = f"{_Q} v"
 _A = f"{_V} a"
 _RATES = "ov J dJ"
 _MOTION = f"{_A} oa {_RATES}"
-_TERMS = f"nle {_A} {_RATES} com vcom Jcom dAg hg Ig M g kinetic_energy potential_energy mechanical_energy -f"
+_TERMS = f"nle {_A} {_RATES} com vcom Jcom dAg hg Ig M g kinetic_energy potential_energy mechanical_energy -f -dhg"
 WRITES: dict[str, str] = {
     "forwardKinematics": _A,
     "framesForwardKinematics": f"oMf {_Q}",
@@ -38,9 +38,9 @@ WRITES: dict[str, str] = {
     "computeMinverse": f"Minv {_Q} J",
     "nonLinearEffects": "nle liMi v -f",
     "computeGeneralizedGravity": "g liMi -f",
-    "computeCoriolisMatrix": f"C {_V} {_RATES}",
-    "computeRNEADerivatives": f"dtau_dq dtau_dv tau M {_MOTION}",
-    "computeABADerivatives": f"ddq_dq ddq_dv ddq_dtau Minv ddq dtau_dq dtau_dv {_Q} {_RATES} -oa",
+    "computeCoriolisMatrix": f"C {_V} {_RATES} -Ag",
+    "computeRNEADerivatives": f"dtau_dq dtau_dv tau M {_MOTION} -_dFda",
+    "computeABADerivatives": f"ddq_dq ddq_dv ddq_dtau Minv ddq dtau_dq dtau_dv {_Q} {_RATES} -oa -_dFda",
     "computeKineticEnergy": f"kinetic_energy {_Q} v",
     "computePotentialEnergy": f"potential_energy {_Q}",
     "computeMechanicalEnergy": f"mechanical_energy kinetic_energy potential_energy {_Q} v",
@@ -54,9 +54,9 @@ WRITES: dict[str, str] = {
     "dccrba": f"dAg hg com vcom Ig {_V} {_RATES}",
     "computeCentroidalMomentum": f"hg com vcom {_Q} v",
     "computeCentroidalMomentumTimeVariation": f"dhg hg com vcom {_Q} v a -f",
-    "computeCentroidalDynamicsDerivatives": f"dhg hg com Ag Ig {_MOTION} -tau -f",
+    "computeCentroidalDynamicsDerivatives": f"dhg _dFda hg com Ag Ig {_MOTION} -tau -f",
     "computeAllTerms": _TERMS,
-    "constraintDynamics": f"ddq lambda_c {_Q} ov -oa J com Ag M nle",
+    "constraintDynamics": f"ddq lambda_c {_Q} ov -oa J com Ag M nle -_dFda",
     "computeConstraintDynamicsDerivatives": f"dlambda_dq dlambda_dv dlambda_dtau {_MOTION} Minv -dtau_dq -dtau_dv",
     "forwardDynamics": f"ddq lambda_c {_TERMS}",
     "impulseDynamics": f"dq_after impulse_c {_Q} J com Ag M",
@@ -83,14 +83,11 @@ class MissingAttributeError(GdalembertError, AttributeError):
 
 
 class Data:
-    """The results of algorithms: ``data.oMf[k]``, ``data.M`` and so on.
+    """The results of algorithms, ``data.oMf[k]``, ``data.M`` and so on; a MissingAttributeError for what none computed.
 
     Attributes:
         at: the q, v, a of slots, as far as they are computed from these.
         swept: the kinematics, the q and the placements that were read last.
-
-    Raises:
-        MissingAttributeError: by reading what no algorithm has computed; it names the call.
     """
 
     def __init__(self, model: Any) -> None:
@@ -158,7 +155,7 @@ class Data:
         for slot in (first, *(slot for slot in others if slot in SLOTS and slot not in _MOTION.split())):
             source = "dJ" if slot == "C" else {"q": "oMi", "qv": "v", "qva": "a"}[SLOTS[slot][0]]
             if slot == first or source in self.at:
-                self.fill_at(slot, *self.known(algorithm, source))
+                self.fill_at(slot, *self.placed(algorithm, source))
 
     def known(self, algorithm: str, *slots: str) -> tuple[Matrix, ...]:
         """The q, v, a of the first of these slots that something has filled, of the model as it is; else an error."""
@@ -167,3 +164,9 @@ class Data:
             return self.at[slot]
         why = "the model has changed since data.{} was computed" if slot in self.at else "nothing has computed data.{}"
         raise MissingAttributeError(f"{algorithm}: {why.format(slot)}; call {_call(slot)} before")
+
+    def placed(self, algorithm: str, slot: str) -> tuple[Matrix, ...]:
+        """The q, v, a of a slot, of the q that the placements are of, too; else an error."""
+        if not is_same(self.known(algorithm, slot)[0], self.known(algorithm, "oMi")[0]):
+            raise MissingAttributeError(f"{algorithm}: data.{slot} has another q than data.oMi; call {_call(slot)}")
+        return self.at[slot]

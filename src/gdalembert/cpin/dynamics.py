@@ -84,12 +84,13 @@ def computeABADerivatives(model: Model, data: Data, q: Any, v: Any, tau: Any, fe
     by_q, by_v, inverse = evaluate(model, robot.forward_dynamics_derivatives, *state)
     inputs = model.inputs
     data.put(ddq_dq=by_q, ddq_dv=by_v, ddq_dtau=inverse, Minv=inverse)
-    data.fill(ddq=lambda: robot.forward_dynamics(*state, *inputs))
+    ddq = cache(lambda: robot.forward_dynamics(*state, *inputs))
 
     @cache
     def torques() -> Any:
-        return robot.inverse_dynamics_derivatives(*state[:2], data.ddq, *state[3:], *inputs)
+        return robot.inverse_dynamics_derivatives(*state[:2], ddq(), *state[3:], *inputs)
 
+    data.fill(ddq=ddq)
     data.fill(dtau_dq=lambda: torques()[0], dtau_dv=lambda: torques()[1])
     return by_q, by_v, inverse
 
@@ -143,6 +144,7 @@ SLOTS |= {
     "Ag": ("q", prepared("kinematics", "centroidal_map")),
     "dAg": ("qv", _centroidal_maps),
     "Ig": ("q", _centroidal_inertia),
+    "_dFda": ("qva", prepared("kinematics", "centroidal_dynamics_derivatives", tuple)),
     "hg": ("qv", prepared("kinematics", "centroidal_momentum", Force)),
     "dhg": ("qva", prepared("kinematics", "centroidal_momentum_rate", Force)),
 }
@@ -188,7 +190,7 @@ def computeCentroidalDynamicsDerivatives(model: Model, data: Data, q: Any, v: An
 
 def getCentroidalDynamicsDerivatives(model: Model, data: Data) -> tuple[Matrix, ...]:
     """The derivatives of :func:`computeCentroidalDynamicsDerivatives` at the last q, v, a."""
-    state = data.known("getCentroidalDynamicsDerivatives", "dhg")
+    state = data.known("getCentroidalDynamicsDerivatives", "_dFda")
     return tuple(evaluate(model, model.kinematics.centroidal_dynamics_derivatives, *state))
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import pinocchio as pin
 
-from gdalembert.cpin.data import SLOTS, WRITES, Data, MissingAttributeError
+from gdalembert.cpin.data import SLOTS, WRITES, Data
 from gdalembert.cpin.model import Model
 from gdalembert.dynamics.kinematics import frame_placements_at
 from gdalembert.errors import ArgumentTypeError
@@ -72,7 +72,7 @@ def _kept(slot: str, made: Callable[[Matrix], Any]) -> Callable[..., Any]:
 _velocity, _acceleration, _jacobian = _kept("v", Motion), _kept("a", Motion), _kept("J", ca.densify)
 
 
-def _classical_acceleration(algorithm: str, model: Model, data: Data, k: int, reference: Reference) -> Motion:
+def _classical(algorithm: str, model: Model, data: Data, k: int, reference: Reference) -> Motion:
     state, moving = data.known(algorithm, "a"), data.known(algorithm, "v")
     if all(map(is_same, (*state[:2], state[0]), (*moving, *data.known(algorithm, "oMi")))):
         return Motion(evaluate(model, model.kinematics.frame_classical_acceleration(k, reference), *state))
@@ -84,17 +84,17 @@ def _at(slot: str, quantity: str, made: Callable[[Any], Any] = tuple) -> Callabl
     """A Function of a frame at the state of a slot, which is to be of the q of the placements, too."""
 
     def read(algorithm: str, model: Model, data: Data, k: int, reference: Reference) -> Any:
-        state, (q,) = data.known(algorithm, slot), data.known(algorithm, "oMi")
-        if not is_same(state[0], q):
-            raise MissingAttributeError(f"{algorithm}: data.{slot} is of another q than data.oMi; give both one q")
-        return made(evaluate(model, getattr(model.kinematics, quantity)(k, reference), *state))
+        function = getattr(model.kinematics, quantity)(k, reference)
+        return made(evaluate(model, function, *data.placed(algorithm, slot)))
 
     return read
 
 
-def _acceleration_derivatives(algorithm: str, *frame: Any) -> tuple[Matrix, ...]:
-    by_q = _at("ov", "frame_velocity_derivatives")(algorithm, *frame)[0]
-    return by_q, *_at("oa", "frame_acceleration_derivatives")(algorithm, *frame)
+def _derivatives(algorithm: str, model: Model, data: Data, *frame: Any) -> tuple[Matrix, ...]:
+    if not all(map(is_same, data.known(algorithm, "oa"), data.known(algorithm, "ov"))):
+        data.empty("oa")
+    by_q, _ = _at("ov", "frame_velocity_derivatives")(algorithm, model, data, *frame)
+    return by_q, *_at("oa", "frame_acceleration_derivatives")(algorithm, model, data, *frame)
 
 
 def _axes(algorithm: str, reference: Any) -> Any:
@@ -103,8 +103,9 @@ def _axes(algorithm: str, reference: Any) -> Any:
     return reference
 
 
-def _readers(joints: str, frames: str, read: Callable[..., Any]) -> Any:
+def _readers(name: str, read: Callable[..., Any], joint: str = "Joint") -> Any:
     """The algorithms that read a quantity of a joint and of a frame."""
+    joints, frames = name.replace("|", joint), name.replace("|", "Frame")
 
     def of_joint(model: Model, data: Data, joint_id: int, reference_frame: Reference = LOCAL) -> Any:
         return read(joints, model, data, model.joint_frame(joint_id), _axes(joints, reference_frame))
@@ -117,24 +118,19 @@ def _readers(joints: str, frames: str, read: Callable[..., Any]) -> Any:
     return of_joint, of_frame
 
 
-getVelocity, getFrameVelocity = _readers("getVelocity", "getFrameVelocity", _velocity)
-getAcceleration, getFrameAcceleration = _readers("getAcceleration", "getFrameAcceleration", _acceleration)
-getClassicalAcceleration, getFrameClassicalAcceleration = _readers(
-    "getClassicalAcceleration", "getFrameClassicalAcceleration", _classical_acceleration
-)
-getJointJacobian, getFrameJacobian = _readers("getJointJacobian", "getFrameJacobian", _jacobian)
+getVelocity, getFrameVelocity = _readers("get|Velocity", _velocity, "")
+getAcceleration, getFrameAcceleration = _readers("get|Acceleration", _acceleration, "")
+getClassicalAcceleration, getFrameClassicalAcceleration = _readers("get|ClassicalAcceleration", _classical, "")
+getJointJacobian, getFrameJacobian = _readers("get|Jacobian", _jacobian)
 getJointJacobianTimeVariation, getFrameJacobianTimeVariation = _readers(
-    "getJointJacobianTimeVariation", "getFrameJacobianTimeVariation", _at("dJ", "frame_jacobian_rate", ca.densify)
+    "get|JacobianTimeVariation", _at("dJ", "frame_jacobian_rate", ca.densify)
 )
 getJointVelocityDerivatives, getFrameVelocityDerivatives = _readers(
-    "getJointVelocityDerivatives", "getFrameVelocityDerivatives", _at("ov", "frame_velocity_derivatives")
+    "get|VelocityDerivatives", _at("ov", "frame_velocity_derivatives")
 )
-getJointAccelerationDerivatives, getFrameAccelerationDerivatives = _readers(
-    "getJointAccelerationDerivatives", "getFrameAccelerationDerivatives", _acceleration_derivatives
-)
+getJointAccelerationDerivatives, getFrameAccelerationDerivatives = _readers("get|AccelerationDerivatives", _derivatives)
 computeJointKinematicRegressor, computeFrameKinematicRegressor = _readers(
-    *("computeJointKinematicRegressor", "computeFrameKinematicRegressor"),
-    _at("oMi", "frame_kinematic_regressor", ca.densify),
+    "compute|KinematicRegressor", _at("oMi", "frame_kinematic_regressor", ca.densify)
 )
 
 

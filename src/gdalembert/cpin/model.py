@@ -1,8 +1,7 @@
 """Model: a ``pin.Model`` whose constants may be symbols, and the tree, the kinematics and the dynamics behind it.
 
-What is an expression of symbols in inertias, placements, gravity or armature becomes an input of the Functions behind,
-entry by entry; numbers stay numbers. Lists hand out objects that the user may change in place, so that the model
-compares them with what its tree was made of whenever an algorithm asks for it.
+An entry of inertias, placements, gravity or armature that is no number becomes an input of the Functions behind. Lists
+hand out objects that may be changed in place, so that the model compares them with its tree whenever that is asked for.
 """
 
 from __future__ import annotations

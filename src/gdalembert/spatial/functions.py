@@ -75,6 +75,11 @@ class TupleFunction(Function):
         found = super().__call__(*args, **kwargs)
         return (found,) if args and self.n_out() == 1 else found
 
+    def map(self, *args: Any) -> Any:
+        """Of several arguments at once, as CasADi's; of a number of states again a Function whose call gives a tuple."""
+        found = super().map(*args)
+        return TupleFunction(found) if isinstance(found, ca.Function) else found
+
 
 def _matrix(given: Any) -> Any:
     """A matrix of one of Pinocchio's objects, or of a list; anything else as it is."""
