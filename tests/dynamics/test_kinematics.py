@@ -90,6 +90,8 @@ def test_placements_of_joints_and_of_several_frames(model: pin.Model) -> None:
         assert relative_error(found.full(), data.oMf[index].homogeneous) < TIGHT
     (alone,) = kin.frame_placements([last])(q)
     assert relative_error(alone.full(), data.oMf[last].homogeneous) < TIGHT
+    (mapped,) = kin.frame_placements([last]).map(2)(np.column_stack([q, q]))
+    assert relative_error(mapped.full(), np.hstack([alone, alone])) < TIGHT
     target = data.oMf[2]
     error = kin.frame_error(last)(q, target.homogeneous).full().ravel()
     # a logarithm near pi loses a digit in Pinocchio
