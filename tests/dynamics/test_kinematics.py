@@ -91,7 +91,7 @@ def test_placements_of_joints_and_of_several_frames(model: pin.Model) -> None:
     (alone,) = kin.frame_placements([last])(q)
     assert relative_error(alone.full(), data.oMf[last].homogeneous) < TIGHT
     (mapped,) = kin.frame_placements([last]).map(2)(np.column_stack([q, q]))
-    assert relative_error(mapped.full(), np.hstack([alone, alone])) < TIGHT
+    assert relative_error(mapped.full(), np.hstack([alone.full()] * 2)) < TIGHT
     target = data.oMf[2]
     error = kin.frame_error(last)(q, target.homogeneous).full().ravel()
     # a logarithm near pi loses a digit in Pinocchio

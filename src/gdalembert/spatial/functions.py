@@ -76,7 +76,7 @@ class TupleFunction(Function):
         return (found,) if args and self.n_out() == 1 else found
 
     def map(self, *args: Any) -> Any:
-        """Of several arguments at once, as CasADi's; of a number of states again a Function whose call gives a tuple."""
+        """As that of CasADi; of a number of states it is a Function whose call gives a tuple again."""
         found = super().map(*args)
         return TupleFunction(found) if isinstance(found, ca.Function) else found
 
