@@ -198,3 +198,14 @@ def test_readers_refuse_a_model_that_has_changed() -> None:
     model.jointPlacements[2].translation = [0.1, 0.2, 0.3]
     with pytest.raises(cpin.MissingAttributeError, match=r"the model has changed since data.v was computed; call"):
         cpin.getVelocity(model, data, 2)
+
+
+def test_a_jacobian_without_a_state_is_at_the_placements() -> None:
+    found = []
+    for lib, model in ((pin, robot()), (cpin, cpin.Model(robot(), clean=0))):
+        data, (first, second) = model.createData(), states(robot(), np.random.default_rng(5), 2)
+        lib.computeJointJacobians(model, data, first[0])
+        lib.framesForwardKinematics(model, data, second[0])
+        lib.jacobianCenterOfMass(model, data)
+        found.append(np.hstack([numbers("J", data.J), numbers("", lib.getFrameJacobian(model, data, LAST, pin.LOCAL))]))
+    assert found[1] == pytest.approx(found[0], rel=1e-11, abs=1e-11)

@@ -152,7 +152,7 @@ class Data:
     def run_again(self, algorithm: str) -> None:
         """Fill what Pinocchio's algorithm fills from the placements, velocities and accelerations that are there."""
         first, *others = WRITES[algorithm].split()
-        for slot in (first, *(slot for slot in others if slot in SLOTS and slot not in _MOTION.split())):
+        for slot in (first, *(slot for slot in others if slot in SLOTS and slot not in f"{_A} oa ov dJ".split())):
             source = "dJ" if slot == "C" else {"q": "oMi", "qv": "v", "qva": "a"}[SLOTS[slot][0]]
             if slot == first or source in self.at:
                 self.fill_at(slot, *self.placed(algorithm, source))
