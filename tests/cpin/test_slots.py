@@ -209,3 +209,13 @@ def test_a_jacobian_without_a_state_is_at_the_placements() -> None:
         lib.jacobianCenterOfMass(model, data)
         found.append(np.hstack([numbers("J", data.J), numbers("", lib.getFrameJacobian(model, data, LAST, pin.LOCAL))]))
     assert found[1] == pytest.approx(found[0], rel=1e-11, abs=1e-11)
+
+
+def test_calls_without_a_state_refuse_what_another_q_has_left() -> None:
+    """Pinocchio takes placements in parents at one q and velocities at another."""
+    model = cpin.Model(robot())
+    data, (first, second) = model.createData(), states(robot(), np.random.default_rng(5), 2)
+    cpin.forwardKinematics(model, data, *first)
+    cpin.computeStaticTorque(model, data, second[0], [cpin.Force.Zero()] * model.njoints)
+    with pytest.raises(cpin.MissingAttributeError, match=r"data.liMi has another q than data.oMi; call forwardKinem"):
+        cpin.computeCentroidalMomentum(model, data)

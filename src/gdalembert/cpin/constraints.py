@@ -148,7 +148,7 @@ def constraintDynamics(
         own.contact_force = Force(ca.vertcat(column, ca.DM.zeros(6 - constraint.size())))
         first += constraint.size()
     data.put(ddq=acceleration, lambda_c=forces)
-    data.at["lambda_c"], data._of["lambda_c"] = state, model.kinematics
+    data.at["lambda_c"], data.made_of["lambda_c"] = state, model.kinematics
     return acceleration
 
 
@@ -223,6 +223,7 @@ def impulseDynamics(model: Model, data: Data, q: Any, v: Any, J: Any, *given: An
         )
         after, impulses = evaluate(model, held.impact, at_q, before)
         data.fill_at("ov", at_q, before)
+        data.empty("ddq", "lambda_c")  # where Pinocchio leaves impulses
         impulses = _axes(model, constraints, at_q)[0] @ impulses
     else:
         (restitution, damping), jacobian = given + (0.0, 0.0)[len(given) :], _jacobian("impulseDynamics", model, J)

@@ -86,7 +86,7 @@ class Data:
     """The results of algorithms, ``data.oMf[k]``, ``data.M`` and so on; a MissingAttributeError for what none computed.
 
     Attributes:
-        at: the q, v, a of slots, as far as they are computed from these.
+        at, made_of: the q, v, a of slots, as far as they are computed from these, and the kinematics of then.
         swept: the kinematics, the q and the placements that were read last.
     """
 
@@ -94,7 +94,7 @@ class Data:
         self._model = model
         self._slots: dict[str, Callable[[], Any]] = {}
         self.at: dict[str, tuple[Matrix, ...]] = {}
-        self._of: dict[str, Kinematics] = {}
+        self.made_of: dict[str, Kinematics] = {}
         self.swept: tuple[Kinematics, Matrix, Callable[[int], SE3]] | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -126,10 +126,7 @@ class Data:
                 known.pop(name, None)
 
     def run(self, algorithm: str, **state: Any) -> tuple[Matrix, ...]:
-        """Check q, v, a or tau, and fill what Pinocchio's algorithm fills from these; they are returned as matrices.
-
-        Where only some are given, what is computed from others too is forgotten, unless it is of the same q.
-        """
+        """Check q, v, a or tau, and fill what the algorithm fills; forget what needs others too, if it has another q."""
         sizes = {"q": self._model.pin.nq}
         state = {name: matrix(f"{algorithm}: {name}", x, sizes.get(name, self._model.nv)) for name, x in state.items()}
         check_one_kind(algorithm, state)
@@ -147,7 +144,7 @@ class Data:
     def fill_at(self, slot: str, *state: Matrix) -> None:
         """Take what computes a slot at q, v, a."""
         self.fill(**{slot: SLOTS[slot][1](self._model, self, *state)})
-        self.at[slot], self._of[slot] = state, self._model.kinematics
+        self.at[slot], self.made_of[slot] = state, self._model.kinematics
 
     def run_again(self, algorithm: str) -> None:
         """Fill what Pinocchio's algorithm fills from the placements, velocities and accelerations that are there."""
@@ -155,18 +152,19 @@ class Data:
         for slot in (first, *(slot for slot in others if slot in SLOTS and slot not in f"{_A} oa ov dJ".split())):
             source = "dJ" if slot == "C" else {"q": "oMi", "qv": "v", "qva": "a"}[SLOTS[slot][0]]
             if slot == first or source in self.at:
-                self.fill_at(slot, *self.placed(algorithm, source))
+                self.fill_at(slot, *self.placed(algorithm, source, "liMi"))
 
     def known(self, algorithm: str, *slots: str) -> tuple[Matrix, ...]:
         """The q, v, a of the first of these slots that something has filled, of the model as it is; else an error."""
         slot = next((slot for slot in slots if slot in self.at), slots[-1])
-        if slot in self.at and self._of[slot] is self._model.kinematics:
+        if slot in self.at and self.made_of[slot] is self._model.kinematics:
             return self.at[slot]
         why = "the model has changed since data.{} was computed" if slot in self.at else "nothing has computed data.{}"
         raise MissingAttributeError(f"{algorithm}: {why.format(slot)}; call {_call(slot)} before")
 
-    def placed(self, algorithm: str, slot: str) -> tuple[Matrix, ...]:
-        """The q, v, a of a slot, of the q that the placements are of, too; else an error."""
-        if not is_same(self.known(algorithm, slot)[0], self.known(algorithm, "oMi")[0]):
-            raise MissingAttributeError(f"{algorithm}: data.{slot} has another q than data.oMi; call {_call(slot)}")
-        return self.at[slot]
+    def placed(self, algorithm: str, *slots: str) -> tuple[Matrix, ...]:
+        """The q, v, a of the first slot; an error if one of them is not of the q of the placements."""
+        for slot in slots:
+            if not is_same(self.known(algorithm, slot)[0], self.known(algorithm, "oMi")[0]):
+                raise MissingAttributeError(f"{algorithm}: data.{slot} has another q than data.oMi; call {_call(slot)}")
+        return self.at[slots[0]]
