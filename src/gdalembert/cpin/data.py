@@ -126,7 +126,7 @@ class Data:
                 known.pop(name, None)
 
     def run(self, algorithm: str, **state: Any) -> tuple[Matrix, ...]:
-        """Check q, v, a or tau, and fill what the algorithm fills; forget what needs others too, if it has another q."""
+        """Check q, v, a or tau, and fill what the algorithm fills; forget what needs others too, if of another q."""
         sizes = {"q": self._model.pin.nq}
         state = {name: matrix(f"{algorithm}: {name}", x, sizes.get(name, self._model.nv)) for name, x in state.items()}
         check_one_kind(algorithm, state)
