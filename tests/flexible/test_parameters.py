@@ -106,3 +106,34 @@ def test_the_rotor_of_a_flexible_joint_is_not_written() -> None:
     p = given.parameters.vector({"j1 rotor.armature": 0.7, "j2.armature": 0.3})
     assert given.parameters.write(MODEL, p).armature.tolist() == [*MODEL.armature[:2], 0.3]
     assert given.at(p).tree.armature.tolist()[-1] == 0.7
+
+
+def test_first_order_kinematics_take_all_kinds() -> None:
+    """Placements, inertia, payload, armature, gravity and the factors: those of an arm built from the model at p."""
+    skeleton = robot(("revolute", "base"), ("revolute", "l0"), ("prismatic", "l1"))
+
+    def first_order(model: pin.Model, **options: Any) -> gd.FirstOrderArm:
+        return gd.FirstOrderArm(model, {"l0": beam()}, clean=0, **options)
+
+    kinds = {"placement": ["j0", "j2"], "inertia": True, "payload": ["tool"], "armature": True, "gravity": True}
+    given = first_order(skeleton, parameters=kinds | {"stiffness": True, "damping": True})
+    p = random_p(given)
+    of_p = dict(zip(given.parameters.names, p, strict=True))
+    factors = [name for name in of_p if name.endswith("_factor")]
+    p = np.array([1.0 if name in factors else x for name, x in of_p.items()])
+    numbers = first_order(given.parameters.write(skeleton, p))
+    rng, nv = np.random.default_rng(5), given.tree.nv
+    q, v, a = (0.1 * rng.normal(size=nv) for _ in range(3))
+    for name, state in (
+        ("inverse_dynamics", (q, v, a)),
+        ("mass_matrix", (q,)),
+        ("coriolis_matrix", (q, v)),
+        ("forward_dynamics", (q, v, a)),
+        ("potential_energy", (q,)),
+        ("inverse_dynamics_derivatives", (q, v, a)),
+    ):
+        found, expected = (f(*state) for f in (getattr(given.at(p), name), getattr(numbers, name)))
+        own = getattr(given, name)(*state, p)
+        for x, at_p, wanted in zip(*(y if isinstance(y, tuple) else (y,) for y in (own, found, expected)), strict=True):
+            assert relative_error(x.full(), wanted.full()) < TIGHT, name
+            assert relative_error(at_p.full(), wanted.full()) < TIGHT, name

@@ -46,7 +46,7 @@ WRITES: dict[str, str] = {
     "computeMechanicalEnergy": f"mechanical_energy kinetic_energy potential_energy {_Q} v",
     "computeJointTorqueRegressor": "jointTorqueRegressor liMi v",
     "computeKineticEnergyRegressor": f"kineticEnergyRegressor {_Q} v",
-    "computePotentialEnergyRegressor": f"potentialEnergyRegressor {_Q}",
+    "computePotentialEnergyRegressor": f"potentialEnergyRegressor {_Q} -com",
     "centerOfMass": f"com vcom acom {_Q} v a",
     "jacobianCenterOfMass": f"Jcom com J {_Q}",
     "computeCentroidalMap": f"Ag com J {_Q}",
@@ -56,7 +56,7 @@ WRITES: dict[str, str] = {
     "computeCentroidalMomentumTimeVariation": f"dhg hg com vcom {_Q} v a -f",
     "computeCentroidalDynamicsDerivatives": f"dhg _dFda hg com Ag Ig {_MOTION} -tau -f",
     "computeAllTerms": _TERMS,
-    "constraintDynamics": f"ddq lambda_c {_Q} ov -oa J com Ag M nle -_dFda",
+    "constraintDynamics": f"ddq lambda_c {_Q} ov -oa J com Ag M nle -impulse_c -_dFda",
     "computeConstraintDynamicsDerivatives": f"dlambda_dq dlambda_dv dlambda_dtau {_MOTION} Minv -dtau_dq -dtau_dv",
     "forwardDynamics": f"ddq lambda_c {_TERMS}",
     "impulseDynamics": f"dq_after impulse_c {_Q} J com Ag M",
@@ -149,10 +149,14 @@ class Data:
     def run_again(self, algorithm: str) -> None:
         """Fill what Pinocchio's algorithm fills from the placements, velocities and accelerations that are there."""
         first, *others = WRITES[algorithm].split()
-        for slot in (first, *(slot for slot in others if slot in SLOTS and slot not in f"{_A} oa ov dJ".split())):
-            source = "dJ" if slot == "C" else {"q": "oMi", "qv": "v", "qva": "a"}[SLOTS[slot][0]]
+        found = {"C": self.placed(algorithm, "dJ", "J")} if first == "C" else {}
+        for slot in () if found else (first, *(x for x in others if x in SLOTS and x not in f"{_A} oa ov dJ".split())):
+            source = {"q": "oMi", "qv": "v", "qva": "a"}[SLOTS[slot][0]]
             if slot == first or source in self.at:
-                self.fill_at(slot, *self.placed(algorithm, source, "liMi"))
+                found[slot] = self.placed(algorithm, source, "liMi")
+        self.empty(*(slot[1:] for slot in others if slot.startswith("-")))
+        for slot, state in found.items():
+            self.fill_at(slot, *state)
 
     def known(self, algorithm: str, *slots: str) -> tuple[Matrix, ...]:
         """The q, v, a of the first of these slots that something has filled, of the model as it is; else an error."""

@@ -230,10 +230,7 @@ class Model:
     def robot(self, joints: Sequence[int] = ()) -> NewtonEuler:
         """The dynamics, with wrenches, LOCAL, at the frames of some joints as an input."""
         wrenches = {self.joint_frame(k): pin.LOCAL for k in joints}
-        made: NewtonEuler = self.cached(
-            ("robot", *joints), lambda: NewtonEuler(self.tree, clean=0, wrenches=wrenches or None)
-        )
-        return made
+        return self.cached(("robot", *joints), lambda: NewtonEuler(self.tree, clean=0, wrenches=wrenches or None))
 
 
 def buildReducedModel(model: Any, list_of_joints_to_lock: Sequence[int], reference_configuration: Any) -> Any:

@@ -424,11 +424,10 @@ class FirstOrderArm(Arm):
     """Dynamics of a flexible arm whose stations turn by 1 + [ϑ×], which is not a rotation (Cetinkunt and Book 1988).
 
     tau by the recursion of 4 × 4 matrices (Book 1984), and all else by its derivatives. Arguments, Functions and errors
-    are those of :class:`~gdalembert.FlexibleArm`. Joints are revolute or prismatic, links do not shorten, and
-    constants of the robot are numbers; stiffness, damping, springs and friction may be parameters.
+    are those of :class:`~gdalembert.FlexibleArm`. Joints are revolute or prismatic, and links do not shorten.
 
     Raises:
-        UnsupportedError: if a joint is neither revolute nor prismatic; for parameters of the tree.
+        UnsupportedError: if a joint is neither revolute nor prismatic.
         ArgumentError: if a link shortens.
     """
 
@@ -450,11 +449,6 @@ class FirstOrderArm(Arm):
                 "first-order kinematics lengthen what foreshortening shortens; drop foreshortening=True"
             )
         super()._set_up_arm(tree, flexibility, options)
-        if self.tree is not self.nominal:
-            raise UnsupportedError(
-                "parameters: first-order kinematics take placement, inertia, payload, armature and gravity as numbers; "
-                "take FlexibleArm"
-            )
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
         return book_1984.inverse_dynamics(self.tree, q, v, a) + self.wrench_torque_expression(q, wrenches)
