@@ -155,7 +155,7 @@ def test_reports_open_in_a_browser_without_errors(name: str, tmp_path: Path) -> 
     log, picture = tmp_path / "log", tmp_path / "page.png"
     command = ["chromium", "--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
     command += ["--no-first-run", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr"]
-    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000", f"--screenshot={picture}"]
+    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=1000", f"--screenshot={picture}"]
     with log.open("w") as told:
         subprocess.run([*command, path.as_uri()], stderr=told, stdout=subprocess.DEVNULL, check=True, timeout=300)
     lines = log.read_text(errors="replace").splitlines()

@@ -83,7 +83,7 @@ def numbers() -> dict[str, Any]:
 
 
 def by_ipopt(schedule: Sequence[Sequence[str]], values: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """The same discretisation by hand: q as a product of exponentials, a, f and u as variables."""
+    """The same discretisation by hand, with q, v, a, f and u as variables."""
     opti, nv = ca.Opti(), MODEL.nv
     q, v, cost = ca.MX(ca.DM(values["q0"])), ca.MX(ca.DM(values["v0"])), ca.MX(0)
     states, inputs, held = [q], [], None
@@ -108,11 +108,15 @@ def by_ipopt(schedule: Sequence[Sequence[str]], values: dict[str, Any]) -> tuple
         between = (values["pose"][:, k] + values["pose"][:, k + 1]) / 2
         cost += H / 3 * (1 if k else 0.5) * off(q, v, values["pose"][:, k]) + 2 * H / 3 * off(middle, rate, between)
         cost += H * (1e-3 * ca.sumsqr(u) + 1e-6 * ca.sumsqr(a))
-        q, v = KIN.integrate(q, H * v + H**2 / 2 * a), v + H * a
+        moved, after = opti.variable(MODEL.nq), opti.variable(nv)
+        opti.set_initial(moved, STANDING)
+        opti.subject_to(moved == KIN.integrate(q, H * v + H**2 / 2 * a))
+        opti.subject_to(after == v + H * a)
+        q, v = moved, after
         states.append(q)
         inputs.append(u)
     opti.minimize(cost + H / 6 * off(q, v, values["pose"][:, -1]))
-    opti.solver("ipopt", {"print_time": False, "ipopt.print_level": 0, "ipopt.tol": 1e-11})
+    opti.solver("ipopt", {"expand": True, "print_time": False, "ipopt.print_level": 0, "ipopt.tol": 1e-11})
     found = opti.solve()
     return found.value(ca.horzcat(*states)).T, found.value(ca.horzcat(*inputs)).T
 
