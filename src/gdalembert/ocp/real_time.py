@@ -26,7 +26,7 @@ from gdalembert.ocp.real_time_stages import NEXT, WEIGHTS, Layout, RealTimeProbl
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, OptimizationError, Solution
 from gdalembert.ocp.transcription import Stages as StageValues
 from gdalembert.spatial.arguments import integer, number
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arrays import Array, frozen
 
 STATUS = "Real_Time_Iteration"
 _FAILED = "Invalid_Number_Detected"
@@ -71,7 +71,9 @@ def _is_equation(path: FollowedPath) -> bool:
 def _layouts(problems: Sequence[RealTimeProblem]) -> list[Layout]:
     """The inputs that are not fixed, and the forces of all constraints that any of the problems has."""
     bounds = problems[0].motion.bounds
-    driven = np.flatnonzero(bounds.u_lower < bounds.u_upper).tolist()
+    is_driven = bounds.u_lower < bounds.u_upper
+    driven, fixed = np.flatnonzero(is_driven).tolist(), np.where(is_driven, 0.0, bounds.u_lower)
+    selection = np.eye(len(fixed))[driven]
     places: list[tuple[Any, range]] = []
     owned = []
     for con in (problem.con for problem in problems):
@@ -83,7 +85,7 @@ def _layouts(problems: Sequence[RealTimeProblem]) -> list[Layout]:
             own += found
         owned.append(own)
     count = places[-1][1].stop if places else 0
-    return [Layout(driven, bounds.u_lower, count, own) for own in owned]
+    return [Layout(driven, selection, fixed, count, own) for own in owned]
 
 
 class RealTimeSteps(ABC, Generic[Planned]):
@@ -112,7 +114,9 @@ class RealTimeSteps(ABC, Generic[Planned]):
         n, first, rows = self._first.motion.intervals, stages[0], max(stage.rows for stage in stages)
         self._padded: dict[str, Array] = {}
         self._given, arrays = self._buffers(names), {"weights": self._weights(n)}
-        arrays["t"] = self._h * np.arange(n + 1.0)[:, None]
+        self._instants = frozen(self._h * np.arange(n + 1.0))
+        self._middles = frozen(self._instants[:-1, None] + self._h / 2)
+        arrays["t"] = self._instants[:, None].copy()
         self._impulses = arrays["impulse"] = np.zeros((n, max(1, first.eliminated - self._tree.nv)))
         arrays |= {inputs[name]: array for name, array in self._given.items()}
         arrays |= {inputs[name] + NEXT: buffer[1:] for name, buffer in self._padded.items()}
@@ -133,6 +137,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
         nq, nv = self._tree.nq, self._tree.nv
         self._q, self._v, self._u, self._a, self._forces = x[:, :nq], x[:, nq:], u, w[:, :nv], w[:, nv:]
         self._start = self._first.of_parameters(self._first.start.expression)
+        self._of_start = set(self._start.name_in())
         self._plain, self._blocks = self._first.start.parameters_of(self._first.parameters), unit_blocks(self._tree)
         bounds = self._first.motion.bounds
         self._limits = [
@@ -157,7 +162,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
         by = integer("solver: shift", shift, 0, len(self._q) - 1)
         self._set("solver", p, values)
         first = self.last is None or guess is not None
-        of_start = p is None and not by and values.keys() <= set(self._start.name_in())
+        of_start = p is None and not by and values.keys() <= self._of_start
         prepared, self._prepared = self._prepared and of_start and not first, False
         self._measure()
         reason = self._first_steps(guess) if first else self._steps.step(self._iterations, None if prepared else by)
@@ -333,23 +338,18 @@ class RealTimeSteps(ABC, Generic[Planned]):
         a = w[:, : v.shape[1]]
         if not last and self._steps.lands[end - 1] >= 0:
             v[-1] = v[-2] + h * a[-1]
-        u = np.empty((end - first, len(layout.fixed)))
-        u[:], u[:, layout.driven] = layout.fixed, self._u[first:end]
-        t = h * np.arange(end - first + 1.0)
+        t, u = self._instants[: end - first + 1], layout.fixed + self._u[first:end] @ layout.selection
         stages = StageValues(
-            t[:-1, None] + h / 2,
+            self._middles[: end - first],
             self._middle.batch(x[:-1], w),
             v[:-1] + h / 2 * a,
             a,
             u,
-            w[:, v.shape[1] :][:, layout.own],
+            w[:, v.shape[1] :][:, layout.own] if layout.own else np.zeros((end - first, 0)),
         )
         lower, upper = self._limits
-        beyond = np.maximum(lower - x[int(not first) :], x[int(not first) :] - upper)
-        violations = {
-            "bounds of q at the grid": max(0.0, float(beyond[:, :nq].max())),
-            "bounds of v at the grid": max(0.0, float(beyond[:, nq:].max())),
-        }
+        beyond = np.maximum(lower - x, x - upper)[int(not first) :].max(axis=0, initial=0.0).tolist()
+        violations = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
         p, cost = problem.robot.last, self._steps.arrays["cost"][first : end + int(last)]
         return Solution(
             **self._outcome(solved=solved),

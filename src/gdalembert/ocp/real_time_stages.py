@@ -149,11 +149,13 @@ class Layout(NamedTuple):
     """Where numbers of a problem are among those of several, with other contacts.
 
     Attributes:
-        driven: the entries of u that are not fixed by their bounds. ``fixed``: u, those entries at their bound.
+        driven: the entries of u that are not fixed by their bounds. ``selection``: them, as rows of an identity matrix.
+        fixed: u where they are zero.
         forces: the number of forces of all constraints. ``own``: those of the problem among them.
     """
 
     driven: list[int]
+    selection: Array
     fixed: Array
     forces: int
     own: list[int]
