@@ -216,8 +216,8 @@ of MuJoCo's MJX, on the model that MuJoCo reads from the same URDF, with constra
 `jit` of `vmap`. A gradient is that of wᵀ output by all three inputs, for a w of each state: one reverse sweep of
 CasADi's, compiled, and `jax.vjp`. Each way of JAX has XLA's options as they are, or `xla_cpu_use_fusion_emitters` off,
 whichever is faster: with it on, as it is by default, MJX's τ takes over a hundred times as long on this machine. Times
-are those of the clock, medians of {rounds} rounds that take turns in one process on {cores} cores, of which XLA uses what it
-likes; a ratio is the median of the ratios to one thread in a round.
+are those of the clock, medians of {rounds} rounds that take turns in one process on {cores} cores, of which XLA uses
+what it likes; a ratio is the median of the ratios to one thread in a round.
 All ways agree to {errors}, relative to the largest entry.
 
 {machine} JAX {jax}, MuJoCo {mujoco}, MJX {mjx}.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import textwrap
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -267,6 +268,11 @@ What told:
 """
 
 
+def _without_numbers(told: str) -> str:
+    """A sentence without the name of the robot and with … for its numbers."""
+    return re.sub(r"(?<![\w-])\d[\w.+-]*(?=%| of the plan| iterations| s of motion)", "…", told.partition(": ")[2])
+
+
 def report(found: Mapping[str, list[Outcome]]) -> str:
     """The page."""
     head = ["", SOLVED, TOLD_FIRST, TOLD_LATER, "most u / limit", "infeasibility", "largest", "gap", "largest"]
@@ -285,12 +291,9 @@ def report(found: Mapping[str, list[Outcome]]) -> str:
                 *cells,
             ]
         )
-    sentences.update(
-        re.sub(r"^.*?: |\d\S* of the plan", lambda m: "… of the plan" if "of" in m[0] else "", each.told)
-        for each in every
-        if each.told
-    )
-    told = "\n".join(f"* {count}: {text}" for text, count in sentences.most_common(10)) or "* nothing"
+    sentences.update(_without_numbers(each.told) for each in every if each.told)
+    lines = [f"* {count}: {text}" for text, count in sentences.most_common(10)] or ["* nothing"]
+    told = "\n".join(textwrap.fill(line, 120, subsequent_indent="  ") for line in lines)
     problems = len(next(iter(found.values())))
     return NOTES.format(problems=problems, ticks=TICKS, table="\n".join(markdown(head, rows)), told=told)
 
