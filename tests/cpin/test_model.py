@@ -14,6 +14,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import cpin
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.spatial.matrices import matrix
 from tests.helpers.models import build, relative_error, states
 
 Values = dict[str, Any]
@@ -103,6 +104,28 @@ def test_what_is_changed_in_place_is_seen(robot: pin.Model) -> None:
     assert [float(x) for x in ca.vertsplit(ca.DM(model.lowerPositionLimit))] == robot.lowerPositionLimit.tolist()
     model.inertias[2].mass = 4.0
     assert float(cpin.computeTotalMass(model)) == pytest.approx(others + 4.0, rel=1e-14)
+
+
+@pytest.mark.parametrize("kind", [ca.SX, ca.MX])
+def test_single_entries_become_symbols(robot: pin.Model, kind: Any) -> None:
+    """Those of an armature, of gravity, of placements and of centres of mass; others stay the numbers of the model."""
+    (q, v, a), *_ = states(robot, np.random.default_rng(1), 1)
+    expected, model, x = pin.Model(robot), cpin.Model(robot), kind.sym("x", 4)
+    for each, values in ((expected, [0.7, -3.0, 0.2, 0.1]), (model, ca.vertsplit(x))):
+        each.armature[2] = values[0]
+        each.gravity.linear[2] = values[1]
+        placed = each.jointPlacements[3]
+        placed.translation[1] = values[2]
+        body = each.inertias[4]
+        body.lever[0] = values[3]
+    expected.gravity.linear = np.array([*robot.gravity.linear[:2], -3.0])
+    tau = ca.Function("f", [x], [cpin.rnea(model, model.createData(), q, v, a)])([0.7, -3.0, 0.2, 0.1])
+    assert relative_error(tau.full().ravel(), pin.rnea(expected, expected.createData(), q, v, a)) < 1e-12
+    copied = cpin.SE3(model.jointPlacements[2])
+    copied.translation[0] = x[0]
+    assert isinstance(model.jointPlacements[2].translation, ca.DM)
+    with pytest.raises(ArgumentTypeError, match="an entry of numbers cannot become"):
+        matrix("x", [1.0, 2.0], 2)[0] = x[0]
 
 
 def test_an_arm_with_a_symbol_for_its_length() -> None:

@@ -26,7 +26,7 @@ from gdalembert.model.symbolic_constants import with_constants
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import listed, numbers, taken
-from gdalembert.spatial.matrices import Column, Items, index_of, is_constant, is_same, matrix
+from gdalembert.spatial.matrices import Column, Items, index_of, is_constant, is_same, matrix, owned
 from gdalembert.spatial.objects import SE3, Frame, Inertia, Motion
 
 __all__ = ["Model", "buildReducedModel"]
@@ -88,9 +88,10 @@ class Model:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "pin" not in self.__dict__:
             raise AttributeError(name)
+        if name == "armature":
+            return owned(self._list(name)[0].parts[0], self, name)
         if name in _KINDS:
-            found = self._list(name)
-            return found[0].parts[0] if name == "armature" else found[0] if name == "gravity" else found
+            return self._list(name)[0] if name == "gravity" else self._list(name)
         value = getattr(self.pin, name)
         return Column(self.pin, name) if isinstance(value, np.ndarray) else value
 
@@ -186,9 +187,8 @@ class Model:
     def cached(self, key: Any, make: Callable[[], T]) -> T:
         """What is made once, for as long as no constant changes."""
         self._update()
-        if key not in self._cache:
-            self._cache[key] = make()
-        found: T = self._cache[key]
+        found: T = self._cache[key] if key in self._cache else make()
+        self._cache[key] = found
         return found
 
     @property

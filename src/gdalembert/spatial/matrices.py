@@ -97,15 +97,27 @@ def index_of(what: str, given: Any, length: int) -> int:
 
 
 class Numbers(ca.DM):
-    """Numbers whose entries stay numbers: symbols take the place of a whole matrix."""
+    """Numbers that an object has: where an entry becomes a symbol, a matrix of symbols takes their place there."""
+
+    owner: tuple[Any, str] | None = None
 
     def __setitem__(self, index: Any, x: Any) -> None:
-        if isinstance(x, ca.SX | ca.MX):
+        if not isinstance(x, ca.SX | ca.MX):
+            super().__setitem__(index, x)
+        elif self.owner is None:
             raise ArgumentTypeError(
-                f"an entry of numbers cannot become {type(x).__name__}; write the whole matrix, as in "
-                "model.armature = ca.vertcat(…)"
+                f"an entry of numbers cannot become {type(x).__name__}; make the matrix of symbols, as ca.vertcat does"
             )
-        super().__setitem__(index, x)
+        else:
+            changed = type(x)(ca.DM(self))
+            changed[index] = x
+            setattr(*self.owner, changed)
+
+
+def owned(x: Any, owner: Any, name: str) -> Any:
+    """A matrix that is the attribute of an object."""
+    x.owner = owner, name
+    return x
 
 
 class Column(ca.DM):

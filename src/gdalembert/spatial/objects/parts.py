@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gdalembert.errors import ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.matrices import is_constant, is_same, matrix, number_of
+from gdalembert.spatial.matrices import is_constant, is_same, matrix, number_of, owned
 
 _OWN: dict[type, type[Spatial]] = {}
 """The class here of each class of Pinocchio."""
@@ -47,7 +47,8 @@ class Part:
 
     def __set__(self, x: Any, given: Any) -> None:
         part = matrix(f"{type(x).__name__}.{self._name.strip('_')}", given, *self._shape)
-        x.__dict__[self._name] = type(part)(part)  # which CasADi would change where an entry of what was given is set
+        copied = type(part)(part)  # which CasADi would change where an entry of what was given is set
+        x.__dict__[self._name] = owned(copied, x, self._name)
 
 
 def _refuse_a_mixture(where: str, *given: Any) -> None:
