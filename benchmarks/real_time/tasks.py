@@ -140,7 +140,8 @@ class PandaArm(Task):
         made.start(made.parameter("q0", 7), made.parameter("v0", 7))
         made.parameter("target", 3, at="grid")
         away = made.integral(lambda q, target: 100 * ca.sumsqr(self.place(q)[:3, 3] - target))
-        made.minimize(away + made.integral(lambda v, u: 1e-2 * ca.sumsqr(v) + 1e-6 * ca.sumsqr(u)))
+        rest = made.integral(lambda v: 1e-2 * ca.sumsqr(v)) + made.integral(lambda u: 1e-6 * ca.sumsqr(u))
+        made.minimize(away + rest)
         made.guess(ocp.rest_to_rest(self.dyn, self.start, self.start, self.interval * INTERVALS))
         return made
 

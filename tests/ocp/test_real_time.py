@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.ocp.real_time import RealTimeSolver
-from gdalembert.ocp.real_time_stages import squares
+from gdalembert.ocp.squares import squares
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import slider
 
@@ -61,12 +62,37 @@ def test_a_cost_is_taken_apart_into_squares() -> None:
 
 
 @pytest.mark.parametrize(
+    "cost",
+    [
+        lambda e, w: e.T @ ca.diag(w) @ e,
+        lambda e, w: ca.bilin(ca.diag(w) * 2, e, e),
+        lambda e, w: (e[0] * 3) * e[0] + w[1] * (2 * e[1]) * (-e[1]) * -1,
+        lambda e, w: (w[0] * e[0]) * (e[0] / w[1]) + e[0] * e[1] * e[1] * e[0],
+        lambda e, w: ca.sumsqr(ca.DM([[2, 0], [1, 3]]).T @ e),
+    ],
+)
+def test_weights_are_written_in_many_ways(cost: Callable[[ca.SX, ca.SX], ca.SX]) -> None:
+    x, w = ca.SX.sym("x", 2), ca.SX.sym("w", 2)
+    written = cost(x - 1, w)
+    found = squares(written, x, "the cost")
+    graph = ca.Function(
+        "rest",
+        [x, w],
+        [written, sum((w * s**2 for w, s in found), ca.SX(0)), ca.vertcat(*(each.weight for each in found))],
+    )
+    one, other, weights = graph([0.3, -0.7], [0.5, 0.9])
+    assert float(one) == pytest.approx(float(other), rel=1e-14)
+    assert np.all(weights.full() > 0)
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(
     "term", [lambda x: x[0] * x[1], lambda x: ca.norm_2(x), lambda x: ca.exp(x[1]), lambda x: -3 * x[0] ** 2]
 )
 def test_what_is_no_square_is_refused(term: Callable[[ca.SX], ca.SX]) -> None:
     x = ca.SX.sym("x", 2)
     with pytest.raises(
-        UnsupportedError, match=r"^rti: the cost is no sum of squares of q, v, a, u and forces; take 'ipopt'$"
+        UnsupportedError, match=r"^rti: the cost is no sum of squares of q, v, a, u and forces; write one"
     ):
         squares(ca.sumsqr(x) + term(x), x, "the cost")
 
@@ -105,6 +131,57 @@ def test_a_tick_is_one_step_of_many() -> None:
     assert errors[0] < 0.02
     assert errors[-1] < 0.1 * errors[0]
     assert found.q[0] == pytest.approx(other["q0"], abs=1e-3)
+
+
+@pytest.mark.system
+def test_an_integral_of_all_is_that_of_its_parts() -> None:
+    """Squares of q and v are seen at the grid, whatever stands beside them in an integral."""
+
+    def plan(*parts: Callable[..., ca.MX]) -> ocp.Solution:
+        problem = ocp.Problem(DYN, 0.4, 8)
+        problem.start(problem.parameter("q0", 2), problem.parameter("v0", 2))
+        problem.minimize(sum((problem.integral(part) for part in parts), ca.MX(0)))
+        return problem.solver("rti")(q0=[0.2, 0.4], v0=[0.5, 0.1])
+
+    def together(q: ca.MX, v: ca.MX, u: ca.MX) -> ca.MX:
+        return 100 * ca.sumsqr(q - 0.5) + ca.sumsqr(v) + 1e-3 * ca.sumsqr(u)
+
+    whole = plan(together)
+    parts = plan(lambda q: 100 * ca.sumsqr(q - 0.5), lambda v: ca.sumsqr(v), lambda u: 1e-3 * ca.sumsqr(u))
+    assert relative_error(whole.u, parts.u) < 1e-10
+    assert whole.cost == pytest.approx(parts.cost, rel=1e-12)
+
+
+@pytest.mark.system
+def test_a_plan_says_how_far_it_is_beyond_its_paths() -> None:
+    """Of limits and expressions with parameters: at the grid as the values say, and as a motion of ipopt does."""
+
+    def problem() -> ocp.Problem:
+        made = reaching(degree=1)
+        centre, radius = made.parameter("centre", 2), made.parameter("radius")
+        distance = ca.Function(
+            "distance",
+            [q := ca.MX.sym("q", 2), c := ca.MX.sym("c", 2)],
+            [ca.norm_2(PLACE(q)[[0, 2], 3] - c)],
+            ["q", "centre"],
+            ["d"],
+        )
+        made.path(distance, lower=radius, at="grid")
+        assert centre.shape == (2, 1)
+        return made
+
+    solver, hand = problem().solver("rti"), PLACE([0.2, 0.4]).full()[[0, 2], 3]
+    far = numbers() | {"centre": hand + 5.0, "radius": 0.1}
+    assert solver(**far).violations["path 1"] == 0
+    with warnings.catch_warnings():  # of the violations that are left, as the case may be
+        warnings.simplefilter("ignore", ocp.SolutionWarning)
+        plan = solver(**far | {"centre": hand, "radius": 0.15})
+    distances = [np.linalg.norm(PLACE(q).full()[[0, 2], 3] - hand) for q in plan.q[1:]]
+    assert plan.violations["path 1"] == pytest.approx(0.15 - min(distances), abs=1e-12)
+    assert plan.violations["path 1"] > 0.01
+    assert plan.constraint_violation >= plan.violations["path 1"]
+    assert plan.excess["path 1"] >= 0.1
+    assert "path 1" in str(plan)
 
 
 @pytest.mark.system

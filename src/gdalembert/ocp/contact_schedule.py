@@ -164,7 +164,7 @@ class ContactScheduleSolver(RealTimeSteps[PhasesSolution]):
         phases, impulses = [], []
         for first, end in pairwise(starts):
             k = int(sets[first])
-            phases.append(self._part(self._problems[k], self._layouts[k], first, end, solved=solved))
+            phases.append(self._part(k, first, end, solved=solved))
             hit = first > 0 and self._steps.lands[first - 1] >= 0
             impulses.append(self._impulses[first - 1, self._layouts[k].own] if hit else np.zeros(0))
         named = {f"phase {k}: {name}": x for k, each in enumerate(phases, 1) for name, x in each.violations.items()}

@@ -22,7 +22,15 @@ from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blo
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.program import SolutionWarning
 from gdalembert.nlp.step_code import step_code
-from gdalembert.ocp.real_time_stages import NEXT, WEIGHTS, Layout, RealTimeProblem, Stages
+from gdalembert.ocp.real_time_stages import (
+    NEXT,
+    WEIGHTS,
+    Layout,
+    PathAtParameters,
+    RealTimeProblem,
+    Stages,
+    is_of_interval,
+)
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, OptimizationError, Solution
 from gdalembert.ocp.transcription import Stages as StageValues
 from gdalembert.spatial.arguments import integer, number
@@ -143,7 +151,8 @@ class RealTimeSteps(ABC, Generic[Planned]):
         self._limits = [
             np.concatenate([getattr(bounds, f"{name}_{end}") for name in "qv"]) for end in ("lower", "upper")
         ]
-        self._followed = {id(problem): problem.followed for problem in problems}
+        self._excess = [compiled_function(stage.excess()) if stage.paths else None for stage in stages]
+        self._followed = [problem.followed for problem in problems]
         self._prepared, self._known = False, set[str]()
         self.last: Planned | None = None
 
@@ -330,8 +339,29 @@ class RealTimeSteps(ABC, Generic[Planned]):
             "solved": solved,
         }
 
-    def _part(self, problem: RealTimeProblem, layout: Layout, first: int, end: int, *, solved: bool) -> Solution:
+    def _paths_beyond(self, k: int, first: int, end: int) -> dict[str, float]:
+        """By how much the paths of a problem are beyond their limits; the start is the measured one."""
+        excess = self._excess[k]
+        if excess is None:
+            return {}
+        arrays = self._steps.arrays
+        given = (arrays[name] for name in excess.inputs)
+        beyond = excess.batch(*(x[first : end + 1] if x.ndim > 1 else x for x in given))
+        is_inside = np.array([is_of_interval(path.graph) for path in self._problems[k].paths.values()])
+        beyond[-1, is_inside] = 0.0
+        beyond[: int(not first), ~is_inside] = 0.0
+        return dict(zip(self._problems[k].paths, beyond.max(axis=0, initial=0.0).tolist(), strict=True))
+
+    def _paths_of(self, k: int, first: int, end: int) -> dict[str, PathAtParameters]:
+        """The paths of q and v of a problem, at the parameters as they are now."""
+        if not self._followed[k]:
+            return {}
+        values = {name: np.array(self._given[name].T) for name in self._problems[k].names}
+        return {name: path.at(values, slice(first, end + 1)) for name, path in self._followed[k].items()}
+
+    def _part(self, k: int, first: int, end: int, *, solved: bool) -> Solution:
         """The plan of a problem from one instant to another; where it ends with a jump, the state before it."""
+        problem, layout = self._problems[k], self._layouts[k]
         motion, nq, h, last = problem.motion, self._tree.nq, self._h, end == len(self._q) - 1
         x, w = (self._steps.arrays[name][first : end + 1].copy() for name in "xw")
         q, v, w = x[:, :nq], x[:, nq:], w[:-1]
@@ -350,6 +380,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
         lower, upper = self._limits
         beyond = np.maximum(lower - x, x - upper)[int(not first) :].max(axis=0, initial=0.0).tolist()
         violations = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
+        violations |= self._paths_beyond(k, first, end)
         p, cost = problem.robot.last, self._steps.arrays["cost"][first : end + int(last)]
         return Solution(
             **self._outcome(solved=solved),
@@ -367,7 +398,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
             length_violation=float(np.abs(lengths(q, self._blocks) - 1).max()) if self._blocks else 0.0,
             constraint_drift=0.0,
             violations=violations,
-            accuracy=Accuracy(motion.system, motion.bounds, "constant", t, x, u, p, self._followed[id(problem)]),
+            accuracy=Accuracy(motion.system, motion.bounds, "constant", t, x, u, p, self._paths_of(k, first, end)),
         )
 
 
@@ -421,4 +452,4 @@ class RealTimeSolver(RealTimeSteps[Solution]):
         return self._call(shift, guess, p, values)
 
     def _solution(self, *, solved: bool) -> Solution:
-        return self._part(self._first, self._layouts[0], 0, len(self._q) - 1, solved=solved)
+        return self._part(0, 0, len(self._q) - 1, solved=solved)

@@ -11,8 +11,8 @@ a and the forces f of contacts and loops are eliminated where the plan is: steps
     └ Jc    + h/2 ∂e/∂v + h²/4 ∂e/∂q J     0   ┘ └Δf┘ = − └e┘ − └∂e/∂z┘ Δz,    z = (u, q, v),
 
 with the right Jacobian J of ⊕. The error e of the constraints' acceleration lets violated velocities decay within some
-steps. Each square w s² of the cost becomes w (s + ∂s/∂z Δz)². Integrals are those of ``degree=1``: of q and v by
-Simpson's rule, of what has a, u or forces at midpoints; paths are seen at the grid. (From instant to instant of the
+steps. Each square w s² of the cost becomes w (s + ∂s/∂z Δz)². Integrals are those of ``degree=1``: squares of q and v
+by Simpson's rule, those with a, u or forces at midpoints; paths are seen at the grid. (From instant to instant of the
 grid, modes beyond half its rate swing to and fro; plans fight that where costs see the grid alone, and do not see it
 where they see midpoints alone.) Where feet land, v jumps behind the interval: v⁺ = impact(q⁺, v + h a). (Ours, after
 Diehl, Bock, Schlöder 2005.)
@@ -34,6 +34,7 @@ from gdalembert.ocp.ends import End
 from gdalembert.ocp.initial import Initial
 from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.solution import FollowedPath
+from gdalembert.ocp.squares import Square, squares
 from gdalembert.ocp.steps import free_rates
 from gdalembert.ocp.transcription import TranscribedMotion
 from gdalembert.spatial.algebra import Matrix
@@ -44,6 +45,44 @@ WEIGHTS = 4
 """Of instants of the grid, of midpoints, and of the end; and infinity at the end, which has no interval to limit."""
 NEXT = "_next"
 """What the name of an array ends with that begins with its next row: the parameter at the end of an interval."""
+
+
+class PathOfParameters(NamedTuple):
+    """A path of q and v, whose limits, and whose other inputs, are those of parameters.
+
+    Attributes:
+        graph: the expression. ``limits``: its two limits, by parameters. ``names``: of its other inputs.
+    """
+
+    graph: ca.Function
+    limits: ca.Function
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, path: FollowedPath, symbols: Mapping[str, ca.MX]) -> PathOfParameters:
+        limits = [ca.MX(ca.DM(x)) if isinstance(x, np.ndarray) else x for x in (path.lower, path.upper)]
+        named = {name: x for name, x in symbols.items() if any(ca.depends_on(limit, x) for limit in limits)}
+        graph = ca.Function("limits", list(named.values()), limits, list(named), ["lower", "upper"])
+        return cls(path.graph, graph, tuple(path.constants))
+
+    def at(self, values: Mapping[str, Array], instants: slice) -> PathAtParameters:
+        return PathAtParameters(self, values, instants)
+
+
+class PathAtParameters(NamedTuple):
+    """A path at values of its parameters, a column for each instant of the grid, of some of these instants."""
+
+    path: PathOfParameters
+    values: Mapping[str, Array]
+    instants: slice
+
+    def excess(self, t: Array, q: Array, v: Array, grid: Array) -> float:
+        """The largest violation by a motion, a row for each time."""
+        graph, limits, names = self.path
+        lower, upper = (x.full().ravel() for x in limits.call([self.values[name] for name in limits.name_in()]))
+        constants = {name: self.values[name].reshape(len(self.values[name]), -1) for name in names}
+        own = {name: x[:, self.instants] if x.shape[1] > 1 else x for name, x in constants.items()}
+        return FollowedPath(graph, lower, upper, own).excess(t, q, v, grid)
 
 
 class RealTimeProblem(NamedTuple):
@@ -74,9 +113,13 @@ class RealTimeProblem(NamedTuple):
         return self.motion.system.con
 
     @property
-    def followed(self) -> dict[str, FollowedPath]:
+    def followed(self) -> dict[str, PathOfParameters]:
         """The paths of q and v alone."""
-        return {name: path for name, path in self.paths.items() if not is_of_interval(path.graph)}
+        return {
+            name: PathOfParameters.of(path, self.parameters.symbols)
+            for name, path in self.paths.items()
+            if not is_of_interval(path.graph)
+        }
 
     @property
     def interval(self) -> float:
@@ -102,47 +145,6 @@ class RealTimeProblem(NamedTuple):
 def is_of_interval(graph: ca.Function) -> bool:
     """Whether an expression has what an interval has, and the end of a motion has not."""
     return bool({"a", "u", "forces"} & set(graph.name_in()))
-
-
-class Square(NamedTuple):
-    """A term w s² of a cost; w is free of the motion."""
-
-    weight: ca.SX
-    residual: ca.SX
-
-
-def squares(cost: ca.SX, motion: ca.SX, where: str) -> list[Square]:
-    """The squares that a cost is the sum of, but for terms free of the motion.
-
-    Raises:
-        UnsupportedError: if a term is no square of an expression, or has a number below zero as its weight.
-    """
-    found: list[Square] = []
-    left = [(cost, ca.SX(1))]
-    while left:
-        term, weight = left.pop()
-        if not ca.depends_on(term, motion):
-            continue
-        op = ca.OP_PARAMETER if term.is_symbolic() else term.op()
-        less = weight.is_constant() and float(weight) < 0
-        parts = [] if term.is_symbolic() else [term.dep(k) for k in range(term.n_dep())]
-        fixed = [part for part in parts if not ca.depends_on(part, motion)]
-        moving = [part for part in parts if ca.depends_on(part, motion)]
-        if not less and (op == ca.OP_SQ or (op == ca.OP_MUL and ca.is_equal(parts[0], parts[1], 4))):
-            found.append(Square(weight, parts[0]))
-        elif op in (ca.OP_ADD, ca.OP_SUB):
-            left += [(parts[0], weight), (parts[1], weight if op == ca.OP_ADD else -weight)]
-        elif op == ca.OP_NEG:
-            left.append((parts[0], -weight))
-        elif op == ca.OP_TWICE:
-            left.append((parts[0], 2 * weight))
-        elif op == ca.OP_MUL and fixed:
-            left.append((moving[0], weight * fixed[0]))
-        elif op == ca.OP_DIV and not ca.depends_on(parts[1], motion):
-            left.append((parts[0], weight / parts[1]))
-        else:
-            raise UnsupportedError(f"rti: {where} is no sum of squares of q, v, a, u and forces; take 'ipopt'")
-    return found
 
 
 class Layout(NamedTuple):
@@ -216,6 +218,11 @@ class Stages:
         return sum(row.value.numel() for row in self._rows)
 
     @property
+    def paths(self) -> int:
+        """The number of paths."""
+        return len(self._problem.paths)
+
+    @property
     def squares(self) -> int:
         """The number of squares of the cost that a and forces change."""
         return sum(self._is_driven(square.residual) for square in self._squares)
@@ -286,6 +293,15 @@ class Stages:
             moves, size = ca.DM(ca.sparsify(row[:, own]).sparsity().T, 1), ca.fabs(residual)
             added[own] = 2 * self._damping * weight * size * (ca.norm_2(row[:, own].T) + size / 10) * moves
         return ca.diag(added)
+
+    def excess(self) -> ca.Function:
+        """By how much each path is beyond its limits at an instant of the grid."""
+        over = [
+            ca.mmax(ca.vertcat(_less(row.lower, row.value), -_less(row.upper, row.value)))
+            for row in self._rows[: len(self._problem.paths)]
+        ]
+        s = {name: self._s[name] for name in "xuwt"}
+        return function("excess", s | self._inputs, {"excess": ca.vertcat(ca.SX(0, 1), *over)})
 
     def jump(self) -> ca.Function:
         """What the impact of its contacts makes of the state behind an interval, and its derivatives."""
@@ -414,16 +430,23 @@ class Stages:
 
     def _found_squares(self) -> Iterator[Square]:
         rest, (of_grid, of_middle, of_end, _) = ca.MX(0), ca.vertsplit(self._s["weights"])
+        of_interval = ca.vertcat(self._s["u"], self._s["w"])
         for weight, graph, term in self._problem.terms:
             if graph is None:
                 rest += weight * term
                 continue
-            parts = {1.0: self._middle} if is_of_interval(graph) else {1 / 3: self._grid, 2 / 3: self._middle}
-            for share, point in parts.items():
-                cost = self._of_parameters(weight) * self._value(graph, point)
-                of_point = share * (of_grid if point is self._grid else of_middle)
-                for square in squares(cost, self._motion, "an integral of the cost"):
-                    yield Square(of_point * square.weight, square.residual)
+            in_middle, at_grid = (
+                squares(
+                    self._of_parameters(weight) * self._value(graph, point), self._motion, "an integral of the cost"
+                )
+                for point in (self._middle, self._middle | self._grid)
+            )
+            for one, other in zip(in_middle, at_grid, strict=True):
+                if ca.depends_on(one.residual, of_interval):
+                    yield Square(of_middle * one.weight, one.residual)
+                else:
+                    yield Square(2 / 3 * of_middle * one.weight, one.residual)
+                    yield Square(1 / 3 * of_grid * other.weight, other.residual)
         if ca.symvar(rest):
             yield from (Square(of_end * square.weight, square.residual) for square in self._terminal(rest))
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import casadi as ca
 import numpy as np
@@ -60,6 +60,12 @@ class FollowedPath:
         return float(np.maximum(self.lower[:, None] - values, values - self.upper[:, None]).max())
 
 
+class ExcessOfPath(Protocol):
+    """What tells by how much a motion, a row for each time, is beyond a path."""
+
+    def excess(self, t: Array, q: Array, v: Array, grid: Array) -> float: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Accuracy:
     """A solution (t, x, u: a row for each instant of the grid) beside finer steps, which are taken when asked for."""
@@ -71,7 +77,7 @@ class Accuracy:
     x: Array
     u: Array
     p: Array
-    paths: Mapping[str, FollowedPath]
+    paths: Mapping[str, ExcessOfPath]
 
     @property
     def step_error(self) -> float:
