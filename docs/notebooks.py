@@ -78,6 +78,10 @@ class Published:
         return f"{self.repository}/{'raw' if path.endswith('.png') else 'blob'}/{self.version}/{path}"
 
 
+_SKIPPED = {"tags": ["skip-execution"]}
+"""By nbclient and nbconvert: a cell that installs, or that needs a package of no extra."""
+
+
 def pages() -> dict[str, Path]:
     """Those that become notebooks, by the names that Sphinx gives them; the reference has entries, not a text."""
     names = {page.relative_to(execute.ROOT).with_suffix("").as_posix(): page for page in execute.pages()}
@@ -92,12 +96,12 @@ def extras_of(text: str) -> list[str]:
 def notebook(name: str, page: Path, published: Published) -> nbformat.NotebookNode:
     text = page.read_text(encoding="utf-8")
     install = f'%pip install --quiet "{published.requirement(extras_of(text))}"'
-    cells = [new_code_cell(install, metadata={"tags": ["skip-execution"]})]  # by nbclient and nbconvert
+    cells = [new_code_cell(install, metadata=_SKIPPED)]
     at = 0
     for block in execute.blocks(text):
         cells += [
             *_prose(text[at : block.span[0]], name, published),
-            new_code_cell(block.code.rstrip("\n")),
+            new_code_cell(block.code.rstrip("\n"), metadata=_SKIPPED if block.needs else {}),
         ]
         cells[-1].outputs = _outputs(block, page)
         at = block.span[1]

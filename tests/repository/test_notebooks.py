@@ -54,6 +54,16 @@ def test_addresses_follow_from_the_version(notebooks: ModuleType) -> None:
     assert main.requirement([]) == "gdalembert @ git+https://github.com/o/n@main"
 
 
+def test_cells_that_need_a_package_of_no_extra_are_left_to_the_reader(notebooks: ModuleType) -> None:
+    """Of the page on JAX and PyTorch the first, which installs, and the last, with what it prints."""
+    name = "docs/learning"
+    cells = notebooks.notebook(name, notebooks.pages()[name], notebooks.Published.here()).cells
+    code = [each for each in cells if each.cell_type == "code"]
+    assert ["skip-execution" in each.metadata.get("tags", ()) for each in code] == [True, False, False, True]
+    assert "import torch" in code[-1].source
+    assert code[-1].outputs[0].text == "True\nTrue\n"
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["docs/case_study", "docs/continuous_joints"])
 def test_a_notebook_prints_what_it_shows(name: str, notebooks: ModuleType, tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from gdalembert.compilation.compiled_function import CompiledFunction
 from gdalembert.compilation.compiled_function import compile as compiled_function
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blocks
@@ -96,6 +97,29 @@ def _layouts(problems: Sequence[RealTimeProblem]) -> list[Layout]:
     return [Layout(driven, selection, fixed, count, own) for own in owned]
 
 
+class LimitedPaths(NamedTuple):
+    """The paths of a problem, and by how much each is exceeded at an instant, of the arrays of the plan.
+
+    Attributes:
+        names: of the paths.
+        inside, outside: those that have a, u or forces, and so no value at the end; and the others.
+    """
+
+    names: tuple[str, ...]
+    excess: CompiledFunction
+    arrays: list[Array]
+    inside: list[int]
+    outside: list[int]
+
+    def violations(self, first: int, end: int) -> dict[str, float]:
+        """From one instant to another; q and v at the very first are the measured ones."""
+        beyond = self.excess.batch(*(x[first : end + 1] if x.ndim > 1 else x for x in self.arrays))
+        beyond[-1, self.inside] = 0.0
+        if not first:
+            beyond[0, self.outside] = 0.0
+        return dict(zip(self.names, beyond.max(axis=0, initial=0.0).tolist(), strict=True))
+
+
 class RealTimeSteps(ABC, Generic[Planned]):
     """Steps of problems of one robot that differ in contacts and costs, one of which holds over each interval.
 
@@ -151,8 +175,9 @@ class RealTimeSteps(ABC, Generic[Planned]):
         self._limits = [
             np.concatenate([getattr(bounds, f"{name}_{end}") for name in "qv"]) for end in ("lower", "upper")
         ]
-        self._excess = [compiled_function(stage.excess()) if stage.paths else None for stage in stages]
+        self._limited = [self._limited_paths(*each) for each in zip(problems, stages, strict=True)]
         self._followed = [problem.followed for problem in problems]
+        self._used = [{name for path in paths.values() for name in path.parameters} for paths in self._followed]
         self._prepared, self._known = False, set[str]()
         self.last: Planned | None = None
 
@@ -339,25 +364,21 @@ class RealTimeSteps(ABC, Generic[Planned]):
             "solved": solved,
         }
 
-    def _paths_beyond(self, k: int, first: int, end: int) -> dict[str, float]:
-        """By how much the paths of a problem are beyond their limits; the start is the measured one."""
-        excess = self._excess[k]
-        if excess is None:
-            return {}
-        arrays = self._steps.arrays
-        given = (arrays[name] for name in excess.inputs)
-        beyond = excess.batch(*(x[first : end + 1] if x.ndim > 1 else x for x in given))
-        is_inside = np.array([is_of_interval(path.graph) for path in self._problems[k].paths.values()])
-        beyond[-1, is_inside] = 0.0
-        beyond[: int(not first), ~is_inside] = 0.0
-        return dict(zip(self._problems[k].paths, beyond.max(axis=0, initial=0.0).tolist(), strict=True))
+    def _limited_paths(self, problem: RealTimeProblem, stage: Stages) -> LimitedPaths | None:
+        if not problem.paths:
+            return None
+        excess = compiled_function(stage.excess())
+        is_inside = [is_of_interval(path.graph) for path in problem.paths.values()]
+        inside, outside = (np.flatnonzero(np.equal(is_inside, each)).tolist() for each in (True, False))
+        return LimitedPaths(
+            tuple(problem.paths), excess, [self._steps.arrays[name] for name in excess.inputs], inside, outside
+        )
 
     def _paths_of(self, k: int, first: int, end: int) -> dict[str, PathAtParameters]:
         """The paths of q and v of a problem, at the parameters as they are now."""
-        if not self._followed[k]:
-            return {}
-        values = {name: np.array(self._given[name].T) for name in self._problems[k].names}
-        return {name: path.at(values, slice(first, end + 1)) for name, path in self._followed[k].items()}
+        values = {name: np.array(self._given[name].T) for name in self._used[k]}
+        instants = slice(first, end + 1)
+        return {name: PathAtParameters(path, values, instants) for name, path in self._followed[k].items()}
 
     def _part(self, k: int, first: int, end: int, *, solved: bool) -> Solution:
         """The plan of a problem from one instant to another; where it ends with a jump, the state before it."""
@@ -380,7 +401,8 @@ class RealTimeSteps(ABC, Generic[Planned]):
         lower, upper = self._limits
         beyond = np.maximum(lower - x, x - upper)[int(not first) :].max(axis=0, initial=0.0).tolist()
         violations = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
-        violations |= self._paths_beyond(k, first, end)
+        if (limited := self._limited[k]) is not None:
+            violations |= limited.violations(first, end)
         p, cost = problem.robot.last, self._steps.arrays["cost"][first : end + int(last)]
         return Solution(
             **self._outcome(solved=solved),

@@ -58,15 +58,17 @@ class PathOfParameters(NamedTuple):
     limits: ca.Function
     names: tuple[str, ...]
 
+    @property
+    def parameters(self) -> list[str]:
+        """All that the path depends on."""
+        return [*self.limits.name_in(), *self.names]
+
     @classmethod
     def of(cls, path: FollowedPath, symbols: Mapping[str, ca.MX]) -> PathOfParameters:
         limits = [ca.MX(ca.DM(x)) if isinstance(x, np.ndarray) else x for x in (path.lower, path.upper)]
         named = {name: x for name, x in symbols.items() if any(ca.depends_on(limit, x) for limit in limits)}
         graph = ca.Function("limits", list(named.values()), limits, list(named), ["lower", "upper"])
         return cls(path.graph, graph, tuple(path.constants))
-
-    def at(self, values: Mapping[str, Array], instants: slice) -> PathAtParameters:
-        return PathAtParameters(self, values, instants)
 
 
 class PathAtParameters(NamedTuple):
@@ -216,11 +218,6 @@ class Stages:
     def rows(self) -> int:
         """The number of expressions that are limited."""
         return sum(row.value.numel() for row in self._rows)
-
-    @property
-    def paths(self) -> int:
-        """The number of paths."""
-        return len(self._problem.paths)
 
     @property
     def squares(self) -> int:
