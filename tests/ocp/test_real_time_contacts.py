@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -204,6 +206,61 @@ def test_a_schedule_moves_with_the_horizon(solver: ocp.ContactScheduleSolver) ->
     plan = solver(**values, schedule=gait[3 : N + 3], shift=2)
     assert [len(phase.u) for phase in plan.phases] == [1, 3, 2]
     assert plan.impulses[2].size == 6
+
+
+SCHEDULED = """
+#include <stdint.h>
+#include <stdio.h>
+extern int tick(int);
+extern double tick_x_0[21], tick_x[7][21];
+extern int64_t tick_set[7], tick_lands[6];
+static void schedule(int from) { /* three intervals on the left foot, and then on both */
+  for (int k = 0; k < 7; ++k) tick_set[k] = (k < 6 ? k : 5) + from < 3;
+  for (int k = 0; k < 6; ++k) tick_lands[k] = tick_set[k] == 1 && tick_set[k + 1] == 0 ? 0 : -1;
+}
+int main(void) {
+  for (int i = 0; i < 21; ++i) tick_x_0[i] = tick_x[0][i];
+  for (int from = 0; from < 3; ++from) {
+    schedule(from);
+    printf("%d", tick(from > 0));
+    for (int k = 0; k < 7; ++k)
+      for (int i = 0; i < 21; ++i) printf(" %.17g", tick_x[k][i]);
+    printf("\\n");
+  }
+  const int64_t sets[3] = {-1, 2, 1000}, jumps[3] = {-2, 1, 1000};
+  int refused = 0;
+  for (int i = 0; i < 3; ++i) {
+    schedule(0), tick_set[4] = sets[i], refused += tick(0) == -2;
+    schedule(0), tick_lands[1] = jumps[i], refused += tick(0) == -2; /* nobody lands by lifting a foot */
+    schedule(0), tick_lands[2] = jumps[i], refused += tick(0) == -2;
+  }
+  schedule(0);
+  return refused != 9 || tick(0) < 0;
+}
+"""
+
+
+@pytest.mark.system
+@pytest.mark.long
+def test_generated_c_of_a_schedule_takes_the_same_steps(solver: ocp.ContactScheduleSolver, tmp_path: Path) -> None:
+    values, gait = numbers() | {"v0": np.zeros(MODEL.nv)}, ["left"] * 3 + ["both"] * 20
+    solver(**values, schedule=gait[:N], guess=problem_on(FEET)._initial.motion(None))
+    solver.generate(tmp_path / "tick.c")
+    (tmp_path / "main.c").write_text(SCHEDULED)
+    command = "cc -std=c99 -O0 -march=native -Wall -Werror tick.c main.c -o main -lm"
+    built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert not built.returncode, built.stderr
+    printed = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
+    for k, line in enumerate(printed):
+        plan = solver(**values, schedule=gait[k : k + N], shift=int(k > 0))
+        verdict, *x = line.split()
+        assert int(verdict) == (0 if plan.solved else 4)
+        wanted = solver._steps.arrays["x"].ravel()
+        assert np.abs(np.array(x, dtype=float) - wanted).max() < 1e-8
+    assert len(printed) == 3
+    head = " ".join((tmp_path / "tick.c").read_text().split("*/")[0].split())
+    assert "that of the last interval once more: 0 both 1 left int64_t tick_lands[6] has" in head
+    assert "There is one where contacts take hold: from 1 to 0." in head
 
 
 # What is refused

@@ -161,9 +161,10 @@ def test_a_full_disk_is_told_in_one_sentence(tmp_path: Path, monkeypatch: pytest
 # C without Python
 
 MAIN = """
+#include <math.h>
 #include <stdio.h>
 extern int tick(int);
-extern double tick_x_0[4], tick_x[9][4], tick_u[9][2];
+extern double tick_x_0[4], tick_x[9][4], tick_u[9][2], tick_infeasibility;
 int main(void) {
   const double x_0[4] = {0.25, 0.3, 0.0, 0.2};
   for (int k = 0; k < 5; ++k) {
@@ -174,16 +175,24 @@ int main(void) {
     for (int i = 0; i < 8; ++i) printf(" %.17g %.17g", tick_u[i][0], tick_u[i][1]);
     printf("\\n");
   }
-  return tick(9) != 4 || tick(-1) != 4;
+  tick_x_0[0] = 8.0;
+  for (int k = 0; k < 3; ++k) {
+    int verdict = tick(1);
+    printf("%d %.17g\\n", verdict, tick_infeasibility);
+  }
+  tick_x_0[0] = NAN;
+  printf("%d\\n", tick(1));
+  return tick(9) != -1 || tick(-1) != -1;
 }
 """
 
 
 @pytest.mark.system
 @pytest.mark.long
-@pytest.mark.parametrize("flags", ["-std=c99 -O1", "-std=c99 -O2 -march=native"])
+@pytest.mark.parametrize("flags", ["-std=c99 -O2", "-std=c99 -O1 -march=native"])
 def test_generated_c_takes_the_same_steps(tmp_path: Path, flags: str) -> None:
-    solver, values = reaching().solver("rti"), numbers()
+    bounds = ocp.Bounds.of(DYN, u=dict.fromkeys(DYN.actuator_names, MOST))
+    solver, values = reaching(bounds=bounds).solver("rti"), numbers()
     with pytest.raises(ArgumentError, match="generate: there is no plan yet; call the solver first"):
         solver.generate(tmp_path / "tick.c")
     solver(**values)
@@ -191,17 +200,38 @@ def test_generated_c_takes_the_same_steps(tmp_path: Path, flags: str) -> None:
         solver.generate(tmp_path / "my-tick.c")
     solver.generate(tmp_path / "tick.c")
     (tmp_path / "main.c").write_text(MAIN)
-    command = f"cc {flags} -Wno-psabi tick.c main.c -o main -lm"
+    text = (tmp_path / "tick.c").read_text()
+    assert "tick_target" in text
+    assert not any(name in text for name in ("tick_q0", "tick_v0"))  # which the start alone reads
+    command = f"cc {flags} -Wall -Werror -Wno-psabi tick.c main.c -o main -lm"
     built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert not built.returncode, built.stderr
     printed = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
-    for k, line in enumerate(printed):
+    for k, line in enumerate(printed[:5]):
         plan = solver(**values | {"q0": [0.25, 0.3], "v0": [0.0, 0.2]}, shift=int(k > 0))
         found = np.array(line.split(), dtype=float)
         assert found[0] == 0
         wanted = np.concatenate([plan.q.ravel(), plan.u.ravel()])
         assert np.abs(found[1:] - wanted).max() < 1e-10 * np.abs(wanted).max()  # of other orders of sums
-    assert len(printed) == 5
+    for line in printed[5:8]:
+        plan = quietly(solver, values | {"q0": [8.0, 0.3], "v0": [0.0, 0.2]}, 1)
+        verdict, left = line.split()
+        assert (verdict, plan.solved) == ("4", False)
+        assert abs(float(left) - plan.stats["infeasibility"]) < 1e-8
+    assert printed[8:] == ["1"]
+
+
+@pytest.mark.system
+def test_a_parameter_of_generated_c_has_a_name_of_its_own(tmp_path: Path) -> None:
+    problem = reaching()
+    gap = problem.parameter("gap")
+    problem.minimize(gap * problem.integral(lambda q: ca.sumsqr(q)) + problem.integral(lambda u: ca.sumsqr(u)))
+    solver = problem.solver("rti")
+    solver(**numbers(), gap=1.0)  # the reference and its weight have no cost now
+    with pytest.raises(
+        ArgumentError, match="generate: the parameter 'gap' would be tick_gap, an array of its own; ren"
+    ):
+        solver.generate(tmp_path / "tick.c")
 
 
 @pytest.mark.system

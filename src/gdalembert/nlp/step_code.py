@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import casadi as ca
@@ -26,7 +27,7 @@ def function_code(name: str, function: ca.Function) -> tuple[str, str]:
     generator.add(named)
     n_in, n_out = named.n_in(), named.n_out()
     return (
-        generator.dump(),
+        f"#undef CASADI_PREFIX\n{generator.dump()}",
         f"""
 static int64_t {name}(const int64_t* task) {{
   static double w[{max(1, named.sz_w())}];
@@ -84,11 +85,29 @@ def engine_code(wide: int, sizes: Mapping[str, int]) -> str:
     return hidden[: hidden.index("static int64_t stage_qp_layout")] + hidden[hidden.index("/* One Gauss-Newton") :]
 
 
+def arrays_read(steps: GaussNewton) -> set[str]:
+    """The arrays of which Functions read numbers, rather than have them as an input."""
+    found = set()
+    for function in (each for functions in steps.functions.values() for each in functions if each):
+        graph, names = function.function, list(function.inputs)
+        reads = (k for k in range(graph.n_instructions()) if graph.instruction_id(k) == ca.OP_INPUT)
+        found |= {names[graph.instruction_input(k)[0]] for k in reads}
+    return found | {name.removesuffix("_next") for name in found}
+
+
+def _used(steps: GaussNewton) -> set[str]:
+    """The arrays that the engine and its Functions read or write."""
+    functions = (each for functions in steps.functions.values() for each in functions if each)
+    written = {name for function in functions for name in function.outputs}
+    return arrays_read(steps) | written | {*ARRAYS, *steps.patterns, "x_0", "delta"}
+
+
 def _names(
     steps: GaussNewton, arrays: dict[str, Numbers], name: str, exported: Mapping[str, str]
 ) -> tuple[dict[str, str], str]:
     """The names of arrays in C, and code that fills their additional last row, of those whose next rows are read."""
-    names, n = {key: f"{name}_{exported.get(key, key)}" for key in arrays}, steps.sizes.intervals
+    names = {key: f"{name}_{exported[key]}" if key in exported else f"own_{key}" for key in arrays}
+    n = steps.sizes.intervals
     ended = [key for key in arrays if key != "x" and f"{key}_next" in steps.arrays]
     for key in ended:
         arrays[key] = np.vstack([steps.arrays[key], steps.arrays[key][-1:]])
@@ -96,24 +115,77 @@ def _names(
     return names | {f"{key}_next": f"{own}[1]" for key, own in names.items()}, "".join(copies)
 
 
-def step_code(steps: GaussNewton, name: str, exported: Mapping[str, str], about: str, iterations: int) -> str:
+def _check_of_schedule(names: Mapping[str, str], n: int, sets: int) -> str:
+    """C code that returns −2 where there is no such set, or no jump to it."""
+    stage, lands = names["set"], names["lands"]
+    return f"""
+  for (int k = 0; k <= {n}; ++k)
+    if ({stage}[k] < 0 || {stage}[k] >= {sets}) return -2;
+  for (int k = 0; k < {n}; ++k)
+    if ({lands}[k] != -1 && ({lands}[k] != {stage}[k + 1] || !of_jump[{lands}[k]].of)) return -2;"""
+
+
+def _head(steps: GaussNewton, name: str, exported: Mapping[str, str], about: str, schedule: str, unmet: float) -> str:
+    """The comment at the head of a file, for who calls it."""
+    shapes = {exported[key]: array.shape for key, array in steps.arrays.items() if key in exported}
+    listed = "; ".join(f"{name}_{key} ({' x '.join(map(str, shape))})" for key, shape in shapes.items())
+    refused = f"-1  if shift is not from 0 to {steps.sizes.intervals}; then nothing is done"
+    if schedule:
+        refused += "\n     -2  if the schedule is none, as below; then nothing is done"
+    text = f"""{about}.
+
+   int {name}(int shift) cuts off the first intervals of the plan and takes one step. It returns
+
+      0  if the step is taken
+      1, 2, 3  if the last plan, shifted, stands for it: the step is not finite, is out of all proportion, or cannot be
+               evaluated
+      4  if the step is taken, but more than {unmet:.0%} of the violations are left
+     {refused}
+
+   Before it, write {name}_x_0, [q; v] as measured, and the parameters; behind it, {name}_x and {name}_u are the plan.
+   {textwrap.fill(f"Arrays of double: {listed}.", 117, subsequent_indent="   ", break_long_words=False)}
+   Of the last step: double {name}_step, its size relative to the plan; {name}_gap and {name}_infeasibility, what the
+   interior point left of its gap and of violations (0 to 1)."""
+    text += f"\n\n   {schedule}" if schedule else ""
+    return f"/* {text.replace('*/', '* /').replace('/*', '/ *')} */"
+
+
+def step_code(
+    steps: GaussNewton,
+    name: str,
+    exported: Mapping[str, str],
+    about: str,
+    schedule: str,
+    iterations: int,
+    unmet: float,
+) -> str:
     """C99 of ``int name(int shift)``: shift the plan, and take a step from the state in ``name_x_0`` on.
+
+    It returns 0; 1, 2 or 3 if the plan is not moved, as :meth:`GaussNewton.step`; 4 if it is, but more than ``unmet``
+    of violations are left; −1 and −2 if it refuses the shift, or an exported schedule. ``name_step``, ``name_gap`` and
+    ``name_infeasibility`` are what was found.
 
     Args:
         steps: of which it is; the plan begins as theirs.
         name: a C identifier, with which all names begin.
         exported: arrays that a caller reads and writes, by their names in C without that beginning.
-        about: a comment on them.
-        iterations: of the interior point.
+        about: what it is. ``schedule``: what its sets are, if they are exported.
+        iterations: of the interior point. ``unmet``: the part of violations that may be left.
     """
     qp, n = steps.qp.memory, steps.sizes.intervals
-    arrays: dict[str, Numbers] = {key: array for key, array in steps.arrays.items() if not key.endswith("_next")}
+    used = _used(steps)
+    arrays: dict[str, Numbers] = {
+        key: array for key, array in steps.arrays.items() if key in used and not key.endswith("_next")
+    }
     arrays |= {"qp_x_0": qp["x_0"], "w1": qp["w1"], "w2": qp["w2"], "set": steps.set, "lands": steps.lands}
     arrays["order"] = steps.order
     names, repeated = _names(steps, arrays, name, exported)
-    text, fill = [f"/* {about} */", engine_code(steps.qp.vector, macros_of(steps.sizes))], []
+    text, fill = (
+        [_head(steps, name, exported, about, schedule, unmet), engine_code(steps.qp.vector, macros_of(steps.sizes))],
+        [],
+    )
     for key, array in arrays.items():
-        begins = key in exported or key in ("weights", "t", "w1", "w2", "order")
+        begins = key in exported or key in ("weights", "t", "w1", "w2", "order", "set", "lands")
         text.append(array_code(names[key], array if begins else np.zeros_like(array), exported=key in exported))
     for kind, functions in steps.functions.items():
         text.append(f"static Function of_{kind}[{len(functions)}];")
@@ -125,6 +197,8 @@ def step_code(steps: GaussNewton, name: str, exported: Mapping[str, str], about:
             text.append(f"static int64_t ports_{kind}_{k}[{2 * len(ports)}];")
             for i, (port, shape) in enumerate(ports.items()):
                 step = math.prod(shape) if steps.arrays[port].ndim > 1 else 0
+                if port not in names or port.removesuffix("_next") not in used:
+                    continue  # an input that is not read, whose address stays 0
                 fill.append(f"ports_{kind}_{k}[{2 * i}] = (int64_t) (intptr_t) {names[port]};")
                 fill.append(f"ports_{kind}_{k}[{2 * i + 1}] = {step};")
             fill.append(f"of_{kind}[{k}] = (Function) {{{name}_{kind}_{k}, {len(ports)}, ports_{kind}_{k}}};")
@@ -143,16 +217,21 @@ def step_code(steps: GaussNewton, name: str, exported: Mapping[str, str], about:
     fill += [f"self.x_0 = {names['qp_x_0']};", f"program.x_0 = {names['qp_x_0']};"]
     fill += [f"self.{key} = {getattr(steps.tick, key)!r};" for key in ("penalty", "first_gap", "weight")]
     filled = "\n    ".join([*fill, "self.program = &program;", "self.memory = memory;", f"self.n = {n};"])
+    check = _check_of_schedule(names, n, len(steps.functions["stage"])) if "set" in exported else ""
+    found = ("step", "gap", "infeasibility")
     text.append(f"""static Stage memory[{n + 1}];
 static Program program;
 static Tick self;
+double {", ".join(f"{name}_{key}" for key in found)};
 
 int {name}(int shift) {{
   if (!self.n) {{
     {filled}
   }}
-  if (shift < 0 || shift > {n}) return 4;{repeated}
-  return (int) gauss_newton_tick(&self, {names["delta"]}, shift, {iterations}, {LARGEST!r});
+  if (shift < 0 || shift > {n}) return -1;{check}{repeated}
+  int outcome = (int) gauss_newton_tick(&self, {names["delta"]}, shift, {iterations}, {LARGEST!r});
+  {", ".join(f"{name}_{key} = self.{key}" for key in found)};
+  return !outcome && self.infeasibility > {unmet!r} ? 4 : outcome;
 }}
 """)
     return "\n".join(text)

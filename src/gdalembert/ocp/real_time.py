@@ -22,7 +22,7 @@ from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blocks
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.program import SolutionWarning
-from gdalembert.nlp.step_code import step_code
+from gdalembert.nlp.step_code import arrays_read, step_code
 from gdalembert.ocp.real_time_stages import (
     NEXT,
     WEIGHTS,
@@ -235,17 +235,30 @@ class RealTimeSteps(ABC, Generic[Planned]):
     def generate(self, path: str | os.PathLike[str]) -> None:
         """Write a tick as C99, without a library, for a controller that has no Python.
 
-        The file of ``tick.c`` has ``int tick(int shift)``, which cuts off intervals and takes one step, and returns 0,
-        or another number if the last plan stands for it. Before it, its caller writes ``tick_x_0``, [q; v] as measured,
-        and the parameters, ``tick_target``; behind it there is the plan, ``tick_x`` and ``tick_u`` (of the actuators
-        that are not fixed), which begins as the last one of this solver. Vectors are those of gcc and clang, as many
-        numbers long as here; where a register has fewer, compilers take several.
+        The file of ``tick.c`` has ``int tick(int shift)``, which cuts off intervals and takes one step. Before it, its
+        caller writes ``tick_x_0``, [q; v] as measured, and the parameters that more than the start reads,
+        ``tick_target``; behind it there is the plan, ``tick_x`` and ``tick_u`` (of the actuators that are not fixed),
+        which begins as the last one of this solver. It returns
+
+        * 0 if the step is taken; 4 if it is, but more than half of the violations are left (``solved=False``);
+        * 1, 2 or 3 if the last plan, shifted, stands for it: the step is not finite, is out of all proportion, or
+          cannot be evaluated;
+        * −1 if ``shift`` is none, and −2 if the schedule is none; then nothing is done.
+
+        ``tick_step``, ``tick_gap`` and ``tick_infeasibility`` are what ``plan.stats`` has. Of a
+        :class:`ContactSchedule` the caller writes the schedule too, that of the horizon behind the shift:
+        ``tick_set[k]``, the number of the problem of interval k, in the order in which they were given (the last entry
+        as the one before it), and ``tick_lands[k]``, which is ``tick_set[k + 1]`` where an impact is between the two,
+        and otherwise −1. The head of the file says all this, with the numbers of the problems.
+
+        Vectors are those of gcc and clang, as many numbers long as here; where a register has fewer, compilers take
+        several.
 
         Args:
             path: of the file, whose stem is a C identifier.
 
         Raises:
-            ArgumentError: if there is no plan yet, or the stem is no such name.
+            ArgumentError: if there is no plan yet, the stem is no such name, or a parameter has that of an array.
             OSError: if it cannot be written; then a file that was there is as before.
         """
         target = Path(path)
@@ -253,18 +266,27 @@ class RealTimeSteps(ABC, Generic[Planned]):
             raise ArgumentError("generate: there is no plan yet; call the solver first")
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", target.stem) or target.suffix != ".c":
             raise ArgumentError(f"generate: got {target.name!r}; give a name as 'tick.c', of letters, digits and _")
-        exported = {"x_0": "x_0", "x": "x", "u": "u", "w": "w", "set": "set", "lands": "lands"}
-        exported |= {self._inputs[name]: name for name in self._given}
-        shapes = {exported[key]: array.shape for key, array in self._steps.arrays.items() if key in exported}
-        listed = "; ".join(f"{target.stem}_{name} ({' x '.join(map(str, shape))})" for name, shape in shapes.items())
-        about = f"Real-time iterations of {self._tree.name}: int {target.stem}(int shift). Arrays: {listed}."
-        text = step_code(self._steps, target.stem, exported, about.replace("*/", "* /"), self._iterations)
+        stem, steps = target.stem, self._steps
+        schedule = self._schedule_in_c(stem)
+        read, fixed = arrays_read(steps), ["x_0", "x", "u", "w", *(["set", "lands"] if schedule else [])]
+        inputs = {self._inputs[name]: name for name in self._given if self._inputs[name] in read}
+        if name := next((each for each in inputs.values() if each in (*fixed, *steps.found)), None):
+            raise ArgumentError(
+                f"generate: the parameter {name!r} would be {stem}_{name}, an array of its own; rename it"
+            )
+        exported = dict(zip(fixed, fixed, strict=True)) | inputs
+        about = f"Real-time iterations of {self._tree.name}"
+        text = step_code(steps, stem, exported, about, schedule, self._iterations, _UNMET)
         beside = target.with_name(f".{target.name}.{os.getpid()}")
         try:
             beside.write_text(text, encoding="utf-8")
             os.replace(beside, target)
         finally:
             beside.unlink(missing_ok=True)
+
+    def _schedule_in_c(self, stem: str) -> str:
+        """What the head of generated C says of the schedule; "" if there is none."""
+        return ""
 
     # What is given.
 
