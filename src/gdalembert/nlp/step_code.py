@@ -115,6 +115,46 @@ def _names(
     return names | {f"{key}_next": f"{own}[1]" for key, own in names.items()}, "".join(copies)
 
 
+def _functions_code(steps: GaussNewton, name: str, names: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """C code of the Functions and sparse matrices, and what fills their tables of arrays."""
+    text, fill = [], []
+    for kind, functions in steps.functions.items():
+        text.append(f"static Function of_{kind}[{len(functions)}];")
+        for k, function in enumerate(functions):
+            if function is None:
+                continue
+            ports = {**function.inputs, **function.outputs}
+            text += [*function_code(f"{name}_{kind}_{k}", function.function)]
+            text.append(f"static int64_t ports_{kind}_{k}[{2 * len(ports)}];")
+            for i, (port, shape) in enumerate(ports.items()):
+                step = math.prod(shape) if steps.arrays[port].ndim > 1 else 0
+                if port not in names:
+                    continue  # an input that is not read, whose address stays 0
+                fill.append(f"ports_{kind}_{k}[{2 * i}] = (int64_t) (intptr_t) {names[port]};")
+                fill.append(f"ports_{kind}_{k}[{2 * i + 1}] = {step};")
+            fill.append(f"of_{kind}[{k}] = (Function) {{{name}_{kind}_{k}, {len(ports)}, ports_{kind}_{k}}};")
+        fill.append(f"self.{kind} = of_{kind};")
+    for key, patterns in steps.patterns.items():
+        text.append(f"static Sparse of_{key}[{len(patterns)}];")
+        for k, pattern in enumerate(patterns):
+            places = np.column_stack(pattern.get_triplet()).astype(np.int64)
+            text.append(array_code(f"places_{key}_{k}", places.ravel(), exported=False))
+            fill.append(f"of_{key}[{k}] = (Sparse) {{{len(places)}, places_{key}_{k}, (double*) {names[key]}}};")
+        fill.append(f"self.{key} = of_{key};")
+    return text, fill
+
+
+def _engine_fill(steps: GaussNewton, names: Mapping[str, str]) -> list[str]:
+    """C code that gives the engine its arrays and numbers."""
+    fill = [f"self.{key} = (double*) {names[key]};" for key in (*ARRAYS, "w1", "w2")]
+    fill += [f"self.{key} = {names[key]};" for key in ("order", "set", "lands")]
+    fill += [f"program.{key} = (const Row*) {names[key]};" for key in ("A", "H", "g", "G")]
+    fill += [f"program.{key} = (double*) {names[key]};" for key in ("b", "lower", "upper", "w1", "w2")]
+    fill += [f"self.x_0 = {names['qp_x_0']};", f"program.x_0 = {names['qp_x_0']};"]
+    fill += [f"self.{key} = {getattr(steps.tick, key)!r};" for key in ("penalty", "first_gap", "weight")]
+    return fill
+
+
 def _check_of_schedule(names: Mapping[str, str], n: int, sets: int) -> str:
     """C code that returns −2 where there is no such set, or no jump to it."""
     stage, lands = names["set"], names["lands"]
@@ -180,42 +220,14 @@ def step_code(
     arrays |= {"qp_x_0": qp["x_0"], "w1": qp["w1"], "w2": qp["w2"], "set": steps.set, "lands": steps.lands}
     arrays["order"] = steps.order
     names, repeated = _names(steps, arrays, name, exported)
-    text, fill = (
-        [_head(steps, name, exported, about, schedule, unmet), engine_code(steps.qp.vector, macros_of(steps.sizes))],
-        [],
-    )
+    engine = engine_code(steps.qp.vector, macros_of(steps.sizes))
+    text = [_head(steps, name, exported, about, schedule, unmet), engine]
     for key, array in arrays.items():
         begins = key in exported or key in ("weights", "t", "w1", "w2", "order", "set", "lands")
         text.append(array_code(names[key], array if begins else np.zeros_like(array), exported=key in exported))
-    for kind, functions in steps.functions.items():
-        text.append(f"static Function of_{kind}[{len(functions)}];")
-        for k, function in enumerate(functions):
-            if function is None:
-                continue
-            ports = {**function.inputs, **function.outputs}
-            text += [*function_code(f"{name}_{kind}_{k}", function.function)]
-            text.append(f"static int64_t ports_{kind}_{k}[{2 * len(ports)}];")
-            for i, (port, shape) in enumerate(ports.items()):
-                step = math.prod(shape) if steps.arrays[port].ndim > 1 else 0
-                if port not in names or port.removesuffix("_next") not in used:
-                    continue  # an input that is not read, whose address stays 0
-                fill.append(f"ports_{kind}_{k}[{2 * i}] = (int64_t) (intptr_t) {names[port]};")
-                fill.append(f"ports_{kind}_{k}[{2 * i + 1}] = {step};")
-            fill.append(f"of_{kind}[{k}] = (Function) {{{name}_{kind}_{k}, {len(ports)}, ports_{kind}_{k}}};")
-        fill.append(f"self.{kind} = of_{kind};")
-    for key, patterns in steps.patterns.items():
-        text.append(f"static Sparse of_{key}[{len(patterns)}];")
-        for k, pattern in enumerate(patterns):
-            places = np.column_stack(pattern.get_triplet()).astype(np.int64)
-            text.append(array_code(f"places_{key}_{k}", places.ravel(), exported=False))
-            fill.append(f"of_{key}[{k}] = (Sparse) {{{len(places)}, places_{key}_{k}, (double*) {names[key]}}};")
-        fill.append(f"self.{key} = of_{key};")
-    fill += [f"self.{key} = (double*) {names[key]};" for key in (*ARRAYS, "w1", "w2")]
-    fill += [f"self.{key} = {names[key]};" for key in ("order", "set", "lands")]
-    fill += [f"program.{key} = (const Row*) {names[key]};" for key in ("A", "H", "g", "G")]
-    fill += [f"program.{key} = (double*) {names[key]};" for key in ("b", "lower", "upper", "w1", "w2")]
-    fill += [f"self.x_0 = {names['qp_x_0']};", f"program.x_0 = {names['qp_x_0']};"]
-    fill += [f"self.{key} = {getattr(steps.tick, key)!r};" for key in ("penalty", "first_gap", "weight")]
+    functions, fill = _functions_code(steps, name, names)
+    text += functions
+    fill += _engine_fill(steps, names)
     filled = "\n    ".join([*fill, "self.program = &program;", "self.memory = memory;", f"self.n = {n};"])
     check = _check_of_schedule(names, n, len(steps.functions["stage"])) if "set" in exported else ""
     found = ("step", "gap", "infeasibility")
