@@ -152,9 +152,13 @@ def validation() -> Any:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("alarm")
+@pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("prepare", [first_motion, many_outputs, validation])
 def test_no_exception_is_lost_between_the_calls_of_casadi(prepare: Any) -> None:
-    """CasADi converts arrays there, and takes what is raised for a wrong type."""
+    """CasADi converts arrays there, and takes what is raised for a wrong type.
+
+    Python prints what is raised in a callback of its garbage collector (JAX has one), which is kept like the others.
+    """
     run = prepare()
     begun = time.monotonic()
     run()
