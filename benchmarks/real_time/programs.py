@@ -76,6 +76,8 @@ def of(solver: Any) -> Program:
     """The program of the last tick."""
     steps, sizes = solver._steps, solver._steps.sizes
     memory = {name: array.copy() for name, array in steps.qp.memory.items()}
+    upper = np.triu(memory["H"][..., : sizes.nu + sizes.nx])
+    memory["H"][..., : sizes.nu + sizes.nx] = upper + np.triu(upper, 1).transpose(0, 2, 1)
     return Program(memory, sizes.nx, sizes.nu, sizes.intervals, sizes.rows, steps.qp.wide, steps.cost)
 
 

@@ -63,7 +63,7 @@ class StageQP:
 
     Attributes:
         dynamics: A (N × nx × (nu + nx)). ``offset``: b (N × nx).
-        hessian: H (N + 1 × (nu + nx) × (nu + nx)), symmetric. ``gradient``: g (N + 1 × (nu + nx)); at the last stage
+        hessian: H (N + 1 × (nu + nx) × (nu + nx)), symmetric; its upper triangle is read. ``gradient``: g (N + 1 × (nu + nx)); at the last stage
             those of u are zero.
         lower, upper: limits of z (N + 1 × (nu + nx)); those of x_0, which is given, and of the last u are not read.
         rows: G (N + 1 × rows × (nu + nx)). ``rows_lower``, ``rows_upper``: their limits (N + 1 × rows).

@@ -11,7 +11,8 @@
    y is the state at the end of the interval. The equations of w are L change = K z + k, with rows and columns of L in an
    order in which its pivots are on the diagonal and few zeros fill in. What changes with w too: A z + b + E change, the rows
    G z + F change, and the squares w_s (S z + s + D change)^2; E, F and D are sparse. A stage and a jump are those of its
-   set. Macros beside those of stage_qp.c: STATE, ELIMINATED, SQUARES. */
+   set. Of H, the squares that change with w are in the upper triangle alone, which is the one that is read. Macros beside
+   those of stage_qp.c: STATE, ELIMINATED, SQUARES. */
 
 typedef struct { /* a Function of many stages, and the address and the step, in numbers, of each of its arrays */
   int64_t (*of)(const int64_t* task);
@@ -58,29 +59,34 @@ static void cut(double* rows, int64_t n, int64_t width, int64_t by) {
   for (int64_t k = kept; k < n; ++k) memcpy(rows + k * width, rows + (kept - 1) * width, sizeof(double) * width);
 }
 
+/* Row p of K z + k less rows `from` ... `to` - 1, each times its entry of `own`, in registers. */
+static void subtract(const double* own, int from, int to, Row* K, double* k, const int64_t* order, int64_t p) {
+  V y[ZB];
+  memcpy(y, K[p], sizeof y);
+  for (int q = from; q < to; ++q) {
+    if (!own[q]) continue;
+    add(-own[q], K[order[q]], y, 0);
+    k[p] -= own[q] * k[order[q]];
+  }
+  memcpy(K[p], y, sizeof y);
+}
+
 /* K and k of the equations L change = K z + k, in place. */
 static void solve_equations(double* L, Row* K, double* k, const int64_t* order) {
   double inverse[ELIMINATED + 1];
   for (int p = 0; p < ELIMINATED; ++p) {
-    const double* own = L + p * ELIMINATED;
-    inverse[p] = 1 / own[p];
-    for (int q = p + 1; q < ELIMINATED; ++q) {
-      double *other = L + q * ELIMINATED, factor = other[p] * inverse[p];
-      if (!factor) continue;
-      for (int c = p + 1; c < ELIMINATED; ++c) other[c] -= factor * own[c];
-      add(-factor, K[order[p]], K[order[q]], 0);
-      k[order[q]] -= factor * k[order[p]];
+    double* own = L + p * ELIMINATED;
+    for (int q = 0; q < p; ++q) {
+      if (!own[q]) continue;
+      own[q] *= inverse[q];
+      for (int c = q + 1; c < ELIMINATED; ++c) own[c] -= own[q] * L[q * ELIMINATED + c];
     }
+    inverse[p] = 1 / own[p];
+    subtract(own, 0, p, K, k, order, order[p]);
   }
   for (int p = ELIMINATED - 1; p >= 0; --p) {
-    const double* own = L + p * ELIMINATED;
-    V* to = K[order[p]];
-    for (int q = p + 1; q < ELIMINATED; ++q) {
-      if (!own[q]) continue;
-      add(-own[q], K[order[q]], to, 0);
-      k[order[p]] -= own[q] * k[order[q]];
-    }
-    for (int c = 0; c < ZB; ++c) to[c] *= every(inverse[p]);
+    subtract(L + p * ELIMINATED, p + 1, ELIMINATED, K, k, order, order[p]);
+    for (int c = 0; c < ZB; ++c) K[order[p]][c] *= inverse[p];
     k[order[p]] *= inverse[p];
   }
 }
@@ -100,20 +106,19 @@ static void eliminate(Tick* t, int64_t i) {
   Row *K = (Row*) t->K + i * ELIMINATED, *S = (Row*) t->S + i * SQUARES, *H = (Row*) t->H + i * NZ;
   double *k = t->k + i * ELIMINATED, *s = t->s + i * SQUARES, *g = t->g + i * NZP, values[NG + 1] = {0};
   const double* weight = t->w_s + i * SQUARES;
+  Row weighted[SQUARES + 1];
   solve_equations(t->L + i * ELIMINATED * ELIMINATED, K, k, t->order);
   add_change(t->E + t->set[i], i, (const Row*) K, k, (Row*) t->A + i * NX, t->b + i * NX);
   add_change(t->F + t->set[i], i, (const Row*) K, k, (Row*) t->G + i * NG, values);
   for (int r = 0; r < NG; ++r) t->lower[i * NC + NZP + r] -= values[r], t->upper[i * NC + NZP + r] -= values[r];
   add_change(t->D + t->set[i], i, (const Row*) K, k, S, s);
   for (int r = 0; r < SQUARES; ++r) {
-    if (!weight[r]) continue;
-    for (int c = 0; c < NZ; ++c) {
-      double factor = 2 * weight[r] * ((double*) S[r])[c];
-      add(factor, S[r], H[c], 0);
-      g[c] += factor * s[r];
-    }
+    double slope = 2 * weight[r];
+    for (int c = 0; c < ZB; ++c) weighted[r][c] = slope * S[r][c];
+    add(s[r], weighted[r], (V*) g, 0);
     t->cost[i] += weight[r] * s[r] * s[r];
   }
+  product(1, (const double*) weighted, S, SQUARES, H, NZ, 0);
 }
 
 /* Shift the plan, and make the quadratic program about it; another number than 0 if a Function fails. */
@@ -125,11 +130,11 @@ int64_t gauss_newton_prepare(Tick* t, int64_t by) {
   for (int64_t k = 0; k < n; ++k)
     if (t->lands[k] >= 0) failed |= evaluate(t->jump + t->lands[k], k, 1);
   for (int64_t k = 0, end; k <= n; k = end) {
-    for (end = k + 1; end <= n && t->set[end] == t->set[k];) ++end;
+    for (end = k + 1; end <= n && end - k < WIDE && t->set[end] == t->set[k];) ++end;
     failed |= evaluate(t->stage + t->set[k], k, end - k);
+    for (int64_t i = k; i < end && i < n; ++i) eliminate(t, i); /* while they are in the cache */
   }
   for (int64_t k = 0; k < n; ++k) {
-    eliminate(t, k);
     if (t->lands[k] < 0) continue;
     double A[NX][NZP], b[NX], *to = t->A + k * NX * NZP, *offset = t->b + k * NX;
     const double *J = t->J + k * NX * NX, *j = t->j + k * NX;

@@ -5,8 +5,8 @@
 
    Limits are hard, or soft: to be s beyond one costs w1 s + w2 s^2 / 2. Of a limit c <= h + s with slack t = h + s - c, a
    force l on c, and a force p that keeps s >= 0, the conditions are l t = mu, p s = mu, w1 + w2 s = l + p. In their Newton
-   step, with d = l / t and f = s / (w2 s + p), or f = 0 if it is hard, l changes by d / (1 + d f) times the step of c and
-   by a number, `fixed`. Predictor and corrector (Mehrotra 1992) share a factorization.
+   step, with w = w2 s + p and e = 1 / (t w + l s), or 1 / (t w) if it is hard, l changes by l w e times the step of c and by
+   a number, `fixed`. Predictor and corrector (Mehrotra 1992) share a factorization.
 
    Macros: NX, NU, NG. A limit of w1 < 0 is hard. Rows of matrices, and z, are filled up to whole vectors of WIDE doubles,
    and so are rows of limits. */
@@ -27,11 +27,11 @@ typedef double V __attribute__((vector_size(8 * WIDE)));
 typedef int64_t I __attribute__((vector_size(8 * WIDE)));
 typedef V Row[ZB];
 
-typedef struct { /* the limits on one side; `on` is 1 where there is one, `soft` where it is soft */
-  V h[CB], on[CB], soft[CB], t[CB], l[CB], s[CB], p[CB], dt[CB], dl[CB], ds[CB], dp[CB];
+typedef struct { /* the limits on one side; `on` is 1 where there is one, `soft` where it is soft; divisions are slow */
+  V h[CB], on[CB], soft[CB], t[CB], l[CB], s[CB], p[CB], dt[CB], dl[CB], ds[CB], dp[CB], e[CB], by_tl[CB], by_sp[CB];
 } Side;
 typedef struct {
-  Row P[NX], L[NU + !NU]; /* of the cost to go; of the Cholesky factor */
+  Row L[NU + !NU]; /* of the Cholesky factor */
   V z[ZB], step[ZB], c[CB], D[CB], r[CB];
   double inverse[NU + !NU], p[NX], feed[NU + !NU], Pb[NX];
   Side side[2];
@@ -88,16 +88,17 @@ static void product(int turned, const double* a, const Row* m, int n, Row* out, 
   for (int i = 0, R; i < count; i += R) {
     int from = first < 0 ? 0 : (first + i) / WIDE;
     const double* at = a + (turned ? i : i * NZP);
-    R = WIDE == 8 && count - i >= 8 ? 8 : count - i >= 4 ? 4 : 1; /* R W vectors stay in registers */
-    if (R == 8) rows(8, turned, at, m, n, out + i, from);
+    R = WIDE == 8 && count - i >= 8 ? 8 : count - i >= 4 ? 4 : count - i >= 2 ? 2 : 1;
+    if (R == 8) rows(8, turned, at, m, n, out + i, from); /* R W vectors stay in registers */
     else if (R == 4) rows(4, turned, at, m, n, out + i, from);
+    else if (R == 2) rows(2, turned, at, m, n, out + i, from);
     else rows(1, turned, at, m, n, out + i, from);
   }
 }
 
 /* Costs to go and Cholesky factors, from the last stage to the first. */
 static void factor(int n, const Program* q, Stage* stages) {
-  Row rest[NX + NG + 1], all[NX + NG + 1], S[NZ], minus[NU + !NU];
+  Row P[NX], rest[NX + NG + 1], active[NG + 1], S[NZ], minus[NU + !NU]; /* P: of the cost to go */
   for (int k = n; k >= 0; --k) {
     Stage* own = stages + k;
     const double* D = (const double*) own->D;
@@ -105,32 +106,32 @@ static void factor(int n, const Program* q, Stage* stages) {
     memcpy(S, q->H + k * NZ, sizeof S);
     for (int i = 0; i < NZ; ++i) ((double*) S[i])[i] += D[i];
     if (k < n) {
-      memcpy(all, q->A + k * NX, sizeof(Row) * NX);
       memset(rest, 0, sizeof(Row) * NX);
-      product(0, (const double*) own[1].P[0] + NU, (const Row*) all, NX, rest, NX, -1);
-      m = NX;
+      product(0, (const double*) P[0] + NU, q->A + k * NX, NX, rest, NX, -1);
+      product(1, (const double*) (q->A + k * NX), (const Row*) rest, NX, S, NZ, 0);
     }
     for (int j = 0; j < NG; ++j) {
       if (!D[NZP + j]) continue;
-      for (int c = 0; c < ZB; ++c) all[m][c] = q->G[k * NG + j][c], rest[m][c] = D[NZP + j] * all[m][c];
+      for (int c = 0; c < ZB; ++c) active[m][c] = q->G[k * NG + j][c], rest[m][c] = D[NZP + j] * active[m][c];
       ++m;
     }
-    product(1, (const double*) all, (const Row*) rest, m, S, NZ, 0);
+    if (m) product(1, (const double*) active, (const Row*) rest, m, S, NZ, 0);
     for (int i = 0; i < NU && k < n; ++i) {
-      for (int j = 0; j < i; ++j) add(-((double*) own->L[j])[i], own->L[j], S[i], i / WIDE);
-      own->inverse[i] = 1 / sqrt(((double*) S[i])[i]);
-      for (int c = 0; c < ZB; ++c) own->L[i][c] = own->inverse[i] * S[i][c];
+      for (int c = 0; c < ZB; ++c) own->L[i][c] = S[i][c];
+      for (int j = 0; j < i; ++j) add(((double*) minus[j])[i], own->L[j], own->L[i], 0);
+      own->inverse[i] = 1 / sqrt(((double*) own->L[i])[i]);
+      for (int c = 0; c < ZB; ++c) own->L[i][c] *= own->inverse[i];
       for (int c = 0; c < i; ++c) ((double*) own->L[i])[c] = 0;
       for (int c = 0; c < ZB; ++c) minus[i][c] = -own->L[i][c];
     }
     if (k < n) product(1, (const double*) minus + NU, (const Row*) own->L, NU, S + NU, NX, NU);
+    memcpy(P, S + NU, sizeof P);
     for (int i = 0; i < NX; ++i)
-      for (int j = i; j < NX; ++j)
-        ((double*) own->P[i])[NU + j] = ((double*) own->P[j])[NU + i] = ((double*) S[NU + i])[NU + j];
-    for (int i = 0; i < NX && k; ++i) {
-      own[-1].Pb[i] = 0;
-      for (int j = 0; j < NX; ++j) own[-1].Pb[i] += ((double*) own->P[i])[NU + j] * q->b[(k - 1) * NX + j];
-    }
+      for (int j = i + 1; j < NX; ++j) ((double*) P[j])[NU + i] = ((double*) P[i])[NU + j];
+    if (!k) break;
+    V Pb[ZB] = {0};
+    for (int j = 0; j < NX; ++j) add(q->b[(k - 1) * NX + j], P[j], Pb, 0);
+    memcpy(own[-1].Pb, (double*) Pb + NU, sizeof own->Pb);
   }
 }
 
@@ -165,28 +166,40 @@ static void values(int k, const Program* q, const V* z, V* c) {
 }
 
 typedef struct {
-  V d, f, q, fixed, share, by_t, by_s;
+  V q, fixed, by_t, by_s;
 } Newton;
 
-/* What a step of c changes on one side, and what changes without it; `corrected` by the predictor, or not. */
+/* What changes on one side without a step of c; `corrected` by the predictor, or not. */
 static inline Newton newton(const Side* x, int i, V c, V w1, V w2, double mu, double corrected) {
   Newton y;
-  y.d = x->l[i] / x->t[i];
-  y.f = x->soft[i] * x->s[i] / (w2 * x->s[i] + x->p[i]);
   y.by_t = x->on[i] * (x->h[i] + x->soft[i] * x->s[i] - c - x->t[i]);
-  y.by_s = x->soft[i] * ((mu - corrected * x->dp[i] * x->ds[i]) / x->s[i] - x->p[i]);
-  V force = x->on[i] * (mu - corrected * x->dt[i] * x->dl[i]) / x->t[i] - x->l[i] - y.d * y.by_t;
+  y.by_s = x->soft[i] * ((mu - corrected * x->dp[i] * x->ds[i]) * x->by_sp[i] - 1) * x->p[i];
+  V force = x->l[i] * ((mu - corrected * x->dt[i] * x->dl[i] - x->l[i] * y.by_t) * x->by_tl[i] - 1);
   y.q = x->soft[i] * (x->l[i] + x->p[i] - w1 - w2 * x->s[i] + force + y.by_s);
-  y.share = 1 / (1 + y.d * y.f);
-  y.fixed = force - y.d * y.f * y.share * y.q;
+  y.fixed = force - x->l[i] * x->s[i] * x->e[i] * y.q;
   return y;
 }
 
-/* The largest of absolute values, or NaN. */
+/* How much force a step of c makes. */
+static inline V stiffness(const Side* x, int i, V w2) { return x->l[i] * (w2 * x->s[i] + x->p[i]) * x->e[i]; }
+
+static inline void divide(Side* x, int i, V w2) {
+  x->e[i] = 1 / (x->t[i] * (w2 * x->s[i] + x->p[i]) + x->soft[i] * x->l[i] * x->s[i]);
+  x->by_tl[i] = 1 / (x->t[i] * x->l[i] + (1 - x->on[i]));
+  x->by_sp[i] = 1 / (x->s[i] * x->p[i]);
+}
+
+/* The largest of absolute values, or NaN if one is not finite. */
 static double norm(const double* x, int64_t count) {
-  double found = 0;
-  for (int64_t i = 0; i < count; ++i) found = fabs(x[i]) > found || x[i] != x[i] ? fabs(x[i]) : found;
-  return found;
+  V most = {0}, bad = {0}, a;
+  for (int64_t i = 0; i < count; i += WIDE) {
+    if (i + WIDE <= count) memcpy(&a, x + i, sizeof a);
+    else
+      for (int j = 0; j < WIDE; ++j) a[j] = i + j < count ? x[i + j] : 0;
+    most = larger(larger(a, -a), most);
+    bad += 0 * a;
+  }
+  return largest(most) + sum(bad);
 }
 
 /* Slacks and forces where the search begins, the same in any unit of a row; returns how many pairs there are. */
@@ -242,9 +255,12 @@ static double direction(int n, const Program* q, Stage* stages, double mu, int c
   for (int k = 0; k <= n; ++k) {
     Stage* own = stages + k;
     for (int i = 0; i < CB; ++i) {
+      if (!corrected) {
+        for (int side = 0; side < 2; ++side) divide(own->side + side, i, w2[i]);
+        own->D[i] = stiffness(own->side, i, w2[i]) + stiffness(own->side + 1, i, w2[i]);
+      }
       Newton low = newton(own->side, i, -own->c[i], w1[i], w2[i], mu, corrected);
       Newton high = newton(own->side + 1, i, own->c[i], w1[i], w2[i], mu, corrected);
-      own->D[i] = low.d * low.share + high.d * high.share;
       own->r[i] = own->side[1].l[i] + high.fixed - own->side[0].l[i] - low.fixed - own->D[i] * own->c[i];
     }
   }
@@ -260,13 +276,12 @@ static double direction(int n, const Program* q, Stage* stages, double mu, int c
         Side* x = own->side + side;
         V sign = every(side ? 1 : -1), change = sign * (c[i] - own->c[i]);
         Newton y = newton(x, i, sign * own->c[i], w1[i], w2[i], mu, corrected);
-        x->dl[i] = y.fixed + y.d * y.share * change;
-        x->ds[i] = y.f * y.share * (y.d * change + y.q);
+        x->dl[i] = y.fixed + stiffness(x, i, w2[i]) * change;
+        x->ds[i] = x->soft[i] * x->s[i] * x->e[i] * (x->l[i] * change + x->t[i] * y.q);
         x->dt[i] = x->on[i] * (x->ds[i] - change + y.by_t);
-        x->dp[i] = y.by_s - x->soft[i] * x->p[i] / x->s[i] * x->ds[i];
-        V off = 1 - x->on[i];
-        most = larger(larger(-x->dt[i] / x->t[i], -x->dl[i] / (x->l[i] + off)), most);
-        most = larger(larger(-x->ds[i] / x->s[i], -x->dp[i] / x->p[i]), most);
+        x->dp[i] = y.by_s - x->p[i] * x->p[i] * x->by_sp[i] * x->ds[i];
+        most = larger(larger(-x->dt[i] * x->l[i], -x->dl[i] * x->t[i]) * x->by_tl[i], most);
+        most = larger(larger(-x->ds[i] * x->p[i], -x->dp[i] * x->s[i]) * x->by_sp[i], most);
       }
   }
   double part = (corrected ? 0.995 : 1) / largest(most);
