@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -182,6 +184,29 @@ def test_a_plan_says_how_far_it_is_beyond_its_paths() -> None:
     assert plan.constraint_violation >= plan.violations["path 1"]
     assert plan.excess["path 1"] >= 0.1
     assert "path 1" in str(plan)
+
+
+@pytest.mark.system
+def test_what_is_computed_later_is_of_its_tick() -> None:
+    """Stages, violations and accuracy are computed when they are read: of the plan as it was, not of later ones."""
+    solver, later = reaching().solver("rti"), reaching().solver("rti")
+    kicked = numbers() | {"v0": [3.0, -2.0]}
+    for each in (solver, later):
+        each(**numbers())
+    at_once, deferred = solver(**kicked), later(**kicked)
+    expected = {name: getattr(at_once, name) for name in ("violations", "step_error", "length_violation")}
+    stages = np.concatenate([at_once.stages.q, at_once.stages.v, at_once.stages.a])
+    later(**numbers(), shift=2)
+    assert np.array_equal(np.concatenate([deferred.stages.q, deferred.stages.v, deferred.stages.a]), stages)
+    assert {name: getattr(deferred, name) for name in expected} == expected
+    plan = later(**kicked)
+    again = pickle.loads(pickle.dumps(plan))
+    assert str(again) == str(plan) == str(replace(plan, status=plan.status))
+    assert again.violations == later.last.violations
+    with pytest.raises(ValueError, match="read-only"):
+        plan.q[0] = 0.0
+    with pytest.raises(AttributeError, match="has no attribute 'voilations'"):
+        _ = plan.voilations
 
 
 @pytest.mark.system

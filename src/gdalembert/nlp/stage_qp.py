@@ -63,8 +63,8 @@ class StageQP:
 
     Attributes:
         dynamics: A (N × nx × (nu + nx)). ``offset``: b (N × nx).
-        hessian: H (N + 1 × (nu + nx) × (nu + nx)), symmetric; its upper triangle is read. ``gradient``: g (N + 1 × (nu + nx)); at the last stage
-            those of u are zero.
+        hessian: H (N + 1 × (nu + nx) × (nu + nx)), of which the upper triangle is read. ``gradient``: g (N + 1 × (nu +
+            nx)); at the last stage those of u are zero.
         lower, upper: limits of z (N + 1 × (nu + nx)); those of x_0, which is given, and of the last u are not read.
         rows: G (N + 1 × rows × (nu + nx)). ``rows_lower``, ``rows_upper``: their limits (N + 1 × rows).
         memory: of these by name, N + 1 stages of each, with rows of ``wide`` numbers, and of ``limits`` for limits:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.ocp.joined import PhasesSolution
+from gdalembert.ocp.joined import PhasesSolution, RealTimePhasesSolution
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import own_values
 from gdalembert.ocp.real_time import RealTimeSteps
@@ -177,12 +177,10 @@ class ContactScheduleSolver(RealTimeSteps[PhasesSolution]):
             phases.append(self._part(k, first, end, solved=solved))
             hit = first > 0 and self._steps.lands[first - 1] >= 0
             impulses.append(self._impulses[first - 1, self._layouts[k].own] if hit else np.zeros(0))
-        named = {f"phase {k}: {name}": x for k, each in enumerate(phases, 1) for name, x in each.violations.items()}
-        return PhasesSolution(
-            **self._outcome(solved=solved),
-            phases=tuple(phases),
-            impulses=tuple(impulses),
-            cost=self._steps.cost,
-            constraint_violation=max(each.constraint_violation for each in phases),
-            violations=named,
-        )
+
+        def deferred() -> dict[str, Any]:
+            named = {f"phase {k}: {name}": x for k, each in enumerate(phases, 1) for name, x in each.violations.items()}
+            return {"constraint_violation": max(named.values()), "violations": named}
+
+        found = {"phases": tuple(phases), "impulses": tuple(impulses), "cost": self._steps.cost}
+        return RealTimePhasesSolution.of(self._outcome(solved=solved) | found, deferred)

@@ -27,7 +27,7 @@ from gdalembert.nlp.stagewise import Connection, JoinedProgram, LinkRows
 from gdalembert.ocp.ends import Mask
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import OptimalControlProblem, Part, own_values
-from gdalembert.ocp.solution import JoinedSolution, Solution
+from gdalembert.ocp.solution import Deferred, JoinedSolution, Solution
 from gdalembert.ocp.steps import IndependentRows, values_of
 from gdalembert.ocp.transcription import checked_duration
 from gdalembert.spatial.arguments import choice
@@ -142,6 +142,10 @@ class PhasesSolution(JoinedSolution):
         impulses = self.impulses[k]
         hit = f", after impulses up to {np.abs(impulses).max():.3g} N s or N m s" if impulses.size else ""
         return f"{part.duration:.4g} s, steps off by {part.step_error:.1e}{hit}"
+
+
+class RealTimePhasesSolution(Deferred, PhasesSolution):
+    """A plan of a tick under a schedule of contacts, of which violations are computed when they are read."""
 
 
 class Phases(JoinedProblems[PhasesSolution]):

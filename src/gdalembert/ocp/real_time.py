@@ -32,9 +32,16 @@ from gdalembert.ocp.real_time_stages import (
     Stages,
     is_of_interval,
 )
-from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, OptimizationError, Solution
+from gdalembert.ocp.solution import (
+    Accuracy,
+    FollowedPath,
+    JoinedSolution,
+    OptimizationError,
+    RealTimeSolution,
+    Solution,
+)
 from gdalembert.ocp.transcription import Stages as StageValues
-from gdalembert.spatial.arguments import integer, number
+from gdalembert.spatial.arguments import UNIT_ERROR, integer, number
 from gdalembert.spatial.arrays import Array, frozen
 
 STATUS = "Real_Time_Iteration"
@@ -111,11 +118,15 @@ class LimitedPaths(NamedTuple):
     inside: list[int]
     outside: list[int]
 
-    def violations(self, first: int, end: int) -> dict[str, float]:
-        """From one instant to another; q and v at the very first are the measured ones."""
-        beyond = self.excess.batch(*(x[first : end + 1] if x.ndim > 1 else x for x in self.arrays))
+    def inputs(self, first: int, end: int) -> list[Array]:
+        """A copy of the arrays from one instant to another."""
+        return [x[first : end + 1].copy() if x.ndim > 1 else x.copy() for x in self.arrays]
+
+    def violations(self, inputs: Sequence[Array], *, measured: bool) -> dict[str, float]:
+        """Of these arrays; ``measured``: q and v at their first instant are measured, which no plan changes."""
+        beyond = self.excess.batch(*inputs)
         beyond[-1, self.inside] = 0.0
-        if not first:
+        if measured:
             beyond[0, self.outside] = 0.0
         return dict(zip(self.names, beyond.max(axis=0, initial=0.0).tolist(), strict=True))
 
@@ -352,7 +363,8 @@ class RealTimeSteps(ABC, Generic[Planned]):
         else:
             values = self._first.parameters.values
             x_0[:] = self._start(*(values[name] for name in self._start.name_in())).full().ravel()
-        if self._blocks:
+        given = x_0.tolist()
+        if any(abs(math.hypot(*given[start:stop]) - 1) > UNIT_ERROR for _, start, stop in self._blocks):
             check_unit_lengths("solver: q of start", x_0[:nq], self._tree)
 
     def _begin(self, guess: Any) -> None:
@@ -402,48 +414,52 @@ class RealTimeSteps(ABC, Generic[Planned]):
         instants = slice(first, end + 1)
         return {name: PathAtParameters(path, values, instants) for name, path in self._followed[k].items()}
 
-    def _part(self, k: int, first: int, end: int, *, solved: bool) -> Solution:
+    def _part(self, k: int, first: int, end: int, *, solved: bool) -> RealTimeSolution:
         """The plan of a problem from one instant to another; where it ends with a jump, the state before it."""
         problem, layout = self._problems[k], self._layouts[k]
         motion, nq, h, last = problem.motion, self._tree.nq, self._h, end == len(self._q) - 1
         x, w = (self._steps.arrays[name][first : end + 1].copy() for name in "xw")
-        q, v, w = x[:, :nq], x[:, nq:], w[:-1]
-        a = w[:, : v.shape[1]]
+        t, p = self._instants[: end - first + 1], problem.robot.last
         if not last and self._steps.lands[end - 1] >= 0:
-            v[-1] = v[-2] + h * a[-1]
-        t, u = self._instants[: end - first + 1], layout.fixed + self._u[first:end] @ layout.selection
-        stages = StageValues(
-            self._middles[: end - first],
-            self._middle.batch(x[:-1], w),
-            v[:-1] + h / 2 * a,
-            a,
-            u,
-            w[:, v.shape[1] :][:, layout.own] if layout.own else np.zeros((end - first, 0)),
-        )
-        lower, upper = self._limits
-        beyond = np.maximum(lower - x, x - upper)[int(not first) :].max(axis=0, initial=0.0).tolist()
-        violations = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
-        if (limited := self._limited[k]) is not None:
-            violations |= limited.violations(first, end)
-        p, cost = problem.robot.last, self._steps.arrays["cost"][first : end + int(last)]
-        return Solution(
-            **self._outcome(solved=solved),
-            dyn=motion.dyn,
-            bounds=motion.bounds,
-            control="constant",
-            cost=float(cost.sum()),
-            t=t,
-            q=q,
-            v=v,
-            u=u,
-            p=p,
-            stages=stages,
-            constraint_violation=max(violations.values()),
-            length_violation=float(np.abs(lengths(q, self._blocks) - 1).max()) if self._blocks else 0.0,
-            constraint_drift=0.0,
-            violations=violations,
-            accuracy=Accuracy(motion.system, motion.bounds, "constant", t, x, u, p, self._paths_of(k, first, end)),
-        )
+            x[-1, nq:] = x[-2, nq:] + h * w[-2, : self._tree.nv]
+        u = layout.fixed + self._u[first:end] @ layout.selection
+        for each in (x, u):
+            each.setflags(write=False)  # what is deferred reads them
+        limited, paths = self._limited[k], self._paths_of(k, first, end)
+        inputs = [] if limited is None else limited.inputs(first, end)
+
+        def deferred() -> dict[str, Any]:
+            v, a = x[:-1, nq:], w[:-1, : self._tree.nv]
+            forces = w[:-1, self._tree.nv :][:, layout.own] if layout.own else np.zeros((end - first, 0))
+            middles = self._middle.batch(x[:-1], w[:-1])
+            stages = StageValues(self._middles[: end - first], middles, v + h / 2 * a, a, u, forces)
+            lower, upper = self._limits
+            beyond = np.maximum(lower - x, x - upper)[int(not first) :].max(axis=0, initial=0.0).tolist()
+            found = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
+            if limited is not None:
+                found |= limited.violations(inputs, measured=not first)
+            return {
+                "stages": stages,
+                "constraint_violation": max(found.values()),
+                "length_violation": float(np.abs(lengths(x, self._blocks) - 1).max()) if self._blocks else 0.0,
+                "constraint_drift": 0.0,
+                "violations": found,
+                "accuracy": Accuracy(motion.system, motion.bounds, "constant", t, x, u, p, paths),
+            }
+
+        at_once = self._outcome(solved=solved) | {
+            "dyn": motion.dyn,
+            "bounds": motion.bounds,
+            "control": "constant",
+            "cost": float(self._steps.arrays["cost"][first : end + int(last)].sum()),
+            "t": t,
+            "q": x[:, :nq],
+            "v": x[:, nq:],
+            "u": u,
+            "p": p,
+            "corrections": {},
+        }
+        return RealTimeSolution.of(at_once, deferred)
 
 
 class RealTimeSolver(RealTimeSteps[Solution]):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import casadi as ca
 import numpy as np
@@ -300,6 +300,33 @@ class JoinedSolution(Outcome, ABC):
     @abstractmethod
     def _about(self, k: int, part: Solution) -> str:
         """A row of the printed solution."""
+
+
+class Deferred:
+    """A solution of which some attributes are computed, all at once, when one of them is first read."""
+
+    @classmethod
+    def of(cls, at_once: Mapping[str, Any], deferred: Callable[[], Mapping[str, Any]]) -> Self:
+        """One with these attributes, and with those that ``deferred`` returns."""
+        self = cls.__new__(cls)
+        self.__dict__.update(at_once, _deferred=deferred)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or (deferred := self.__dict__.pop("_deferred", None)) is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.__dict__.update(deferred())
+        return getattr(self, name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All attributes: what computes them is not pickled."""
+        if (deferred := self.__dict__.pop("_deferred", None)) is not None:
+            self.__dict__.update(deferred())
+        return self.__dict__
+
+
+class RealTimeSolution(Deferred, Solution):
+    """A plan of a tick: its motion is there at once, its stages, violations and accuracy when they are read."""
 
 
 def by_part(solution: Solution | JoinedSolution) -> Iterator[tuple[str, Solution]]:

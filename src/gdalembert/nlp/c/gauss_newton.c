@@ -65,7 +65,7 @@ static void subtract(const double* own, int from, int to, Row* K, double* k, con
   memcpy(y, K[p], sizeof y);
   for (int q = from; q < to; ++q) {
     if (!own[q]) continue;
-    add(-own[q], K[order[q]], y, 0);
+    add(-own[q], K[order[q]], y);
     k[p] -= own[q] * k[order[q]];
   }
   memcpy(K[p], y, sizeof y);
@@ -96,7 +96,7 @@ static void add_change(const Sparse* M, int64_t stage, const Row* K, const doubl
   const double* entry = M->entry + stage * M->entries;
   for (int64_t e = 0; e < M->entries; ++e) {
     int64_t row = M->place[2 * e], column = M->place[2 * e + 1];
-    add(entry[e], K[column], rows[row], 0);
+    add(entry[e], K[column], rows[row]);
     values[row] += entry[e] * k[column];
   }
 }
@@ -115,7 +115,7 @@ static void eliminate(Tick* t, int64_t i) {
   for (int r = 0; r < SQUARES; ++r) {
     double slope = 2 * weight[r];
     for (int c = 0; c < ZB; ++c) weighted[r][c] = slope * S[r][c];
-    add(s[r], weighted[r], (V*) g, 0);
+    add(s[r], weighted[r], (V*) g);
     t->cost[i] += weight[r] * s[r] * s[r];
   }
   product(1, (const double*) weighted, S, SQUARES, H, NZ, 0);
@@ -186,10 +186,7 @@ int64_t gauss_newton_step(Tick* t, double* delta, int64_t iterations, double lar
   memset(t->z, 0, sizeof(double) * (n + 1) * NZP);
   stage_qp((int) n, t->program, t->memory, (int) iterations, 1e-6 * first_gap, first_gap, t->z, found);
   t->iterations = found[0], t->gap = found[1], t->infeasibility = found[2], t->step = 0;
-  for (int64_t k = 0; k <= n; ++k) {
-    double own = norm(t->z + k * NZP + NU, NX);
-    t->step = own > t->step || own != own ? own : t->step;
-  }
+  for (int64_t k = 0; k <= n; ++k) t->step = fmax(t->step, norm(t->z + k * NZP + NU, NX));
   double size = norm(t->x, (n + 1) * STATE);
   t->step /= size > 1 ? size : 1;
   if (found[3] == 2 || !(t->step < INFINITY)) return 1;

@@ -50,8 +50,8 @@ static inline double dot(const V* a, const V* b) {
   for (int c = 1; c < ZB; ++c) y += a[c] * b[c];
   return sum(y);
 }
-static inline void add(double x, const V* row, V* to, int from) {
-  for (int c = from; c < ZB; ++c) to[c] += x * row[c];
+static inline void add(double x, const V* row, V* to) {
+  for (int c = 0; c < ZB; ++c) to[c] += x * row[c];
 }
 
 /* out[i] += sum_j a(i, j) m[j], for R rows and W vectors of each from c on; a is by columns if `turned`. */
@@ -118,7 +118,7 @@ static void factor(int n, const Program* q, Stage* stages) {
     if (m) product(1, (const double*) active, (const Row*) rest, m, S, NZ, 0);
     for (int i = 0; i < NU && k < n; ++i) {
       for (int c = 0; c < ZB; ++c) own->L[i][c] = S[i][c];
-      for (int j = 0; j < i; ++j) add(((double*) minus[j])[i], own->L[j], own->L[i], 0);
+      for (int j = 0; j < i; ++j) add(((double*) minus[j])[i], own->L[j], own->L[i]);
       own->inverse[i] = 1 / sqrt(((double*) own->L[i])[i]);
       for (int c = 0; c < ZB; ++c) own->L[i][c] *= own->inverse[i];
       for (int c = 0; c < i; ++c) ((double*) own->L[i])[c] = 0;
@@ -130,7 +130,7 @@ static void factor(int n, const Program* q, Stage* stages) {
       for (int j = i + 1; j < NX; ++j) ((double*) P[j])[NU + i] = ((double*) P[i])[NU + j];
     if (!k) break;
     V Pb[ZB] = {0};
-    for (int j = 0; j < NX; ++j) add(q->b[(k - 1) * NX + j], P[j], Pb, 0);
+    for (int j = 0; j < NX; ++j) add(q->b[(k - 1) * NX + j], P[j], Pb);
     memcpy(own[-1].Pb, (double*) Pb + NU, sizeof own->Pb);
   }
 }
@@ -142,11 +142,11 @@ static void solve(int n, const Program* q, Stage* stages) {
     const double* r = (const double*) own->r;
     V h[ZB];
     for (int c = 0; c < ZB; ++c) h[c] = q->g[k][c] + own->r[c];
-    for (int j = 0; j < NG; ++j) add(r[NZP + j], q->G[k * NG + j], h, 0);
-    for (int j = 0; j < NX && k < n; ++j) add(own[1].p[j] + own->Pb[j], q->A[k * NX + j], h, 0);
+    for (int j = 0; j < NG; ++j) add(r[NZP + j], q->G[k * NG + j], h);
+    for (int j = 0; j < NX && k < n; ++j) add(own[1].p[j] + own->Pb[j], q->A[k * NX + j], h);
     for (int i = 0; i < NU && k < n; ++i) {
       own->feed[i] = ((double*) h)[i] * own->inverse[i];
-      add(-own->feed[i], own->L[i], h, 0);
+      add(-own->feed[i], own->L[i], h);
     }
     memcpy(own->p, (double*) h + NU, sizeof own->p);
   }
@@ -165,9 +165,7 @@ static void values(int k, const Program* q, const V* z, V* c) {
   for (int j = 0; j < NG; ++j) ((double*) (c + ZB))[j] = dot(q->G[k * NG + j], z);
 }
 
-typedef struct {
-  V q, fixed, by_t, by_s;
-} Newton;
+typedef struct { V q, fixed, by_t, by_s; } Newton;
 
 /* What changes on one side without a step of c; `corrected` by the predictor, or not. */
 static inline Newton newton(const Side* x, int i, V c, V w1, V w2, double mu, double corrected) {
@@ -249,7 +247,7 @@ static double gap(int n, const Stage* stages, double alpha) {
   return sum(y);
 }
 
-/* The step towards products mu; returns the part of it that leaves slacks and forces positive, at most 1. */
+/* The step towards products mu; returns the part of it that leaves slacks and forces positive, at most 1, or NaN. */
 static double direction(int n, const Program* q, Stage* stages, double mu, int corrected) {
   const V *w1 = (const V*) q->w1, *w2 = (const V*) q->w2;
   for (int k = 0; k <= n; ++k) {
@@ -266,7 +264,7 @@ static double direction(int n, const Program* q, Stage* stages, double mu, int c
   }
   if (!corrected) factor(n, q, stages);
   solve(n, q, stages);
-  V most = every(1e-12);
+  V most = every(1e-12), bad = {0};
   for (int k = 0; k <= n; ++k) {
     Stage* own = stages + k;
     V c[CB];
@@ -282,21 +280,11 @@ static double direction(int n, const Program* q, Stage* stages, double mu, int c
         x->dp[i] = y.by_s - x->p[i] * x->p[i] * x->by_sp[i] * x->ds[i];
         most = larger(larger(-x->dt[i] * x->l[i], -x->dl[i] * x->t[i]) * x->by_tl[i], most);
         most = larger(larger(-x->ds[i] * x->p[i], -x->dp[i] * x->s[i]) * x->by_sp[i], most);
+        bad += 0 * (x->dt[i] + x->dl[i] + x->ds[i] + x->dp[i]); /* also of z, where there is no limit */
       }
   }
   double part = (corrected ? 0.995 : 1) / largest(most);
-  return part < 1 ? part : 1;
-}
-
-static int is_finite(int n, const Stage* stages) {
-  V y = {0};
-  for (int k = 0; k <= n; ++k)
-    for (int side = 0; side < 2; ++side)
-      for (int i = 0; i < CB; ++i) {
-        const Side* x = stages[k].side + side;
-        y += 0 * (x->dt[i] + x->dl[i] + x->ds[i] + x->dp[i]) + (i < ZB ? 0 * stages[k].step[i] : every(0));
-      }
-  return sum(y) == 0;
+  return (part < 1 ? part : 1) + sum(bad);
 }
 
 /* Minimise from z (n + 1 rows) on. `found` receives the iterations, the mean product of a force and its slack, the part
@@ -318,7 +306,7 @@ int stage_qp(int n, const Program* q, Stage* stages, int most, double tolerance,
     double part = direction(n, q, stages, 0, 0);
     double rest = pairs ? gap(n, stages, part) / now : 0;
     if (pairs) part = direction(n, q, stages, mu * rest * rest * rest, 1);
-    if (!is_finite(n, stages)) {
+    if (part != part) {
       status = 2;
       break;
     }
