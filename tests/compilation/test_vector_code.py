@@ -16,7 +16,7 @@ DYN = gd.NewtonEuler(gd.load_urdf("puma560"))
 
 
 def run(code: str, inputs: list[np.ndarray]) -> tuple[np.ndarray, int]:
-    """Execute the C code as Python on vectors of states; returns y and the number of parts."""
+    """Execute the C code as Python on vectors of states; returns the outputs and the number of parts."""
     x_size, y_size, shared_size = map(int, re.findall(r"(?:X|Y|SHARED) = (\d+)", code))
     x, y = np.hstack(inputs).T, np.full((y_size, len(inputs[0])), np.nan)
     assert len(x) == x_size
@@ -29,7 +29,8 @@ def run(code: str, inputs: list[np.ndarray]) -> tuple[np.ndarray, int]:
         text = re.sub(r"V s\d+, c\d+; SINCOS\((.*), &(s\d+), &(c\d+), large\);", r"\2, \3 = sin(\1), cos(\1)", body)
         text = re.sub(r"^ *(const V )?(.*?);?$", r"\2", text, flags=re.MULTILINE)
         exec(text, known | vectors | {"sin": np.sin, "cos": np.cos})
-    return y, len(parts)
+    (source,) = re.findall(r"source\[\] = \{(.*)\};", code)
+    return y[[int(k) for k in source.split(", ")]], len(parts)
 
 
 @pytest.mark.parametrize("length", [100_000, 100, 7, 1])
@@ -66,6 +67,14 @@ def test_inputs_and_constants_that_are_outputs_are_stored() -> None:
     nothing = vector_code(ca.Function("nothing", [x], [ca.SX.nan(1), ca.SX(0, 1)]))
     assert nothing is not None
     assert np.isnan(run(nothing, [np.zeros((1, 2))])[0][0, 0])
+
+
+def test_what_is_written_twice_is_kept_once() -> None:
+    code = vector_code(row_major(DYN.mass_matrix))
+    assert code is not None
+    source = np.array(re.findall(r"source\[\] = \{(.*)\};", code)[0].split(", "), dtype=int).reshape(6, 6)
+    assert np.array_equal(source, source.T)
+    assert f"Y = {len(np.unique(source))}," in code
 
 
 def test_sine_and_cosine_of_an_angle_are_computed_once() -> None:

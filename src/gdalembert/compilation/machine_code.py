@@ -277,19 +277,21 @@ def vector_code(graph: ca.Function, length: int = LENGTH) -> str | None:
         return f"{_ANGLES[op]}{k}"
 
     inputs = _entries("x", [graph.numel_in(i) for i in range(graph.n_in())])
-    outputs = _entries("y", [graph.numel_out(i) for i in range(graph.n_out())])
-    results = evaluate(graph, inputs, _constant, add)
-    for place, value in zip(itertools.chain(*outputs), itertools.chain(*results), strict=True):
+    results = list(itertools.chain(*evaluate(graph, inputs, _constant, add)))
+    vectors = {value: k for k, value in enumerate(dict.fromkeys(results))}  # each value once
+    for value, k in vectors.items():
         if value not in number:  # an input or a constant
             append("", [], [])
-        statements[number.get(value, -1)].stores.append(f"{place} = {value};")  # as soon as it is computed
+        statements[number.get(value, -1)].stores.append(f"y[{k}] = {value};")  # as soon as it is computed
     places = _places(statements, number, length)
     parts = [statements[k : k + length] for k in range(0, len(statements), length)]
     arguments = "const V* restrict x, V* restrict y, V* restrict shared, I* restrict large"
-    n_x, n_y, n_shared = sum(map(len, inputs)), sum(map(len, outputs)), max(places.values(), default=-1) + 1
+    n_x, n_shared = sum(map(len, inputs)), max(places.values(), default=-1) + 1
+    source = ", ".join(str(vectors[value]) for value in results)
     lines = [
         f"#define SINCOS {'v_sincos' if len(angles) <= INLINE_ANGLES else 'v_sincos_called'}",
-        f"enum {{ X = {n_x}, Y = {n_y}, SHARED = {n_shared} }};",
+        f"enum {{ X = {n_x}, Y = {len(vectors)}, SHARED = {n_shared} }};",
+        f"static const int source[] = {{{source or 0}}};",
     ]
     for k, part in enumerate(parts):
         lines += [f"static __attribute__((noinline)) void part_{k}({arguments}) {{", *_body(part, places), "}"]

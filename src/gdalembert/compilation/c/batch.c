@@ -1,4 +1,5 @@
-/* Batches, WIDTH states at a time: entry j of all of them is a vector, x[j] or y[j]. */
+/* Batches, WIDTH states at a time: entry j of all of them is a vector, x[j] or y[source[j]]: zeros, and what is written
+   twice, as the two halves of a symmetric matrix, are there once. */
 #include <string.h>
 
 #ifdef __clang__
@@ -20,27 +21,30 @@ typedef int64_t Indices __attribute__((vector_size(BYTES * SIDE)));
 typedef int32_t Indices __attribute__((vector_size(BYTES * SIDE)));
 #endif
 
-static inline __attribute__((always_inline)) void turn(const REAL* from, casadi_int step, REAL* to, casadi_int next) {
+static inline __attribute__((always_inline)) void turn(const REAL* const* from, REAL* to, casadi_int next) {
 #if SIDE == 4
-  const Row a = *(const Row*) from, b = *(const Row*) (from + step);
-  const Row c = *(const Row*) (from + 2 * step), d = *(const Row*) (from + 3 * step);
+  const Row a = *(const Row*) from[0], b = *(const Row*) from[1], c = *(const Row*) from[2], d = *(const Row*) from[3];
   const Row ab = SHUFFLE(a, b, 0, 4, 2, 6), ba = SHUFFLE(a, b, 1, 5, 3, 7);
   const Row cd = SHUFFLE(c, d, 0, 4, 2, 6), dc = SHUFFLE(c, d, 1, 5, 3, 7);
   *(Row*) to = SHUFFLE(ab, cd, 0, 1, 4, 5), *(Row*) (to + next) = SHUFFLE(ba, dc, 0, 1, 4, 5);
   *(Row*) (to + 2 * next) = SHUFFLE(ab, cd, 2, 3, 6, 7), *(Row*) (to + 3 * next) = SHUFFLE(ba, dc, 2, 3, 6, 7);
 #else
-  const Row a = *(const Row*) from, b = *(const Row*) (from + step);
+  const Row a = *(const Row*) from[0], b = *(const Row*) from[1];
   *(Row*) to = SHUFFLE(a, b, 0, 2), *(Row*) (to + next) = SHUFFLE(a, b, 1, 3);
 #endif
 }
 
 /* Entries of WIDTH states, or of as many as are left: `step` from state to state, `next` from entry to entry. */
 static inline __attribute__((always_inline)) void to_vectors(const REAL* from, casadi_int step, casadi_int next, casadi_int left, casadi_int n, V* x) {
-  casadi_int j, l;
+  casadi_int j, l, i;
+  const REAL* rows[SIDE];
   if (left >= WIDTH && next == 1 && n >= SIDE) {
     for (j = 0; j < n; j += SIDE) {
       if (j > n - SIDE) j = n - SIDE;
-      for (l = 0; l < WIDTH; l += SIDE) turn(from + l * step + j, step, (REAL*) (x + j) + l, WIDTH);
+      for (l = 0; l < WIDTH; l += SIDE) {
+        for (i = 0; i < SIDE; ++i) rows[i] = from + (l + i) * step + j;
+        turn(rows, (REAL*) (x + j) + l, WIDTH);
+      }
     }
   } else { /* the last state stands for those behind it */
     for (l = 0; l < WIDTH; ++l, from += l < left ? step : 0)
@@ -48,16 +52,20 @@ static inline __attribute__((always_inline)) void to_vectors(const REAL* from, c
   }
 }
 
-static inline __attribute__((always_inline)) void from_vectors(const V* y, casadi_int step, casadi_int next, casadi_int left, casadi_int n, REAL* to) {
-  casadi_int j, l;
+static inline __attribute__((always_inline)) void from_vectors(const V* y, const int* own, casadi_int step, casadi_int next, casadi_int left, casadi_int n, REAL* to) {
+  casadi_int j, l, i;
+  const REAL* rows[SIDE];
   if (left >= WIDTH && next == 1 && n >= SIDE) {
     for (j = 0; j < n; j += SIDE) {
       if (j > n - SIDE) j = n - SIDE;
-      for (l = 0; l < WIDTH; l += SIDE) turn((const REAL*) (y + j) + l, WIDTH, to + l * step + j, step);
+      for (l = 0; l < WIDTH; l += SIDE) {
+        for (i = 0; i < SIDE; ++i) rows[i] = (const REAL*) (y + own[j + i]) + l;
+        turn(rows, to + l * step + j, step);
+      }
     }
   } else {
     for (l = 0; l < WIDTH && l < left; ++l, to += step)
-      for (j = 0; j < n; ++j) to[j * next] = y[j][l];
+      for (j = 0; j < n; ++j) to[j * next] = y[own[j]][l];
   }
 }
 
@@ -72,9 +80,9 @@ static void to_tile(const REAL* from, casadi_int next, casadi_int n, V* x, casad
     for (casadi_int t = 0; t < count; ++t) x[t * X + j] = *(const U*) (from + j * next + t * WIDTH);
 }
 
-static void from_tile(const V* y, casadi_int next, casadi_int n, REAL* to, casadi_int count) {
+static void from_tile(const V* y, const int* own, casadi_int next, casadi_int n, REAL* to, casadi_int count) {
   for (casadi_int j = 0; j < n; ++j)
-    for (casadi_int t = 0; t < count; ++t) *(U*) (to + j * next + t * WIDTH) = y[t * Y + j];
+    for (casadi_int t = 0; t < count; ++t) *(U*) (to + j * next + t * WIDTH) = y[t * Y + own[j]];
 }
 
 /* Fetch memory that is read or written next: the rows of a vector, or the lines of a tile. */
@@ -122,18 +130,19 @@ static inline __attribute__((always_inline)) casadi_int by_tiles(const casadi_in
         to_vectors(from + t * WIDTH * place[1], place[1], place[2], left - t * WIDTH, SIZE(i), v + t * X);
       v += SIZE(i);
     }
-    for (i = N_IN; i < N; ++i, place += 3) /* while it computes */
-      fetch((const REAL*) place[0] + k * place[1], place[2], SIZE(i), tile);
+    for (i = N_IN; i < N; ++i, place += 3) /* while it computes, unless they would leave the cache before */
+      if (tile > 1 || SIZE(i) * (casadi_int) sizeof(V) <= FIRST_CACHE)
+        fetch((const REAL*) place[0] + k * place[1], place[2], SIZE(i), tile);
     for (t = 0; t < count; ++t) together(x + t * X, y + t * Y, shared, large + t);
     place = task + 1 + 3 * N_IN;
-    v = y;
+    const int* own = source;
     for (i = N_IN; i < N; ++i, place += 3) {
       REAL* to = (REAL*) place[0] + k * place[1];
       t = 0;
-      if (tile > 1) from_tile(v, place[2], SIZE(i), to, t = whole);
+      if (tile > 1) from_tile(y, own, place[2], SIZE(i), to, t = whole);
       for (; t < count; ++t)
-        from_vectors(v + t * Y, place[1], place[2], left - t * WIDTH, SIZE(i), to + t * WIDTH * place[1]);
-      v += SIZE(i);
+        from_vectors(y + t * Y, own, place[1], place[2], left - t * WIDTH, SIZE(i), to + t * WIDTH * place[1]);
+      own += SIZE(i);
     }
     for (t = 0; t < count; ++t) {
       int any = 0;
