@@ -20,9 +20,11 @@ import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics, Options
 from gdalembert.dynamics.generalized_dalembert import place, rotational_mass_matrix
+from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.dynamics.simplified import series
 from gdalembert.dynamics.simplified.series import Expansion, Lagrangian, Term
+from gdalembert.dynamics.simplified.variation import Variation
 from gdalembert.dynamics.wrenches import NO_WRENCHES
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.limits import Ranges, limits_of
@@ -115,6 +117,13 @@ class SimplifiedDynamics(Dynamics):
     force elements are exact. Everything of :class:`~gdalembert.Dynamics` is there and belongs to the same Lagrangian:
     M is symmetric, dM/dt − 2 C skew, g the gradient of the potential energy, and energy is conserved.
 
+    Terms are chosen by the numbers p₀ of the robot, and what parameters p change is added to them exactly (ours):
+
+        D(q, p) = D_kept(q) + D_exact(q, p) − D_exact(q, p₀),    V likewise
+
+    so that D_exact − D, V_exact − V and the error of the torques do not depend on p: the bound holds at every p.
+    :mod:`gdalembert.dynamics.simplified.variation` says which bodies are in the difference.
+
     Args:
         model, a_max, v_max, tau_max, q_range, options: as of :class:`~gdalembert.PrunedDynamics`.
 
@@ -123,7 +132,8 @@ class SimplifiedDynamics(Dynamics):
         limits: what the bound is over.
     """
 
-    _exact: Dynamics
+    _reference: Dynamics  # the exact dynamics, with the same parameters
+    _exact: Dynamics  # with the numbers by which terms are chosen
     _recipe: Mapping[str, Any]  # the arguments of the subclass
 
     def __init__(
@@ -142,19 +152,22 @@ class SimplifiedDynamics(Dynamics):
             model = self.nominal
         else:
             super().__init__(model, **options)
-            self._exact = NewtonEuler(self._given, **(options | Options(parameters=None, wrenches=None)))
-        if not self.tree.is_numeric:
+            if self.nominal.is_numeric:
+                self._reference = NewtonEuler(self._given, **(options | Options(wrenches=None)))
+        if not self.nominal.is_numeric:
             raise UnsupportedError(
-                f"{self.tree.name}: its constants are inputs, and terms are chosen by the numbers of the robot; make "
-                "parameters of force elements alone, or take NewtonEuler"
+                f"{self.tree.name}: its constants are formulas of symbols without values, and terms are chosen by "
+                "numbers; give numbers, and parameters for what varies, or take NewtonEuler"
             )
-        joints = series.joints_of(self.tree)
-        self.limits = limits_of(model, self.tree, joints, tau_max=tau_max, v_max=v_max, a_max=a_max, q_range=q_range)
+        self._exact = self._reference.at().under()
+        tree = self._exact.tree
+        joints = series.joints_of(tree)
+        self.limits = limits_of(model, tree, joints, tau_max=tau_max, v_max=v_max, a_max=a_max, q_range=q_range)
         # the entries of q that the torques depend on
-        q = ca.SX.sym("q", self.tree.nq)
+        q = ca.SX.sym("q", tree.nq)
         mass_matrix, gravity = self._exact.mass_matrix_expression(q), self._exact.generalized_gravity_expression(q)
         relevant = set(ca.jacobian_sparsity(ca.vertcat(ca.vec(mass_matrix), gravity), q).get_col())
-        self._coordinates = series.coordinates_of(self.tree, joints, self.limits, relevant)
+        self._coordinates = series.coordinates_of(tree, joints, self.limits, relevant)
         kept, dropped = self._choose()
         self.kept, self.dropped = tuple(kept), tuple(dropped)
         self._lagrangian = Lagrangian(self._coordinates, self.kept)
@@ -165,15 +178,16 @@ class SimplifiedDynamics(Dynamics):
             )
 
     def _take(self, exact: Dynamics, options: Options) -> None:
-        """Take the robot of other dynamics, with its force elements and actuators."""
-        if options or exact.parameters or exact.external_wrenches.is_input:
+        """Take the robot of other dynamics, with its force elements, actuators, parameters and wrenches."""
+        if options:
             raise ArgumentError(
-                f"{type(self).__name__}: {exact.tree.name} is given with options of its own; give it none beside them, "
-                "and neither parameters nor wrenches, as exact.at(p).under() has"
+                f"{type(self).__name__}: {exact.tree.name} is given with options of its own; give it none beside them"
             )
-        self._exact, self._given, self.clean, self.changes = exact, exact._given, exact.clean, exact.changes
+        self._reference, self._given, self.clean, self.changes = exact, exact._given, exact.clean, exact.changes
         self.nominal = exact.nominal
-        self._set_up(options, exact.forces)
+        self._set_up(options, ())
+        self.parameters, self.tree, self.forces, self.nominal = exact.parameters, exact.tree, exact.forces, exact.nominal
+        self.wrenches, self.external_wrenches = exact.wrenches, exact.external_wrenches
         self.actuators = exact.actuators
 
     @property
@@ -185,6 +199,8 @@ class SimplifiedDynamics(Dynamics):
         return self._exact.driven_names
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is not None:
+            return self._origin
         limits = self.limits
         given = {"tau_max": limits.tau, "v_max": limits.v, "a_max": limits.a, "q_range": (limits.lower, limits.upper)}
         own = {**self._recipe, **given, **({} if self._source else self._arguments)}
@@ -201,7 +217,7 @@ class SimplifiedDynamics(Dynamics):
 
     @cached_property
     def bound(self) -> Array:
-        """The most by which each torque differs from the exact one (nv) [N m or N], rounding apart."""
+        """The most by which each torque differs from the exact one (nv) [N m or N], rounding apart; at every p."""
         return frozen(self.contributions.sum(axis=0))
 
     @property
@@ -216,6 +232,9 @@ class SimplifiedDynamics(Dynamics):
         The dropped terms E = M exact − M have |E_ij| ≤ B_ij, the sums of their largest values. If the largest
         eigenvalue λ of I_act^−½ B I_act^−½ is below 1 (Weyl), E ≤ λ I_act ≤ λ M exact, so that M ≥ (1 − λ) M exact.
         Else, and without armature, nothing is guaranteed and M is looked at in random configurations.
+
+        All of that is with the numbers of the model; that of ``at(p)`` is with p. E is the same at every p: where the
+        armature is no parameter, and links have the inertia of bodies, what is guaranteed is so at every p.
         """
         terms = [(term.entry, term) for term in self.dropped if term.entry is not None]
         b = np.zeros((self.tree.nv, self.tree.nv))
@@ -223,7 +242,7 @@ class SimplifiedDynamics(Dynamics):
             b[i, j] += series.largest(self._coordinates, term)
         b = np.triu(b) + np.triu(b, 1).T
         relevant = np.flatnonzero(b.any(axis=0))
-        armature = self.tree.armature[relevant]
+        armature = self.nominal.armature[relevant]
         if np.all(armature > 0):
             share = b[np.ix_(relevant, relevant)] / np.sqrt(np.outer(armature, armature))
             part = float(np.linalg.eigvalsh(share).max(initial=0))
@@ -234,12 +253,15 @@ class SimplifiedDynamics(Dynamics):
         for (i, j), term in terms:
             lost[:, i, j] += series.evaluate([term], x)
         lost = np.triu(lost) + np.triu(lost, 1).transpose(0, 2, 1)
-        exact = BatchFunction(self._exact.mass_matrix, *b.shape)(self._coordinates.evaluate(self._coordinates.q, x).T)
+        q = self._coordinates.evaluate(self._coordinates.q, x).T
+        exact = BatchFunction(self.at().mass_matrix, *b.shape)(q) + lost
         root = np.linalg.inv(np.linalg.cholesky(exact))
         part = float(np.linalg.eigvalsh(root @ lost @ root.transpose(0, 2, 1)).max())
         return Definiteness(False, 1 - part, _CONFIGURATIONS)
 
-    def check(self, samples: int = 10_000, seed: int = 0, *, corners: bool = False) -> BoundCheck:
+    def check(
+        self, samples: int = 10_000, seed: int = 0, *, corners: bool = False, p: Values = None
+    ) -> BoundCheck:
         """Torque errors at random states within the limits, beside the bound.
 
         Args:
@@ -247,14 +269,18 @@ class SimplifiedDynamics(Dynamics):
                 [−v_max, v_max] and [−a_max, a_max], all evenly.
             seed: of the random generator.
             corners: draw each v and a from ±v_max and ±a_max alone, where errors are larger.
+            p: values of the parameters, all or some by name, by default those of the model; the errors are the same,
+                but for rounding, at every p. Wrenches that are an input are zero.
 
         Raises:
-            ArgumentTypeError: if their number is not a whole one.
-            ArgumentError: if there are no samples.
+            ArgumentTypeError: if their number is not a whole one, or p does not consist of numbers.
+            ArgumentError: if there are no samples, or p has another length or is not finite.
+            UnknownNameError: if p names what is no parameter.
         """
         integer("check: samples", samples, 1)
         rng, nv = np.random.default_rng(seed), self.tree.nv
-        exact, own = (BatchFunction(dynamics.inverse_dynamics, nv) for dynamics in (self._exact, self))
+        p_columns = self._values_of("check", p)
+        exact, own = (BatchFunction(each.under().inverse_dynamics, nv) for each in (self._reference, self))
         largest, largest_tau, squares, squares_tau = np.zeros((4, nv))
         for done in range(0, samples, _BATCH):
             n = min(_BATCH, samples - done)
@@ -262,7 +288,7 @@ class SimplifiedDynamics(Dynamics):
             if corners:
                 v, a = np.sign(v), np.sign(a)
             q = self._coordinates.evaluate(self._coordinates.q, x * self._coordinates.half).T
-            state = q, v * self.limits.v, a * self.limits.a
+            state = q, v * self.limits.v, a * self.limits.a, *(np.tile(values, (n, 1)) for values in p_columns)
             tau = exact(*state)
             error = np.abs(own(*state) - tau)
             largest = np.maximum(largest, error.max(axis=0))
@@ -275,7 +301,10 @@ class SimplifiedDynamics(Dynamics):
 
     @cached_property
     def terms(self) -> ca.Function:
-        """(q) → (D, G, I_act): the kept terms of the mass matrix and of gravity; armature is in I_act alone."""
+        """(q) → (D, G, I_act): the kept terms of the mass matrix and of gravity; armature is in I_act alone.
+
+        (q, p) → (D, G, I_act) with parameters: what they change is in all three.
+        """
         s = self.symbols("q")
         d, g = self.mass_matrix_expression(s["q"]), self.generalized_gravity_expression(s["q"])
         return function("terms", s, {"D": d, "G": g, "I_act": self._armature})
@@ -286,21 +315,52 @@ class SimplifiedDynamics(Dynamics):
         return self._exact.change_in_tau
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        return self._lagrangian.inverse_dynamics(q, v, a) + self.wrench_torque_expression(q, wrenches)
+        changes = (factor * robot.inverse_dynamics_expression(q, v, a) for factor, robot in self._changed)
+        weights = (robot.generalized_gravity_expression(q) for robot in self._weighed)
+        kept = self._lagrangian.inverse_dynamics(q, v, a)
+        return sum((*changes, *weights), kept) + self.wrench_torque_expression(q, wrenches)
 
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
-        return self._lagrangian.mass_matrix(q)
+        changes = (factor * robot.mass_matrix_expression(q) for factor, robot in self._changed)
+        return sum(changes, self._lagrangian.mass_matrix(q))
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        return self._lagrangian.coriolis_matrix(q, v)
+        changes = (factor * robot.coriolis_matrix_expression(q, v) for factor, robot in self._changed)
+        return sum(changes, self._lagrangian.coriolis_matrix(q, v))
 
     def gravitational_energy_expression(self, q: Matrix) -> Matrix:
-        return self._lagrangian.potential(q)
+        changes = (factor * robot.gravitational_energy_expression(q) for factor, robot in self._changed)
+        weights = (robot.gravitational_energy_expression(q) for robot in self._weighed)
+        return sum((*changes, *weights), self._lagrangian.potential(q))
+
+    @cached_property
+    def _variation(self) -> Variation:
+        """What is added to the kept terms: from the numbers by which they were chosen to those of the tree."""
+        return Variation.of(self.tree, self._exact.tree, self.parameters)
+
+    @cached_property
+    def _changed(self) -> tuple[tuple[float, Dynamics], ...]:
+        """Robots whose dynamics are added to the kept terms, each with its sign."""
+        signs = ((1.0, self._variation.added), (-1.0, self._variation.removed))
+        return tuple((sign, self._robot_of(tree)) for sign, tree in signs if tree is not None)
+
+    @cached_property
+    def _weighed(self) -> tuple[Dynamics, ...]:
+        """Robots whose weight is added to the kept terms."""
+        tree = self._variation.weighed
+        return () if tree is None else (self._robot_of(tree),)
+
+    def _robot_of(self, tree: Tree) -> Dynamics:
+        """The exact dynamics of a tree whose symbols are the parameters; of rigid links by the smallest graph."""
+        exact = self._exact if self._exact.tree.modal else NewtonEuler(self._exact.nominal, clean=0)
+        robot = exact._on(tree)
+        robot.parameters = self.parameters
+        return robot
 
     def _expand(self, *matrices: Matrix) -> list[list[Term]]:
         """The terms of each of the matrices (nv × nv, symmetric, D their sum) at the q of x, and last those of V."""
         nv, q = self.tree.nv, self._coordinates.q
-        v = ca.SX(super().gravitational_energy_expression(q))
+        v = ca.SX(self._exact.gravitational_energy_expression(q))
         sampled = ca.SX(ca.vertcat(ca.diag(self._exact.mass_matrix_expression(q)), v))
         scale = np.abs(self._coordinates.evaluate(sampled, self._random(200))).max(axis=1)
         entries = [(i, j) for i in range(nv) for j in range(i, nv)]
@@ -343,8 +403,8 @@ class PrunedDynamics(SimplifiedDynamics):
             model's position limits.
         clean, springs, friction, forces, actuation, motors, wrenches: as of :class:`~gdalembert.Dynamics`, all exact;
             ``clean`` is at most 1e-6.
-        parameters: inputs p of force elements, as of :class:`~gdalembert.Dynamics`; terms are chosen by the numbers of
-            the robot, so that its inertia, armature and gravity cannot be inputs.
+        parameters: as of :class:`~gdalembert.Dynamics`, all kinds. Terms are chosen by the numbers of the robot; what
+            parameters change is exact, and ``bound`` holds at every p.
 
     Raises:
         ArgumentTypeError: if ``error`` is not a number.
@@ -427,7 +487,7 @@ class TranslationalRotational(SimplifiedDynamics):
         self.tree.require_rigid_links("TranslationalRotational takes them for rigid; take PrunedDynamics")
         rotational = np.isin(self.tree.velocity_names, self.wrist)
         mask = np.array(rotational[:, None] | rotational[None, :], dtype=float)
-        rot = rotational_mass_matrix(self.tree, place(self.tree, self._coordinates.q))
+        rot = rotational_mass_matrix(self._exact.nominal, place(self._exact.nominal, self._coordinates.q))
         tra = self._exact.mass_matrix_expression(self._coordinates.q) - rot
         kept, dropped, energy = self._expand(mask * rot + (1 - mask) * tra, mask * tra + (1 - mask) * rot)
         return [*kept, *energy], dropped
