@@ -214,7 +214,7 @@ GAMMA = {"joint2": {"mass": sympy.gamma(gs.symbol("x"))}}
         (lambda: gd.NewtonEuler(GEOMETRY).base_regressor, UnsupportedError, "lengths or angles are symbols"),
         (lambda: gd.NewtonEuler(GEOMETRY, parameters=["gravity"]), UnsupportedError, "its constants are formulas"),
         (lambda: gd.FlexibleArm(GEOMETRY), UnsupportedError, "its constants are formulas"),
-        (lambda: gd.PrunedDynamics(GEOMETRY, 0.01, a_max=1), UnsupportedError, "its constants are inputs"),
+        (lambda: gd.PrunedDynamics(GEOMETRY, 0.01, a_max=1), UnsupportedError, "formulas of symbols without values"),
         (lambda: GEOMETRY.parameters.of(gd.load_urdf("two_link_arm")), UnsupportedError, "its constants are formulas"),
         (
             lambda: GEOMETRY.parameters.write(gd.load_urdf("puma560"), [1.0]),

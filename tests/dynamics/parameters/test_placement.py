@@ -335,12 +335,6 @@ def test_one_displacement_keeps_most_of_the_link_frames() -> None:
             "fit: tau is not affine in 'wrist.x', 'wrist.y', 'wrist.z', 'wrist.rx', …: placements are found from "
             "measured poses; leave 'placement' out of the parameters, and give the robot a model that has them",
         ),
-        (
-            lambda: gd.PrunedDynamics(PANDA, 0.01, a_max=1.0, v_max=1.0, parameters=["placement"]),
-            UnsupportedError,
-            "panda7: its constants are inputs, and terms are chosen by the numbers of the robot; make parameters of "
-            "force elements alone, or take NewtonEuler",
-        ),
     ],
 )
 def test_what_displaced_placements_cannot_be(make: Callable[[], Any], error: type[Exception], message: str) -> None:

@@ -81,11 +81,6 @@ def robot(**options: Any) -> gd.Dynamics:
             "its constants are formulas, whose symbols are the parameters",
         ),
         (lambda: gd.Kinematics(robot(parameters=["inertia"]).tree), UnsupportedError, "Kinematics takes numbers"),
-        (
-            lambda: gd.PrunedDynamics(PUMA, 0.01, a_max=1.0, v_max=1.0, parameters=["inertia"]),
-            UnsupportedError,
-            "terms are chosen by the numbers of the robot",
-        ),
     ],
 )
 def test_what_cannot_be_a_parameter(make: Callable[[], Any], error: type[Exception], message: str) -> None:

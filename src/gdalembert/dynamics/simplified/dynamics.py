@@ -186,7 +186,12 @@ class SimplifiedDynamics(Dynamics):
         self._reference, self._given, self.clean, self.changes = exact, exact._given, exact.clean, exact.changes
         self.nominal = exact.nominal
         self._set_up(options, ())
-        self.parameters, self.tree, self.forces, self.nominal = exact.parameters, exact.tree, exact.forces, exact.nominal
+        self.parameters, self.tree, self.forces, self.nominal = (
+            exact.parameters,
+            exact.tree,
+            exact.forces,
+            exact.nominal,
+        )
         self.wrenches, self.external_wrenches = exact.wrenches, exact.external_wrenches
         self.actuators = exact.actuators
 
@@ -259,9 +264,7 @@ class SimplifiedDynamics(Dynamics):
         part = float(np.linalg.eigvalsh(root @ lost @ root.transpose(0, 2, 1)).max())
         return Definiteness(False, 1 - part, _CONFIGURATIONS)
 
-    def check(
-        self, samples: int = 10_000, seed: int = 0, *, corners: bool = False, p: Values = None
-    ) -> BoundCheck:
+    def check(self, samples: int = 10_000, seed: int = 0, *, corners: bool = False, p: Values = None) -> BoundCheck:
         """Torque errors at random states within the limits, beside the bound.
 
         Args:
@@ -316,7 +319,7 @@ class SimplifiedDynamics(Dynamics):
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
         changes = (factor * robot.inverse_dynamics_expression(q, v, a) for factor, robot in self._changed)
-        weights = (robot.generalized_gravity_expression(q) for robot in self._weighed)
+        weights = (robot.generalized_gravity_expression(q) for robot, _ in self._weighed)
         kept = self._lagrangian.inverse_dynamics(q, v, a)
         return sum((*changes, *weights), kept) + self.wrench_torque_expression(q, wrenches)
 
@@ -330,7 +333,7 @@ class SimplifiedDynamics(Dynamics):
 
     def gravitational_energy_expression(self, q: Matrix) -> Matrix:
         changes = (factor * robot.gravitational_energy_expression(q) for factor, robot in self._changed)
-        weights = (robot.gravitational_energy_expression(q) for robot in self._weighed)
+        weights = (robot.gravitational_energy_expression(q) + constant for robot, constant in self._weighed)
         return sum((*changes, *weights), self._lagrangian.potential(q))
 
     @cached_property
@@ -345,10 +348,9 @@ class SimplifiedDynamics(Dynamics):
         return tuple((sign, self._robot_of(tree)) for sign, tree in signs if tree is not None)
 
     @cached_property
-    def _weighed(self) -> tuple[Dynamics, ...]:
-        """Robots whose weight is added to the kept terms."""
-        tree = self._variation.weighed
-        return () if tree is None else (self._robot_of(tree),)
+    def _weighed(self) -> tuple[tuple[Dynamics, Matrix], ...]:
+        """Robots whose weight is added to the kept terms, and what is added to their energy."""
+        return tuple((self._robot_of(tree), constant) for tree, constant in self._variation.weighed)
 
     def _robot_of(self, tree: Tree) -> Dynamics:
         """The exact dynamics of a tree whose symbols are the parameters; of rigid links by the smallest graph."""

@@ -4,12 +4,13 @@ Energy is a sum over the bodies: ½ v·D v = Σ tr(Ȧ J Ȧᵀ) / 2 and V = −Σ
 pseudo-inertia J of its body and depends on the placements of the joints between the body and the base alone. So, with
 J₀, A₀ and g₀ by which terms were chosen,
 
-    body behind a joint that is displaced      E(A, J, g) − E(A₀, J₀, g₀)
-    any other body                             E(A₀, J − J₀, g) + E(A₀, J₀, g − g₀)
+    body behind a joint on a link that is displaced      E(A, J, g) − E(A₀, J₀, g₀)
+    any other body                                       E(A, J − J₀, g) + E(A, J₀, g) − E(A₀, J₀, g₀)
 
-the second with its weight alone, since the acceleration of gravity has no kinetic energy. Bodies without a change have
-no part in the first of its two summands: its recursion ends at the last body that varies. The trees that are added and
-subtracted have these bodies, which need not be those of a robot, and no others. All of it is ours.
+The last two have the same kinetic energy: they are a weight. Where the first joint of a branch stands at (R, t) instead
+of (R₀, t₀), it is that of J₀ and A₀ in the gravity R₀ Rᵀ g − g₀, but for the constant −m g·(t − R R₀ᵀ t₀). Bodies
+without a change have no part in E(A, J − J₀, g): its recursion ends at the last body that varies. The trees that are
+added and subtracted have these bodies, which need not be those of a robot, and no others. All of it is ours.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from gdalembert import spatial
 from gdalembert.dynamics.parameters.parameters import Parameters
 from gdalembert.model.regrouping import RegroupedTree
 from gdalembert.model.tree import Joint, Tree
-from gdalembert.spatial.algebra import entries
+from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import smaller
 
@@ -36,60 +37,76 @@ Bodies = Mapping[int, Array | ca.SX]
 
 @dataclass(frozen=True, eq=False)
 class Variation:
-    """The difference of two robots: the dynamics of ``added`` without those of ``removed``, and a weight.
+    """The difference of two robots: the dynamics of ``added`` without those of ``removed``, and weights.
 
     Attributes:
         added, removed: trees whose torques are added and subtracted; ``None`` if there is nothing in them.
-        weighed: a tree of whose torques and energy only those of gravity are added.
+        weighed: trees of whose torques and energy only those of gravity are added, and constants of the energy [J].
     """
 
     added: Tree | None
     removed: Tree | None
-    weighed: Tree | None
+    weighed: tuple[tuple[Tree, Matrix], ...]
 
     @staticmethod
     def of(tree: Tree, nominal: Tree, parameters: Parameters) -> Variation:
         """From a robot in numbers to the same robot with others, or with the symbols of the parameters."""
+        bodies, displaced = _changes(tree, nominal, parameters), _displaced(tree, nominal)
+        roots = [i for i in displaced if tree.joints[i].parent < 0]
+        own = _behind(tree, [i for i in displaced if i not in roots])
         if isinstance(tree, RegroupedTree) and isinstance(nominal, RegroupedTree):
-            bodies = _changes(tree, nominal, parameters)
             prepared = _with(tree.prepared, _changes(tree.prepared, nominal.prepared, parameters), ())
-            added: Tree | None = replace(_with(tree, bodies, ()), prepared=prepared) if bodies else None
-            own: set[int] = set()
+            added = replace(_with(tree, bodies, ()), prepared=prepared)
         else:
-            bodies = _changes(tree, nominal, parameters)
-            own = _behind(tree, _displaced(tree, nominal)) | _sliding(tree, bodies)
-            whole = {i: tree.joints[i].pseudo_inertia for i in own}
-            added = _with(tree, {**bodies, **whole}, own) if own or bodies else None
-        removed = _with(nominal, {i: nominal.joints[i].pseudo_inertia for i in own}, own) if own else None
-        weighed = None
-        if isinstance(tree.gravity, ca.SX) or not np.array_equal(tree.gravity, nominal.gravity):
-            others = [i for i in range(len(nominal.joints)) if i not in own]
-            change: Any = entries(spatial.constant(tree.gravity) - spatial.constant(nominal.gravity))
-            rest = _with(nominal, {i: nominal.joints[i].pseudo_inertia for i in others}, others)
-            weighed = replace(rest, gravity=change)
-        return Variation(added, removed, weighed)
+            own |= _sliding(tree, bodies)
+            added = _with(tree, bodies | _bodies(tree, own), own)
+        branches: list[tuple[set[int], int | None]] = [(_behind(tree, [i]) - own, i) for i in roots]
+        if _differs(tree.gravity, nominal.gravity):
+            branches.append((set(range(len(tree.joints))) - _behind(tree, roots) - own, None))
+        return Variation(
+            added if own or bodies else None,
+            _with(nominal, _bodies(nominal, own), own) if own else None,
+            tuple(_weight(tree, nominal, links, root) for links, root in branches if links),
+        )
+
+
+def _bodies(tree: Tree, links: Iterable[int]) -> dict[int, Array | ca.SX]:
+    return {i: tree.joints[i].pseudo_inertia for i in links}
+
+
+def _weight(tree: Tree, nominal: Tree, links: set[int], root: int | None) -> tuple[Tree, Matrix]:
+    """The nominal tree with some of its links, in the gravity that is added, and what is constant of their energy."""
+    g, g_0 = spatial.constant(tree.gravity), spatial.constant(nominal.gravity)
+    seen, constant = g, ca.DM(1, 1)
+    if root is not None:
+        joint, before = tree.joints[root], nominal.joints[root]
+        turned = spatial.constant(before.rotation) @ spatial.constant(joint.rotation).T
+        seen = turned @ g
+        moved = spatial.constant(joint.translation) - turned.T @ spatial.constant(before.translation)
+        constant = -sum(nominal.joints[i].mass for i in links) * ca.dot(g, moved)
+    changed: Any = {"gravity": entries(seen - g_0)}
+    return replace(_with(nominal, _bodies(nominal, links), links), **changed), constant
 
 
 def _with(tree: Tree, bodies: Bodies, modes: Iterable[int]) -> Any:
     """The tree with these bodies and no others, with the modal inertia of some links, and without armature."""
-    joints = (replace(joint, pseudo_inertia=bodies.get(i, _NOTHING)) for i, joint in enumerate(tree.joints))
+    own: Mapping[int, Any] = bodies
+    joints = (replace(joint, pseudo_inertia=own.get(i, _NOTHING)) for i, joint in enumerate(tree.joints))
     kept = set(modes)
-    inertias = ((i, own if i in kept else own.scaled(0.0)) for i, own in tree.assumed_modes.items())
+    inertias = ((i, modal if i in kept else modal.scaled(0.0)) for i, modal in tree.assumed_modes.items())
     armature = frozen(np.zeros(tree.nv))
     changed: Any = {"joints": tuple(joints), "modal_inertias": tuple(inertias), "armature": armature, "frames": ()}
     return replace(tree, **changed)
 
 
+def _differs(one: Array | ca.SX, other: Array) -> bool:
+    return isinstance(one, ca.SX) or not np.array_equal(one, other)
+
+
 def _displaced(tree: Tree, nominal: Tree) -> list[int]:
     """The joints that are placed elsewhere."""
-
-    def differs(one: Array | ca.SX, other: Array) -> bool:
-        return isinstance(one, ca.SX) or not np.array_equal(one, other)
-
-    pairs = zip(tree.joints, nominal.joints, strict=True)
-    return [
-        i for i, (x, y) in enumerate(pairs) if differs(x.rotation, y.rotation) or differs(x.translation, y.translation)
-    ]
+    pairs = enumerate(zip(tree.joints, nominal.joints, strict=True))
+    return [i for i, (x, y) in pairs if _differs(x.rotation, y.rotation) or _differs(x.translation, y.translation)]
 
 
 def _behind(tree: Tree, displaced: list[int]) -> set[int]:
@@ -119,5 +136,5 @@ def _change(own: Joint, before: Joint, parameters: Parameters) -> Array | ca.SX:
     if slope.is_constant():
         linear = spatial.constant(ca.evalf(slope).full()) @ (parameters.symbols - ca.DM(parameters.values))
         change = smaller(change, ca.reshape(linear, 4, 4))
-    result: Any = entries(spatial.symmetric(ca.densify(change)))
+    result: ca.SX = entries(spatial.symmetric(ca.densify(change)))
     return result
