@@ -171,6 +171,42 @@ def robots_table(names: Sequence[str]) -> list[str]:
     return markdown(head, lines)
 
 
+PARAMETERS: dict[str, tuple[tuple[str, dict[str, Sequence[str] | bool]], ...]] = {
+    "puma560": (
+        ("none", {}),
+        ("payload of the last link", {"payload": ["tool"]}),
+        ("inertia of joint1", {"inertia": ["joint1"]}),
+        ("inertia of joint3", {"inertia": ["joint3"]}),
+        ("placement of joint1", {"placement": ["joint1"]}),
+        ("placement of joint6", {"placement": ["joint6"]}),
+        ("gravity", {"gravity": True}),
+        ("armature", {"armature": True}),
+    ),
+    "shala_likaj_rpr": (
+        ("none", {}),
+        ("payload of the last link", {"payload": ["tip"]}),
+        ("inertia of joint2", {"inertia": ["joint2"]}),
+        ("placement of joint1", {"placement": ["joint1"]}),
+        ("placement of joint3", {"placement": ["joint3"]}),
+        ("gravity", {"gravity": True}),
+        ("armature", {"armature": True}),
+    ),
+}
+"""Parameters of robots, and how they are called."""
+
+
+def parameters_table(name: str, a_max: float | Sequence[float]) -> list[str]:
+    """Instructions of τ and M with parameters, exact and with bounds of 1 % and 10 %."""
+    model, lines = gd.load_urdf(name), []
+    for called, given in PARAMETERS[name]:
+        bounded = [PrunedDynamics(model, error, a_max=a_max, parameters=given) for error in (0.01, 0.1)]
+        robots = [*bounded, gd.NewtonEuler(model, parameters=given)]
+        sizes = [robot.inverse_dynamics.n_instructions() for robot in robots]
+        lines.append((f"{name}: {called}", *sizes, *(robot.mass_matrix.n_instructions() for robot in robots)))
+    columns = ("at 1 %", "at 10 %", "Newton–Euler")
+    return markdown(("parameters", *(f"{x} {column}" for x in ("τ", "M") for column in columns)), lines)
+
+
 INTRODUCTION = """\
 # Simplified models with a guaranteed bound
 
@@ -220,6 +256,14 @@ def report(
             "With their own limits and |a| ≤ 10 rad/s² or m/s².",
             "",
             *robots_table(others),
+            "",
+            "## Parameters",
+            "",
+            "Instructions of τ and M if the robot has parameters, with the limits above.",
+            "",
+            *parameters_table("puma560", A_MAX),
+            "",
+            *parameters_table("shala_likaj_rpr", ROBOTS["shala_likaj_rpr"]),
             "",
         ]
     )

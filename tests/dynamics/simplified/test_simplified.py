@@ -546,7 +546,7 @@ def recorded() -> str:
 def test_the_page_shows_the_recorded_tables(recorded: str) -> None:
     page = (ROOT / "docs" / "simplified_models.md").read_text(encoding="utf-8")
     tables = [table for table in recorded.split("\n\n") if table.startswith("|")]
-    assert len(tables) == 4
+    assert len(tables) == 6
     assert all(table.strip() in page for table in tables)
     sentence = re.search(r"has \d+ instructions for τ and \d+ for M\.", recorded)
     assert sentence is not None
@@ -578,7 +578,7 @@ def test_the_recorded_counts_are_measured(recorded: str) -> None:
 @pytest.mark.long
 def test_the_recorded_recipe_and_robots_are_measured(recorded: str) -> None:
     small = [name for name in simplification.ROBOTS if name != "panda7"]
-    for line in simplification.robots_table(small):
+    for line in (*simplification.robots_table(small), *simplification.parameters_table("shala_likaj_rpr", 10.0)):
         assert line in recorded
     dyn = TranslationalRotational(gd.load_urdf("puma560"), a_max=A_MAX)
     shown = re.findall(r"^\| (joint\d) \| (\S+) \| (.*?) \| ", recorded, re.MULTILINE)
@@ -588,12 +588,13 @@ def test_the_recorded_recipe_and_robots_are_measured(recorded: str) -> None:
 
 
 @pytest.mark.long
-def test_the_report_has_all_tables() -> None:
+def test_the_report_has_all_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simplification, "PARAMETERS", {name: () for name in simplification.PARAMETERS})
     model = gd.load_urdf("puma560")
     rows = {error: simplification.checked(puma(error), 10) for error in (0.03, 0.1)}
     recipe = simplification.checked(TranslationalRotational(model, a_max=A_MAX), 10)
     text = simplification.report(model, rows, rows, recipe, ["two_link_arm"])
-    assert text.count("\n|---|") == 4
+    assert text.count("\n|---|") == 6
     assert "in\n10 random states" in text
     assert "{" not in text
     largest = simplification.largest_torques(model, 100)
