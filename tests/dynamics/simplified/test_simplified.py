@@ -589,7 +589,7 @@ def test_the_recorded_recipe_and_robots_are_measured(recorded: str) -> None:
 
 @pytest.mark.long
 def test_the_report_has_all_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simplification, "PARAMETERS", {name: () for name in simplification.PARAMETERS})
+    monkeypatch.setattr(simplification, "PARAMETERS", dict.fromkeys(simplification.PARAMETERS, ()))
     model = gd.load_urdf("puma560")
     rows = {error: simplification.checked(puma(error), 10) for error in (0.03, 0.1)}
     recipe = simplification.checked(TranslationalRotational(model, a_max=A_MAX), 10)

@@ -106,7 +106,7 @@ def test_what_parameters_change_is_exact(kind: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_laws_hold_at_every_p(seed: int) -> None:
     """M symmetric, dM/dt − 2 C skew, C v + g = nle, g = ∂V/∂q, fd ∘ id = 1: trees, continuous and sliding joints."""
     model = random_model(seed)
@@ -134,7 +134,7 @@ def test_the_laws_hold_at_every_p(seed: int) -> None:
             assert relative_error(dyn.forward_dynamics(q, v, tau, p).full().ravel(), a) < 1e-9
 
 
-@pytest.mark.parametrize("kind", quick(("base", "all", "placement of one joint"), "base"))
+@pytest.mark.parametrize("kind", quick(("base", "placement of one joint"), "base"))
 def test_at_p_and_pickles(kind: str) -> None:
     """Numbers in place of p; those of the model leave the kept terms alone. With MX, and derivatives."""
     dyn, plain = pruned(MODEL, KINDS[kind], **FORCES), pruned(MODEL, **FORCES)
@@ -159,6 +159,9 @@ def test_check_is_at_p() -> None:
     assert heavier.ok
     np.testing.assert_allclose(heavier.observed, nominal.observed, rtol=1e-9, atol=1e-9)
     assert heavier.largest_tau.max() > 2 * nominal.largest_tau.max()
+    fixed = dyn.at({"gravity.z": -30.0}).check(200)
+    np.testing.assert_allclose(fixed.observed, heavier.observed, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(fixed.largest_tau, heavier.largest_tau, rtol=1e-12, atol=1e-12)
     with pytest.raises(UnknownNameError, match=r"no parameter named 'gravity\.w'"):
         dyn.check(200, p={"gravity.w": 1.0})
     with pytest.raises(ArgumentError, match=r"check: p is given, but .* has no parameters"):
@@ -219,16 +222,20 @@ def test_other_dynamics_with_parameters_and_wrenches() -> None:
     w = np.arange(6.0)[:, None]
     change = [each.inverse_dynamics(q, v, a, w, p) - each.under().inverse_dynamics(q, v, a, p) for each in (dyn, exact)]
     assert relative_error(change[0].full(), change[1].full()) < 1e-12
-    assert dyn.check(200, corners=True, p=p).ok
+    for each in (dyn, dyn.under(w)):
+        assert each.check(200, corners=True, p=p).ok
+    fixed = dyn.under(w).at(p)
+    assert fixed.check(200, corners=True).ok
+    for each in (fixed, pickle.loads(pickle.dumps(fixed))):
+        assert relative_error(each.inverse_dynamics(q, v, a).full(), dyn.inverse_dynamics(q, v, a, w, p).full()) < 1e-12
     again = pickle.loads(pickle.dumps(dyn))
     assert relative_error(again.nle(q, v, p).full(), dyn.nle(q, v, p).full()) < 1e-12
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["payload", "placement", "base"])
-def test_the_recipe_takes_parameters(kind: str) -> None:
-    model, given = gd.load_urdf("puma560_3"), {"payload": ["wrist"], "placement": ["joint3"], "base": True}
-    parameters: Any = {kind: given[kind]}
+def test_the_recipe_takes_parameters() -> None:
+    model = gd.load_urdf("puma560_3")
+    parameters: Any = {"payload": ["wrist"], "placement": ["joint3"]}
     options: Any = {"wrist": ["joint3"], "a_max": 5.0, "v_max": 2.0, "tau_max": 100.0}
     dyn, plain = (
         TranslationalRotational(model, parameters=parameters, **options),
@@ -237,6 +244,25 @@ def test_the_recipe_takes_parameters(kind: str) -> None:
     p = dyn.parameters.random(np.random.default_rng(10))
     compare(dyn, plain, gd.NewtonEuler(model, parameters=parameters).at(p), gd.NewtonEuler(model), p)
     assert dyn.check(500, corners=True, p=p).ok
+
+
+def test_constant_wrenches_of_other_dynamics_are_taken() -> None:
+    w = np.arange(6.0)[:, None]
+    exact = gd.NewtonEuler(MODEL, wrenches={"tool": pin.LOCAL}).under(w)
+    dyn = PrunedDynamics(exact, 0.0, **OPTIONS)
+    q, v, a = np.random.default_rng(13).uniform(-0.3, 0.3, size=(3, dyn.nv))
+    assert relative_error(dyn.inverse_dynamics(q, v, a).full(), exact.inverse_dynamics(q, v, a).full()) < 1e-12
+
+
+def test_formulas_with_values_have_a_bound() -> None:
+    """The constants of a symbolic tree are the parameters; terms are chosen by their values."""
+    tree = gd.symbolic.symbolic_tree("two_link_arm")
+    dyn = PrunedDynamics(tree, 0.05, a_max=5.0, v_max=2.0, tau_max=50.0)
+    assert dyn.dropped
+    p = dyn.parameters.values * np.random.default_rng(14).uniform(0.8, 1.2, size=len(dyn.parameters))
+    check = dyn.check(200, corners=True, p=p)
+    assert check.ok
+    assert check.observed.max() > 0.1 * check.bound.max()
 
 
 @pytest.mark.long

@@ -132,7 +132,6 @@ class SimplifiedDynamics(Dynamics):
         limits: what the bound is over.
     """
 
-    _reference: Dynamics  # the exact dynamics, with the same parameters
     _exact: Dynamics  # with the numbers by which terms are chosen
     _recipe: Mapping[str, Any]  # the arguments of the subclass
 
@@ -149,17 +148,18 @@ class SimplifiedDynamics(Dynamics):
         self._source = model if isinstance(model, Dynamics) else None
         if isinstance(model, Dynamics):
             self._take(model, options)
-            model = self.nominal
+            exact, model = model, self.nominal
         else:
             super().__init__(model, **options)
-            if self.nominal.is_numeric:
-                self._reference = NewtonEuler(self._given, **(options | Options(wrenches=None)))
+            exact = None
         if not self.nominal.is_numeric:
             raise UnsupportedError(
                 f"{self.tree.name}: its constants are formulas of symbols without values, and terms are chosen by "
                 "numbers; give numbers, and parameters for what varies, or take NewtonEuler"
             )
-        self._exact = self._reference.at().under()
+        if exact is None:
+            exact = NewtonEuler(self._given, **(options | Options(wrenches=None)))
+        self._exact = exact.at().under()
         tree = self._exact.tree
         joints = series.joints_of(tree)
         self.limits = limits_of(model, tree, joints, tau_max=tau_max, v_max=v_max, a_max=a_max, q_range=q_range)
@@ -183,7 +183,7 @@ class SimplifiedDynamics(Dynamics):
             raise ArgumentError(
                 f"{type(self).__name__}: {exact.tree.name} is given with options of its own; give it none beside them"
             )
-        self._reference, self._given, self.clean, self.changes = exact, exact._given, exact.clean, exact.changes
+        self._given, self.clean, self.changes = exact._given, exact.clean, exact.changes
         self.nominal = exact.nominal
         self._set_up(options, ())
         self.parameters, self.tree, self.forces, self.nominal = (
@@ -283,7 +283,8 @@ class SimplifiedDynamics(Dynamics):
         integer("check: samples", samples, 1)
         rng, nv = np.random.default_rng(seed), self.tree.nv
         p_columns = self._values_of("check", p)
-        exact, own = (BatchFunction(each.under().inverse_dynamics, nv) for each in (self._reference, self))
+        robot = self.under()
+        exact, own = (BatchFunction(each.inverse_dynamics, nv) for each in (robot._exact_at_p, robot))
         largest, largest_tau, squares, squares_tau = np.zeros((4, nv))
         for done in range(0, samples, _BATCH):
             n = min(_BATCH, samples - done)
@@ -351,6 +352,14 @@ class SimplifiedDynamics(Dynamics):
     def _weighed(self) -> tuple[tuple[Dynamics, Matrix], ...]:
         """Robots whose weight is added to the kept terms, and what is added to their energy."""
         return tuple((self._robot_of(tree), constant) for tree, constant in self._variation.weighed)
+
+    @cached_property
+    def _exact_at_p(self) -> Dynamics:
+        """The exact dynamics with the parameters, force elements and wrenches of this robot."""
+        robot = self._exact._on(self.tree)
+        robot.parameters, robot.forces = self.parameters, self.forces
+        robot.external_wrenches = self.external_wrenches
+        return robot
 
     def _robot_of(self, tree: Tree) -> Dynamics:
         """The exact dynamics of a tree whose symbols are the parameters; of rigid links by the smallest graph."""
