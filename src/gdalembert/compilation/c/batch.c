@@ -70,9 +70,10 @@ static inline __attribute__((always_inline)) void from_vectors(const V* y, const
 }
 
 /* Where the states lie side by side, some vectors are read and written together, the entries one after the other: each
-   is far from the next, and touched once for several lines of memory. TILE vectors fit into the first cache, or are one
-   line. */
-enum { FIRST_CACHE = 16384, LINE = 64 / sizeof(V), FITTING = FIRST_CACHE / (sizeof(V) * (X + Y + 1)) };
+   is far from the next, and touched once for several lines of memory. TILE vectors fit into a part of the second cache, or
+   are one line. */
+enum { FIRST_CACHE = 16384, SECOND_CACHE = 65536, LINE = 64 / sizeof(V) };
+enum { FITTING = SECOND_CACHE / (sizeof(V) * (X + Y + 1)) };
 enum { TILE = FITTING > 16 ? 16 : FITTING > LINE ? FITTING : LINE };
 
 static void to_tile(const REAL* from, casadi_int next, casadi_int n, V* x, casadi_int count) {
