@@ -12,26 +12,18 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from gdalembert.compilation.compiled_function import CompiledFunction
 from gdalembert.compilation.compiled_function import compile as compiled_function
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blocks
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.program import SolutionWarning
 from gdalembert.nlp.step_code import arrays_read, step_code
-from gdalembert.ocp.real_time_stages import (
-    NEXT,
-    WEIGHTS,
-    Layout,
-    PathAtParameters,
-    RealTimeProblem,
-    Stages,
-    is_of_interval,
-)
+from gdalembert.ocp.real_time_paths import LimitedPaths, PathAtParameters, is_of_interval
+from gdalembert.ocp.real_time_stages import NEXT, WEIGHTS, Layout, RealTimeProblem, Stages
 from gdalembert.ocp.solution import (
     Accuracy,
     FollowedPath,
@@ -102,33 +94,6 @@ def _layouts(problems: Sequence[RealTimeProblem]) -> list[Layout]:
         owned.append(own)
     count = places[-1][1].stop if places else 0
     return [Layout(driven, selection, fixed, count, own) for own in owned]
-
-
-class LimitedPaths(NamedTuple):
-    """The paths of a problem, and by how much each is exceeded at an instant, of the arrays of the plan.
-
-    Attributes:
-        names: of the paths.
-        inside, outside: those that have a, u or forces, and so no value at the end; and the others.
-    """
-
-    names: tuple[str, ...]
-    excess: CompiledFunction
-    arrays: list[Array]
-    inside: list[int]
-    outside: list[int]
-
-    def inputs(self, first: int, end: int) -> list[Array]:
-        """A copy of the arrays from one instant to another."""
-        return [x[first : end + 1].copy() if x.ndim > 1 else x.copy() for x in self.arrays]
-
-    def violations(self, inputs: Sequence[Array], *, measured: bool) -> dict[str, float]:
-        """Of these arrays; ``measured``: q and v at their first instant are measured, which no plan changes."""
-        beyond = self.excess.batch(*inputs)
-        beyond[-1, self.inside] = 0.0
-        if measured:
-            beyond[0, self.outside] = 0.0
-        return dict(zip(self.names, beyond.max(axis=0, initial=0.0).tolist(), strict=True))
 
 
 class RealTimeSteps(ABC, Generic[Planned]):

@@ -33,6 +33,7 @@ from gdalembert.model.configuration import difference, integrate, integrate_deri
 from gdalembert.ocp.ends import End
 from gdalembert.ocp.initial import Initial
 from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
+from gdalembert.ocp.real_time_paths import PathOfParameters, is_of_interval
 from gdalembert.ocp.solution import FollowedPath
 from gdalembert.ocp.squares import Square, squares
 from gdalembert.ocp.steps import free_rates
@@ -45,46 +46,6 @@ WEIGHTS = 4
 """Of instants of the grid, of midpoints, and of the end; and infinity at the end, which has no interval to limit."""
 NEXT = "_next"
 """What the name of an array ends with that begins with its next row: the parameter at the end of an interval."""
-
-
-class PathOfParameters(NamedTuple):
-    """A path of q and v, whose limits, and whose other inputs, are those of parameters.
-
-    Attributes:
-        graph: the expression. ``limits``: its two limits, by parameters. ``names``: of its other inputs.
-    """
-
-    graph: ca.Function
-    limits: ca.Function
-    names: tuple[str, ...]
-
-    @property
-    def parameters(self) -> list[str]:
-        """All that the path depends on."""
-        return [*self.limits.name_in(), *self.names]
-
-    @classmethod
-    def of(cls, path: FollowedPath, symbols: Mapping[str, ca.MX]) -> PathOfParameters:
-        limits = [ca.MX(ca.DM(x)) if isinstance(x, np.ndarray) else x for x in (path.lower, path.upper)]
-        named = {name: x for name, x in symbols.items() if any(ca.depends_on(limit, x) for limit in limits)}
-        graph = ca.Function("limits", list(named.values()), limits, list(named), ["lower", "upper"])
-        return cls(path.graph, graph, tuple(path.constants))
-
-
-class PathAtParameters(NamedTuple):
-    """A path at values of its parameters, a column for each instant of the grid, of some of these instants."""
-
-    path: PathOfParameters
-    values: Mapping[str, Array]
-    instants: slice
-
-    def excess(self, t: Array, q: Array, v: Array, grid: Array) -> float:
-        """The largest violation by a motion, a row for each time."""
-        graph, limits, names = self.path
-        lower, upper = (x.full().ravel() for x in limits.call([self.values[name] for name in limits.name_in()]))
-        constants = {name: self.values[name].reshape(len(self.values[name]), -1) for name in names}
-        own = {name: x[:, self.instants] if x.shape[1] > 1 else x for name, x in constants.items()}
-        return FollowedPath(graph, lower, upper, own).excess(t, q, v, grid)
 
 
 class RealTimeProblem(NamedTuple):
@@ -142,11 +103,6 @@ class RealTimeProblem(NamedTuple):
         """An expression of parameters, with those that it has as inputs."""
         named = {name: x for name, x in self.parameters.symbols.items() if ca.depends_on(expression, x)}
         return ca.Function("value", list(named.values()), [expression], list(named), ["value"])
-
-
-def is_of_interval(graph: ca.Function) -> bool:
-    """Whether an expression has what an interval has, and the end of a motion has not."""
-    return bool({"a", "u", "forces"} & set(graph.name_in()))
 
 
 class Layout(NamedTuple):
