@@ -7,8 +7,8 @@ A robot follows a reference: easily, where limits hold, and kicked. Each solver 
 and is called from Python: ``problem.solver("rti")``, with three iterations a tick, and ``problem.solver("ipopt")`` with
 compiled stages. Loops are repeated, and the time of a tick is the least over the rounds, of the processor. Quadratic
 programs of the loops are solved by HPIPM and PIQP too (:mod:`benchmarks.real_time.programs`). With ``--crocoddyl``,
-the Python of an environment with crocoddyl 3.0.1 and pin 3.4.0 makes ticks of the standing quadruped. The page and the
-figure go to ``benchmarks/results``.
+the Python of an environment with crocoddyl 3.0.1 and pin 3.4.0 makes ticks of the arm and of the standing quadruped in
+the same loops. The page and the figure go to ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import argparse
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,13 +39,14 @@ SECONDS_OF_IPOPT = 20.0
 
 class Loop(NamedTuple):
     """Of each tick: seconds of the processor, the tracking error, the largest part of a limit that u takes, whether a
-    limit of u or v holds in the plan, whether it was solved."""
+    limit of u or v holds in the plan, whether it was solved, and by how much forces leave their pyramids."""
 
     seconds: Array
     errors: Array
     used: Array
     held: Array
     solved: Array
+    friction: Array
 
 
 def loop(task: Task, solver: Any, motion: Motion, ticks: int, see: Any = None) -> Loop:
@@ -72,7 +74,9 @@ def loop(task: Task, solver: Any, motion: Motion, ticks: int, see: Any = None) -
             for x, limit in ((part.u, bounds.u_upper), (part.v, bounds.v_upper))
         )
         used = float(np.max(np.abs(u[driven]) / bounds.u_upper[driven]))
-        found.append((seconds, task.error(t, motion, q), used, held, plan.solved))
+        beyond = [x for part in parts for name, x in part.violations.items() if name.startswith("friction")]
+        seconds = getattr(plan, "seconds", seconds)  # of a process of its own
+        found.append((seconds, task.error(t, motion, q), used, held, plan.solved, max(beyond, default=0.0)))
         q, v = task.moved(t, q, v, u)
         kick = motion.kick * rng.normal(size=len(v))
         if (k + 1) % KICKS_EVERY == 0 and np.any(kick):
@@ -92,30 +96,37 @@ class Row(NamedTuple):
         return float(1e3 * np.sqrt(np.mean(self.loops[name].errors[self.task.skipped :] ** 2)))
 
 
-def measure(tasks: Sequence[type[Task]], rounds: int, ticks: int) -> tuple[list[Row], list[programs.Comparison]]:
-    """All loops, and the quadratic programs of those that have limits to hold."""
+def measure(
+    tasks: Sequence[type[Task]], rounds: int, ticks: int, python: str | None = None
+) -> tuple[list[Row], list[programs.Comparison]]:
+    """All loops, and the quadratic programs of those of rti; ``python`` is that of an environment with crocoddyl."""
     rows, compared = [], []
     for kind in tasks:
         task = kind()
         solvers = {RTI: task.solver("rti")} | ({} if kind is Trot else {IPOPT: task.solver("ipopt")})
+        with ExitStack() as stack:
+            if python is not None and kind in crocoddyl.TASKS:
+                solvers[crocoddyl.NAME] = stack.enter_context(crocoddyl.Peer(python, task))
+            for case, motion in task.cases.items():
+                rows.append(Row(task, case, _loops(task, solvers, motion, rounds, ticks)))
+                print(_cells(rows[-1]), flush=True)
         for case, motion in task.cases.items():
-            own: dict[str, list[Loop]] = {name: [] for name in solvers}
-            for _ in range(rounds):
-                for name, solver in solvers.items():
-                    if name == IPOPT and sum(each.seconds.sum() for each in own[name]) > SECONDS_OF_IPOPT:
-                        continue
-                    own[name].append(loop(task, solver, motion, int(ticks * task.longer)))
-            loops = {
-                name: each[0]._replace(seconds=np.min([one.seconds for one in each], axis=0))
-                for name, each in own.items()
-            }
-            rows.append(Row(task, case, loops))
-            print(_cells(rows[-1]), flush=True)
             kept: list[programs.Program] = []
             loop(task, solvers[RTI], motion, ticks, lambda solver, kept=kept: kept.append(programs.of(solver)))
-            compared.append(programs.compare(f"{task.title}, {case}", kept[1 :: max(1, ticks // 20)]))
+            compared.append(programs.compare(f"{task.title}, {case}", kept[1:]))
             print(compared[-1], flush=True)
     return rows, compared
+
+
+def _loops(task: Task, solvers: Mapping[str, Any], motion: Motion, rounds: int, ticks: int) -> dict[str, Loop]:
+    """By solver, with the fastest of all ticks."""
+    own: dict[str, list[Loop]] = {name: [] for name in solvers}
+    for _ in range(rounds):
+        for name, solver in solvers.items():
+            if name == IPOPT and sum(each.seconds.sum() for each in own[name]) > SECONDS_OF_IPOPT:
+                continue
+            own[name].append(loop(task, solver, motion, int(ticks * task.longer)))
+    return {name: each[0]._replace(seconds=np.min([one.seconds for one in each], axis=0)) for name, each in own.items()}
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -197,8 +208,8 @@ def main() -> None:
     parser.add_argument("--ticks", type=int, default=TICKS, metavar="N", help="length of the loops")
     parser.add_argument("--crocoddyl", metavar="PYTHON", help="of an environment that has it")
     given = parser.parse_args()
-    rows, compared = measure(TASKS, given.rounds, given.ticks)
-    text = report(rows, compared, crocoddyl.section(given.crocoddyl, given.ticks), given.rounds, given.ticks)
+    rows, compared = measure(TASKS, given.rounds, given.ticks, given.crocoddyl)
+    text = report(rows, compared, crocoddyl.section(rows, given.crocoddyl), given.rounds, given.ticks)
     print(text)
     write("rti", text, lambda: draw(rows))
 

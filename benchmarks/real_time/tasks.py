@@ -53,7 +53,8 @@ class Task(ABC):
     """A robot with a reference: the base of the tasks, with INTERVALS intervals of ``interval`` seconds.
 
     Attributes:
-        title, interval, tick: the row of the tables, and the lengths of intervals and ticks [s].
+        title, robot: the row of the tables, and the name of the URDF. ``model``: of that.
+        interval, tick: the lengths of intervals and ticks [s].
         longer: than others its loop is, in ticks; ``skipped``: ticks at first that the tracking error does not count.
         degree: of the collocation of IPOPT.
         cases: the largest speed and size of the reference, and the standard deviation of kicks, by name.
@@ -61,6 +62,8 @@ class Task(ABC):
     """
 
     title: str
+    robot: str
+    model: pin.Model
     interval = tick = 0.05
     longer = 1.0
     skipped = 10
@@ -117,15 +120,17 @@ class Motion(NamedTuple):
 class PandaArm(Task):
     """A 7-dof arm that carries its flange along a curve, with all limits of the URDF."""
 
-    title = "Panda, all limits"
+    title, robot = "Panda, all limits", "panda7"
+    frame = "flange"
+    of_target, of_v, of_u = 100.0, 1e-2, 1e-6
     cases: ClassVar[Mapping[str, Motion]] = {EASY: Motion(), SATURATED: Motion(1.5, 2.5), KICKED: Motion(kick=0.3)}
     start = np.array([0, -0.6, 0, -2.2, 0, 1.6, 0.785])
 
     def __init__(self) -> None:
-        self.model = load("panda7")
+        self.model = load(self.robot)
         self.dyn = gd.NewtonEuler(self.model)
         self.bounds = ocp.Bounds.of(self.dyn, self.model)
-        self.place = gd.Kinematics(self.model).frame_placement("flange")
+        self.place = gd.Kinematics(self.model).frame_placement(self.frame)
         self._begin = self.place(self.start).full()[:3, 3]
         self.plant = self._plant(self.dyn, 1e-3)
 
@@ -139,8 +144,9 @@ class PandaArm(Task):
         made = ocp.Problem(self.dyn, self.interval * INTERVALS, INTERVALS, bounds=self.bounds, **options)
         made.start(made.parameter("q0", 7), made.parameter("v0", 7))
         made.parameter("target", 3, at="grid")
-        away = made.integral(lambda q, target: 100 * ca.sumsqr(self.place(q)[:3, 3] - target))
-        rest = made.integral(lambda v: 1e-2 * ca.sumsqr(v)) + made.integral(lambda u: 1e-6 * ca.sumsqr(u))
+        away = made.integral(lambda q, target: self.of_target * ca.sumsqr(self.place(q)[:3, 3] - target))
+        calm = made.integral(lambda v: self.of_v * ca.sumsqr(v))
+        rest = calm + made.integral(lambda u: self.of_u * ca.sumsqr(u))
         made.minimize(away + rest)
         made.guess(ocp.rest_to_rest(self.dyn, self.start, self.start, self.interval * INTERVALS))
         return made
@@ -188,7 +194,7 @@ class PastSphereFast(PastSphere):
 class FlexibleArm(Task):
     """Two flexible links with two modes each: the tip follows a line, with bounds of torques and joint speeds."""
 
-    title = "two flexible links, 4 modes"
+    title, robot = "two flexible links, 4 modes", "two_link_flexible"
     degree = 2
     skipped = 20
     cases: ClassVar[Mapping[str, Motion]] = {
@@ -199,7 +205,7 @@ class FlexibleArm(Task):
     most_torque, most_speed = 3.0, 2.0
 
     def __init__(self) -> None:
-        model = load("two_link_flexible")
+        self.model = model = load(self.robot)
         beams = {"link1": gd.Beam(1.0, 0.6, EI_z=10.0), "link2": gd.Beam(0.8, 0.45, EI_z=10.0)}
         shapes = gd.modes.hermite()
         links = {name: gd.FlexibleLink(beam, bending_y=shapes, modal_damping=0.01) for name, beam in beams.items()}
@@ -241,7 +247,7 @@ OF_U = 0.05
 class Standing(Task):
     """A quadruped on four feet, whose base moves and turns."""
 
-    title = "Solo 12 on four feet"
+    title, robot = "Solo 12 on four feet", "solo12"
     interval = tick = 0.02
     cases: ClassVar[Mapping[str, Motion]] = {
         EASY: Motion(),
@@ -252,7 +258,7 @@ class Standing(Task):
     friction, most_torque = 0.5, 1.2
 
     def __init__(self) -> None:
-        self.model = model = load("solo12")
+        self.model = model = load(self.robot)
         self.dyn, kin = gd.NewtonEuler(model), gd.Kinematics(model)
         self.difference, self.places = kin.difference, kin.frame_placements(FEET)
         self.start = pin.neutral(model)

@@ -36,14 +36,12 @@ def test_the_recorded_ticks_keep_their_bounds() -> None:
 
 def test_the_recorded_programs_cost_the_same() -> None:
     text = (RESULTS / "rti.md").read_text(encoding="utf-8").partition("## Their quadratic programs")[2]
-    rows = [
-        line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ") and "programs" not in line
-    ]
-    compared = [row for row in rows if len(row) == 8]
-    assert len(compared) == sum(len(task.cases) for task in TASKS)
-    for _, count, *_, solved, lower, _ in compared:
-        assert int(solved.split(",")[0]) == int(count)
-        assert float(lower) <= 1e-6
+    table = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line]
+    (head, _, *compared), count = table, sum(len(task.cases) for task in TASKS)
+    for row in compared[:count]:
+        cells = dict(zip(head, row, strict=True))
+        assert cells["solved"].split(",")[0] == cells["programs"].split(",")[0]
+        assert float(cells["lower cost than ours"]) <= 1e-6
 
 
 def test_the_recorded_random_problems_are_solved_or_told() -> None:
@@ -65,7 +63,7 @@ def test_the_reference_of_the_trot_moves_with_its_contacts() -> None:
 
 
 def test_without_its_environment_crocoddyl_is_not_measured() -> None:
-    assert "Not measured: no environment with crocoddyl was given" in crocoddyl.section(None, 10)
+    assert "Not measured: no environment with crocoddyl was given" in crocoddyl.section([], None)
 
 
 @pytest.mark.long
@@ -79,12 +77,30 @@ def test_a_loop_and_its_programs(kind: type, case: str) -> None:
     assert found.solved.all()
     assert found.used.max() <= 1
     compared = programs.compare(task.title, kept[1:12:3])
-    assert set(compared.solved.values()) == {4}
+    assert compared.solved == compared.programs == {programs.OURS: 4, programs.HPIPM: 4, programs.PIQP: 1}
+    assert all(0 < compared.seconds[name] <= compared.worst[name] for name in compared.solved)
+    assert f"| {1e6 * compared.worst[programs.HPIPM]:,.0f} |" in programs.section([compared])
     assert max(compared.below.values()) < 1e-6
     assert max(compared.above.values()) < 2e-5  # where theirs ends
     row = loops.Row(task, EASY, {loops.RTI: found})
     assert loops.draw([row]).axes[0].get_xscale() == "log"
     assert len(loops._cells(row)) == len(loops.HEAD)
+
+
+@pytest.mark.long
+@pytest.mark.system
+def test_crocoddyl_stands_beside_rti_in_every_case() -> None:
+    """In the loops of rti; a Python without it says so."""
+    task = PandaArm()
+    solver = task.solver("rti")
+    found = loops.loop(task, solver, task.cases[EASY], task.skipped + 2)
+    rows = [loops.Row(task, case, {loops.RTI: found, crocoddyl.NAME: found}) for case in task.cases]
+    head, _, *lines = crocoddyl.table(rows)
+    assert head.count("worst [µs]") == 2
+    assert [line.split("|")[1].strip() for line in lines] == [f"{task.title}, {case}" for case in task.cases]
+    assert all(" | 1.00 | " in line for line in lines)
+    with pytest.raises(SystemExit, match="ModuleNotFoundError: No module named 'crocoddyl'"):
+        crocoddyl.Peer(sys.executable, task)
 
 
 @pytest.mark.long
