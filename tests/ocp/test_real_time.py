@@ -16,7 +16,7 @@ import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.ocp.real_time import RealTimeSolver
-from gdalembert.ocp.squares import squares
+from tests.helpers.linkages import closed_four_bar, four_bar
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import slider
 
@@ -47,56 +47,6 @@ def by_ipopt(values: dict[str, Any], bounds: ocp.Bounds | None = None) -> tuple[
     """The same problem by ipopt: it is that of degree 1."""
     found = reaching(bounds=bounds, degree=1).solver("ipopt", {"ipopt.tol": 1e-11})(**values)
     return found.q, found.u
-
-
-# Squares
-
-
-def test_a_cost_is_taken_apart_into_squares() -> None:
-    x, w = ca.SX.sym("x", 3), ca.SX.sym("w")
-    cost = w * ca.sumsqr(x - 1) / 2 - (-((x[0] * x[1]) ** 2)) + ca.dot(x, x) + w**3 + 2 * (x[2] + w) ** 2
-    found = squares(cost, x, "the cost")
-    assert len(found) == 8
-    rest = cost - sum((each.weight * each.residual**2 for each in found), ca.SX(0))
-    graph = ca.Function("rest", [x, w], [rest])
-    one, other = (float(graph(point, 0.7)) for point in np.random.default_rng(0).normal(size=(2, 3)))
-    assert one == pytest.approx(other, abs=1e-12) == pytest.approx(0.7**3, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    "cost",
-    [
-        lambda e, w: e.T @ ca.diag(w) @ e,
-        lambda e, w: ca.bilin(ca.diag(w) * 2, e, e),
-        lambda e, w: (e[0] * 3) * e[0] + w[1] * (2 * e[1]) * (-e[1]) * -1,
-        lambda e, w: (w[0] * e[0]) * (e[0] / w[1]) + e[0] * e[1] * e[1] * e[0],
-        lambda e, w: ca.sumsqr(ca.DM([[2, 0], [1, 3]]).T @ e),
-    ],
-)
-def test_weights_are_written_in_many_ways(cost: Callable[[ca.SX, ca.SX], ca.SX]) -> None:
-    x, w = ca.SX.sym("x", 2), ca.SX.sym("w", 2)
-    written = cost(x - 1, w)
-    found = squares(written, x, "the cost")
-    graph = ca.Function(
-        "rest",
-        [x, w],
-        [written, sum((w * s**2 for w, s in found), ca.SX(0)), ca.vertcat(*(each.weight for each in found))],
-    )
-    one, other, weights = graph([0.3, -0.7], [0.5, 0.9])
-    assert float(one) == pytest.approx(float(other), rel=1e-14)
-    assert np.all(weights.full() > 0)
-    assert len(found) == 2
-
-
-@pytest.mark.parametrize(
-    "term", [lambda x: x[0] * x[1], lambda x: ca.norm_2(x), lambda x: ca.exp(x[1]), lambda x: -3 * x[0] ** 2]
-)
-def test_what_is_no_square_is_refused(term: Callable[[ca.SX], ca.SX]) -> None:
-    x = ca.SX.sym("x", 2)
-    with pytest.raises(
-        UnsupportedError, match=r"^rti: the cost is no sum of squares of q, v, a, u and forces; write one"
-    ):
-        squares(ca.sumsqr(x) + term(x), x, "the cost")
 
 
 # The optimum
@@ -397,6 +347,42 @@ def test_numbers_that_overflow_leave_the_last_plan() -> None:
     assert solver(**values).solved
     with pytest.raises(ocp.OptimizationError):
         reaching().solver("rti")(**values | {"v0": [1e200, 0.0]})
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(("name", "far"), [("target", 1e200), ("weight", 1e308)])
+def test_costs_beyond_the_largest_number_are_finite(name: str, far: float) -> None:
+    """With a plan, and without one."""
+    solver, values = reaching().solver("rti"), numbers()
+    solver(**values)
+    outlandish = values | {name: np.full(np.shape(values[name]), far)}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        plans = [solver(**outlandish)]
+    assert [str(each.message) for each in told] == ["two_link_arm: the step is not finite; the last plan stands for it"]
+    with pytest.raises(ocp.OptimizationError, match="'Invalid_Number_Detected'") as error:
+        reaching().solver("rti")(**outlandish)
+    plans.append(error.value.solution)
+    for plan in plans:
+        assert plan.cost > 1e299
+        assert np.isfinite([plan.cost, *plan.stats.values(), *plan.violations.values()]).all()
+        assert all(np.isfinite(x).all() for x in (plan.q, plan.v, plan.u, *plan.stages))
+
+
+@pytest.mark.system
+def test_a_plan_says_how_far_its_loop_opens() -> None:
+    """Steps keep velocities alone: it opens by the error of steps; here from a start that is a number."""
+    dyn = gd.NewtonEuler(four_bar(), actuation=np.eye(3)[:, :1])
+    con = gd.ConstrainedDynamics(dyn, [gd.Loop("coupler end", "rocker end", rows=("x", "y"))])
+    problem = ocp.Problem(con, 0.4, 10)
+    problem.start(closed_four_bar(0.5))
+    goal = problem.integral(lambda q: 100 * (q[0] - 0.9) ** 2)
+    problem.minimize(goal + problem.integral(lambda u: 1e-2 * u**2))
+    plan = problem.solver("rti")()
+    gaps = [np.abs(con.residual(q.T).full()).max() for q in (plan.q, plan.stages.q)]
+    assert 1e-5 < plan.constraint_drift < 1e-2
+    assert plan.constraint_drift == pytest.approx(max(gaps), rel=1e-12)
+    assert f"contacts and loops by {plan.constraint_drift:.1e} between" in str(plan)
 
 
 @pytest.mark.system

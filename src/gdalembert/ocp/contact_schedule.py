@@ -12,7 +12,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.ocp.joined import PhasesSolution, RealTimePhasesSolution
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import own_values
-from gdalembert.ocp.real_time import RealTimeSteps
+from gdalembert.ocp.real_time import RealTimeSteps, finite
 from gdalembert.ocp.real_time_stages import RealTimeProblem
 
 
@@ -182,5 +182,5 @@ class ContactScheduleSolver(RealTimeSteps[PhasesSolution]):
             named = {f"phase {k}: {name}": x for k, each in enumerate(phases, 1) for name, x in each.violations.items()}
             return {"constraint_violation": max(named.values()), "violations": named}
 
-        found = {"phases": tuple(phases), "impulses": tuple(impulses), "cost": self._steps.cost}
+        found = {"phases": tuple(phases), "impulses": tuple(impulses), "cost": finite(self._steps.cost)}
         return RealTimePhasesSolution.of(self._outcome(solved=solved) | found, deferred)

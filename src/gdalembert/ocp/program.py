@@ -22,7 +22,7 @@ from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stagewise import ChangeOfVariables, StagewiseProgram
 from gdalembert.ocp import solution as solutions
 from gdalembert.ocp.constraints import CLOSED, MOTION, Constraints
-from gdalembert.ocp.ends import End, constraint_residual
+from gdalembert.ocp.ends import End
 from gdalembert.ocp.parameters import Inputs
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, OptimizationError, Solution
 from gdalembert.ocp.transcription import Stages, TranscribedMotion
@@ -63,8 +63,6 @@ class Part:
         outputs = {"x": motion.x, "t": motion.t, "u": motion.u, "p": motion.parameters.p, "cost": opti.f}
         outputs |= {f"stages_{name}": value for name, value in motion.stages._asdict().items()}
         outputs |= {"violations": ca.vertcat(*violations.values()), "largest": largest}
-        if len(motion.system.places):
-            outputs["drift"] = ca.norm_inf(constraint_residual(motion, ca.vertcat(motion.stages.q, motion.stages.v)))
         for name, path in self._paths.items():
             outputs[f"{name} lower"], outputs[f"{name} upper"] = ca.MX(path.lower), ca.MX(path.upper)
             outputs |= {f"{name} {key}": value for key, value in path.constants.items()}
@@ -110,7 +108,6 @@ class Part:
             stages=Stages(*(found[f"stages_{name}"].T for name in Stages._fields)),
             constraint_violation=max(float(found["largest"][0, 0]), named.get(CLOSED, 0.0)),
             length_violation=float(np.abs(lengths(q, blocks) - 1).max(initial=0)),
-            constraint_drift=float(found["drift"][0, 0]) if "drift" in found else 0.0,
             violations=named,
             stats=dict(stats),
             accuracy=Accuracy(motion.system, motion.bounds, motion.control, t, states, u, p, paths),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -74,6 +75,11 @@ def _is_equation(path: FollowedPath) -> bool:
     return all(isinstance(each, np.ndarray) for each in (path.lower, path.upper)) and bool(
         np.any(path.lower == path.upper)
     )
+
+
+def finite(x: float) -> float:
+    """A number; the largest in place of one that is beyond it, or of none."""
+    return min(max(x, -sys.float_info.max), sys.float_info.max) if x == x else sys.float_info.max
 
 
 def _layouts(problems: Sequence[RealTimeProblem]) -> list[Layout]:
@@ -327,7 +333,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
             x_0[:nq], x_0[nq:] = (self._given[name] for name in self._plain)
         else:
             values = self._first.parameters.values
-            x_0[:] = self._start(*(values[name] for name in self._start.name_in())).full().ravel()
+            x_0[:] = self._start.call([values[name] for name in self._start.name_in()])[0].full().ravel()
         given = x_0.tolist()
         if any(abs(math.hypot(*given[start:stop]) - 1) > UNIT_ERROR for _, start, stop in self._blocks):
             check_unit_lengths("solver: q of start", x_0[:nq], self._tree)
@@ -354,7 +360,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
         """The plan as it is now."""
 
     def _outcome(self, *, solved: bool) -> dict[str, Any]:
-        stats = self._steps.found
+        stats = {name: finite(x) for name, x in self._steps.found.items()}
         unsolved = _CAPPED if _UNMET < stats["infeasibility"] < 1 else _FAILED
         return {
             "status": STATUS if solved else unsolved,
@@ -407,16 +413,15 @@ class RealTimeSteps(ABC, Generic[Planned]):
                 "stages": stages,
                 "constraint_violation": max(found.values()),
                 "length_violation": float(np.abs(lengths(x, self._blocks) - 1).max()) if self._blocks else 0.0,
-                "constraint_drift": 0.0,
                 "violations": found,
-                "accuracy": Accuracy(motion.system, motion.bounds, "constant", t, x, u, p, paths),
+                "accuracy": Accuracy(motion.system, motion.bounds, "constant", t, x, u, p, paths, False),
             }
 
         at_once = self._outcome(solved=solved) | {
             "dyn": motion.dyn,
             "bounds": motion.bounds,
             "control": "constant",
-            "cost": float(self._steps.arrays["cost"][first : end + int(last)].sum()),
+            "cost": finite(float(self._steps.arrays["cost"][first : end + int(last)].sum())),
             "t": t,
             "q": x[:, :nq],
             "v": x[:, nq:],
@@ -464,7 +469,8 @@ class RealTimeSolver(RealTimeSteps[Solution]):
             The plan, with the status ``"Real_Time_Iteration"`` and the cost before the step; ``stats`` has the size of
             the step, and what the interior point left of its gap and of violations (0 to 1). If more than a half of
             these is left, it is ``solved=False``; if the step is not finite, or a million times as large as the plan,
-            the last plan, shifted, stands for it.
+            the last plan, shifted, stands for it. The largest number stands for a cost beyond it, as of a target at
+            1e200.
 
         Raises:
             UnknownNameError, ArgumentTypeError, ArgumentError: if a value cannot be used, or is missing.

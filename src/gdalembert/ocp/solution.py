@@ -68,7 +68,10 @@ class ExcessOfPath(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Accuracy:
-    """A solution (t, x, u: a row for each instant of the grid) beside finer steps, which are taken when asked for."""
+    """A solution (t, x, u: a row for each instant of the grid) beside finer steps, which are taken when asked for.
+
+    ``closes``: whether contacts and loops are asked to hold at these instants.
+    """
 
     system: System
     bounds: Bounds
@@ -78,6 +81,7 @@ class Accuracy:
     u: Array
     p: Array
     paths: Mapping[str, ExcessOfPath]
+    closes: bool = True
 
     @property
     def step_error(self) -> float:
@@ -136,8 +140,6 @@ class Solution(Outcome):
             (nc), as of :class:`~gdalembert.ConstrainedDynamics`.
         constraint_violation: the largest of any equation or inequality of the problem, yours included.
         length_violation: the largest deviation of the length of a quaternion, or of a pair (cos, sin), from one.
-        constraint_drift: the largest residual of contacts and loops at the stages [m, rad], between the instants of the
-            grid, where they hold.
         violations: by name, the largest violation of each kind of equations and inequalities of the problem; of all
             constraints of ``problem.opti`` by ``"opti.subject_to"``.
         accuracy: the comparison with finer steps, from which :attr:`step_error` and :attr:`excess` come.
@@ -158,7 +160,6 @@ class Solution(Outcome):
     p: Array
     stages: Stages
     length_violation: float
-    constraint_drift: float
     accuracy: Accuracy
     corrections: dict[str, float] = field(default_factory=dict)
 
@@ -179,6 +180,18 @@ class Solution(Outcome):
         It counts between the instants of the grid too, where it is above 1e-6; it is computed when first asked for.
         """
         return self.accuracy.excess
+
+    @cached_property
+    def constraint_drift(self) -> float:
+        """The largest residual of contacts and loops at the stages, between the instants of the grid [m, rad].
+
+        Of a real-time plan, which keeps velocities alone, it counts at the grid too. Contacts without an anchor have
+        none. It is computed when first asked for.
+        """
+        states = np.hstack([self.stages.q, self.stages.v])
+        if not self.accuracy.closes:
+            states = np.vstack([self.accuracy.x, states])
+        return self.accuracy.system.drift(states, self.p)
 
     @property
     def duration(self) -> float:

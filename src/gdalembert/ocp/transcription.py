@@ -78,6 +78,12 @@ class System:
         if not self.con.nc:
             _ = self.finer
 
+    def drift(self, x: Array, p: Array) -> float:
+        """The largest residual of contacts and loops that are anchored, at states [q; v] (rows) [m, rad]."""
+        if not len(self.places):
+            return 0.0
+        return float(np.abs(self.places.residual(x.T, *columns(p, len(x))).full()).max())
+
     @property
     def states(self) -> int:
         """The number of entries of q and v that are states."""
