@@ -20,6 +20,7 @@ from benchmarks.graph_size import scaling, sizes
 from benchmarks.optimal_control import panda as optimal_control
 from benchmarks.optimal_control import receding_horizon, solvers
 from benchmarks.speed import batch, compiled, speed
+from gdalembert.ocp.squares import squares
 from tests.helpers import models
 
 pytestmark = pytest.mark.extras
@@ -439,6 +440,23 @@ def test_all_ways_of_a_tick_solve_the_same_problem() -> None:
     rows, known = rows_of(receding_horizon.report(found)), recorded("receding_horizon")
     assert [name for name in found if name not in rows or name not in known] == []
     assert found[receding_horizon.OURS][1].iterations <= found[receding_horizon.COLD][1].iterations
+
+
+def test_the_cost_of_a_receding_horizon_is_a_sum_of_squares() -> None:
+    """Of 6 entries of a pose, 6 velocities and 6 torques, with nothing left over, for the solver "rti"."""
+    problem, found, total, written = receding_horizon.Task(robots.load("ur5")).problem()._for_real_time(), [], 0, 0
+    inputs = {"q": 6, "v": 6, "u": 6, "target": 6}
+    known = {name: ca.SX.sym(name, size) for name, size in inputs.items()}
+    for weight, graph, _ in problem.terms:
+        term = float(weight) * graph.expand()(*(known[name] for name in graph.name_in()))
+        own = squares(term, ca.vertcat(*(known[name] for name in "qvu")), "the cost")
+        found += own
+        written, total = written + term, total + sum(w * s**2 for w, s in own)
+    assert len(found) == 18
+    both = ca.Function("both", list(known.values()), [written, total])
+    for point in np.random.default_rng(0).normal(size=(5, 4, 6)):
+        one, other = both(*point)
+        assert float(one) == pytest.approx(float(other), rel=1e-12)
 
 
 def test_the_recorded_receding_horizon() -> None:

@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import gdalembert as gd
 from gdalembert.errors import UnsupportedError
 from gdalembert.ocp.squares import squares
 from tests.helpers.models import relative_error
@@ -92,6 +93,21 @@ def test_parameters_weigh_matrices() -> None:
     assert len(found) == 7
     one, other = graph([0.3, -0.2, 0.5, 0.1], [0.7, 0.4])
     assert float(one) == pytest.approx(float(other), rel=1e-12)
+
+
+def test_a_panda_that_follows_a_pose_has_26_squares() -> None:
+    """Of 3 entries of a position, 9 of a rotation, 7 velocities and 7 torques; the cost is their sum, nothing else."""
+    place = gd.Kinematics(gd.load_urdf("panda7", check="off")).frame_placement("flange")
+    motion, target = ca.SX.sym("x", 21), ca.SX.sym("target", 12)
+    here = place(motion[:7])
+    away = ca.sumsqr(here[:3, 3] - target[:3]) + 0.05 * ca.sumsqr(ca.vec(here[:3, :3]) - target[3:])
+    cost = 100 * away + 1e-2 * ca.sumsqr(motion[7:14]) + 1e-6 * ca.sumsqr(motion[14:])
+    found = squares(cost, motion, "the cost")
+    assert len(found) == 26
+    both = ca.Function("both", [motion, target], [cost, sum((w * s**2 for w, s in found), ca.SX(0))])
+    for point in np.random.default_rng(0).normal(size=(5, 33)):
+        one, other = both(point[:21], point[21:])
+        assert float(one) == pytest.approx(float(other), rel=1e-12)
 
 
 @pytest.mark.parametrize(
