@@ -24,6 +24,7 @@ from gdalembert.cli.main import _parser, main
 from gdalembert.dynamics.dynamics import REGISTRY
 from gdalembert.export import FORMATS, derive
 from gdalembert.export.formats import formats_of
+from gdalembert.model.load_urdf import robot_folder
 from gdalembert.spatial.instructions import count
 from tests.helpers.paths import ROOT
 from tests.helpers.sets import quick, with_extras
@@ -130,6 +131,32 @@ def test_info_as_json(capsys: Capture) -> None:
     assert [limit["upper"] for limit in robot["limits"]] == [None] * 6 + model.upperPositionLimit[7:].tolist()
     assert [frame["name"] for frame in robot["frames"]] == [frame.name for frame in model.frames]
     assert robot["cleaning"]["change_in_tau"] >= 0
+
+
+def test_info_counts_what_rounded_angles_save(capsys: Capture, tmp_path: Path) -> None:
+    """Of a URDF that writes 1.5708: the instructions of the shipped one in place of its own."""
+    shipped = (robot_folder() / "puma560_3.urdf").read_text(encoding="utf-8")
+    path = tmp_path / "rough.urdf"
+    path.write_text(shipped.replace("1.5707963267948966", "1.5708"))
+    functions = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
+    models = [gd.load_urdf(path, check="off"), gd.load_urdf("puma560_3")]
+    before, after = ([getattr(gd.NewtonEuler(model), f).n_instructions() for f in functions] for model in models)
+    assert after[0] < 0.9 * before[0]
+    assert main(["info", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert "in 2 angles; with round_angles=0.0001, rotations of joints have 4 more zeros" in err
+    assert out.splitlines()[-1] == (
+        "--round-angles 0.0001 takes angles of joint2 for multiples of π/4 or π/6, which leaves instructions: "
+        + ", ".join(f"{b} of {a} in {name}" for name, a, b in zip(functions, before, after, strict=True))
+    )
+    assert main(["info", str(path), "--json", "--round-angles", "1e-3"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["angles"] == {
+        "tolerance": 1e-3,
+        "joints": ["joint2"],
+        "instructions": {name: list(each) for name, *each in zip(functions, before, after, strict=True)},
+    }
+    assert "round_angles" not in err
 
 
 def test_info_about_mimic_joints(capsys: Capture, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from gdalembert.dynamics.wrenches import REFERENCES, GivenIn
 from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.load_urdf import load_urdf
+from gdalembert.model.load_urdf import Check, load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.spatial.arrays import Array
 
@@ -25,12 +25,17 @@ def add_robot(parser: argparse.ArgumentParser, nargs: str | None = None) -> None
     parser.add_argument("robot", nargs=nargs, metavar="ROBOT", help="name of a shipped robot, or path of a URDF")
     parser.add_argument("--free-flyer", action="store_true", help="let the root link move freely")
     parser.add_argument("--no-mimic", action="store_true", help="let mimic joints move freely (mimic=False)")
+    text = "take angles within X rad of a multiple of π/4 or π/6 for that multiple (default: %(default)s)"
+    parser.add_argument("--round-angles", type=float, default=0.0, metavar="X", help=text)
 
 
-def load(robot: str, arguments: argparse.Namespace) -> pin.Model:
-    """One of the robots that are given."""
+def load(
+    robot: str, arguments: argparse.Namespace, check: Check = "warn", round_angles: float | None = None
+) -> pin.Model:
+    """One of the robots that are given; ``round_angles`` in place of ``--round-angles``."""
     root_joint = pin.JointModelFreeFlyer() if arguments.free_flyer else None
-    return load_urdf(robot, root_joint=root_joint, mimic=not arguments.no_mimic)
+    angle = arguments.round_angles if round_angles is None else round_angles
+    return load_urdf(robot, root_joint, not arguments.no_mimic, check, angle)
 
 
 def add_dynamics(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:

@@ -28,9 +28,13 @@ from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.limits import NO_LIMIT
-from gdalembert.model.load_urdf import load_urdf, robot_folder, robots
+from gdalembert.model.load_urdf import MEANT, load_urdf, robot_folder, robots
+from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.instructions import count
+
+_ROUNDED = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
+"""Functions whose instructions tell what rounding of angles saves."""
 
 
 def add_robots(parser: argparse.ArgumentParser) -> None:
@@ -58,6 +62,7 @@ def add_info(parser: argparse.ArgumentParser) -> None:
 def run_info(arguments: argparse.Namespace) -> int:
     """Print the joints, links, limits and frames of a robot, and which constants are rounded."""
     robot = description(load(arguments.robot, arguments), arguments.clean)
+    robot["angles"] = rounded_angles(arguments.robot, arguments)
     if arguments.json:
         print(json.dumps(robot, indent=2))
     else:
@@ -82,6 +87,31 @@ def description(model: pin.Model, clean: float) -> dict[str, Any]:
         "frames": [{"name": x.name, "type": x.type, "joint": names[x.joint], **_placement(x)} for x in tree.frames],
         "cleaning": {"tolerance": clean, "changes": changes, "change_in_tau": largest},
     }
+
+
+def rounded_angles(robot: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    """What ``--round-angles`` saves: the joints, and the instructions of Functions without and with it.
+
+    Where it is not given, with the tolerance that ``load_urdf`` tells. Where it changes no joint, nothing is counted.
+    """
+    tolerance = arguments.round_angles or MEANT
+    given, rounded = (load(robot, arguments, "off", each) for each in (0.0, tolerance))
+    pairs = zip(given.names, given.jointPlacements, rounded.jointPlacements, strict=True)
+    joints = [name for name, one, other in pairs if np.abs(one.homogeneous - other.homogeneous).max() > CLEANED]
+    both = [NewtonEuler(model, clean=arguments.clean) for model in (given, rounded) if joints]
+    counts = {name: [getattr(dynamics, name).n_instructions() for dynamics in both] for name in _ROUNDED if joints}
+    return {"tolerance": tolerance, "joints": joints, "instructions": counts}
+
+
+def about_rounded_angles(found: dict[str, Any]) -> str:
+    """The same in a sentence; "" if it changes no joint."""
+    if not found["joints"]:
+        return ""
+    counts = [f"{after} of {before} in {name}" for name, (before, after) in found["instructions"].items()]
+    return (
+        f"--round-angles {found['tolerance']:g} takes angles of {', '.join(found['joints'])} for multiples of π/4 or "
+        f"π/6, which leaves instructions: {', '.join(counts)}"
+    )
 
 
 def _joint(tree: Tree, joint: Joint, parent: str | None) -> dict[str, Any]:
@@ -152,6 +182,8 @@ def _print_robot(robot: dict[str, Any]) -> None:
     print(f"\ncleaning with tolerance {cleaning['tolerance']:g} changes {several(number, 'number', 'numbers')}{effect}")
     for change in cleaning["changes"]:
         print(f"  {change}")
+    if about := about_rounded_angles(robot["angles"]):
+        print(about)
 
 
 def _number(value: float | None) -> str:

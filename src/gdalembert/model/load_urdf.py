@@ -36,7 +36,7 @@ MAX_LINKS = 5000
 """Most links, and most joints."""
 MAX_NAME = 1000
 """Longest name."""
-_MEANT = 1e-4
+MEANT = 1e-4
 """Distance of an angle from a multiple of π/4 or π/6 that is taken for lack of digits [rad]."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TYPES = ("continuous", "fixed", "floating", "planar", "prismatic", "revolute")
@@ -276,8 +276,8 @@ class CheckedUrdf:
     Attributes:
         name: of the robot. ``text``: what the parser gets.
         armature: rotor inertia of each joint that has one [kg m², kg for a prismatic joint].
-        zeros: joints with angles that seem to be multiples of π/4 or π/6, and how many entries of their rotations would
-            then be 0.
+        rough: joints with angles that seem to be multiples of π/4 or π/6: how many, and how many entries of their
+            rotations would then be 0.
         negative: links whose own tensor has a negative principal moment [kg m²]; they are wrong only if the rigid
             body they are part of is.
         warnings: what is probably not meant: reason -> elements.
@@ -285,7 +285,7 @@ class CheckedUrdf:
 
     def __init__(self, data: str | bytes, source: str, name: str, mimic: bool, round_angles: float) -> None:
         self.source, self.mimic, self.round_angles = source, mimic, round_angles
-        self.zeros: dict[str, int] = {}
+        self.rough: dict[str, tuple[int, int]] = {}
         self.armature: dict[str, float] = {}
         self.negative: dict[str, float] = {}
         self.warnings: dict[str, list[str]] = {}
@@ -303,11 +303,13 @@ class CheckedUrdf:
         joints = [self.joint(joint, node, ET.SubElement(clean, "joint", name=joint)) for joint, node in nodes]
         check_mimic_joints(depth_first(list(links), joints, self.refuse), self.refuse)
         self.transmissions(root)
-        for where in self.zeros:
+        angles, zeros = (sum(each) for each in zip((0, 0), *self.rough.values(), strict=True))
+        for where in self.rough:
             self.warn(
                 where,
-                f"rpy misses a multiple of π/4 or π/6 by less than {_MEANT:g} rad; with round_angles={_MEANT:g}, "
-                f"rotations of joints have {sum(self.zeros.values())} more zeros, and graphs are smaller",
+                f"rpy misses a multiple of π/4 or π/6 by less than {MEANT:g} rad, in {angles} "
+                f"{'angle' if angles == 1 else 'angles'}; with round_angles={MEANT:g}, rotations of joints have "
+                f"{zeros} more zeros, and graphs are smaller: 'gdalembert info' counts their instructions",
             )
         self.text = ET.tostring(clean, encoding="unicode")
 
@@ -384,10 +386,11 @@ class CheckedUrdf:
                 self.refuse(where, "quat_xyzw is zero; give a unit quaternion")
         if "rpy" in given:
             rpy = given["rpy"] = [_rounded(angle, self.round_angles) for angle in given["rpy"]]
-            meant = [_rounded(angle, _MEANT) if abs(angle) > _MEANT else angle for angle in rpy]
+            meant = [_rounded(angle, MEANT) if abs(angle) > MEANT else angle for angle in rpy]
             zeros = _zeros(meant) - _zeros(rpy)
             if zeros > 0 and node.tag == "joint":
-                self.zeros[where] = zeros
+                missed = np.abs(np.subtract(meant, rpy)) > CLEANED
+                self.rough[where] = int(np.count_nonzero(missed)), zeros
         ET.SubElement(clean, "origin", {key: _text(*values) for key, values in given.items()})
 
     # Links.

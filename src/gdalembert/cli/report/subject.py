@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.cli.options import load
-from gdalembert.cli.tables import description
+from gdalembert.cli.tables import about_rounded_angles, description, rounded_angles
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import UrdfWarning
 from gdalembert.model.limits import NO_LIMIT
@@ -133,9 +133,12 @@ def read(arguments: Any) -> Subject:
         warnings.simplefilter("always", UrdfWarning)
         model = load(arguments.robot, arguments)
     remarks = tuple(str(each.message) for each in caught if issubclass(each.category, UrdfWarning))
+    if about := about_rounded_angles(rounded_angles(arguments.robot, arguments)):
+        remarks = (*remarks, about)
     given = repr(str(Path(arguments.robot).resolve()) if Path(arguments.robot).is_file() else arguments.robot)
     options = ", root_joint=pin.JointModelFreeFlyer()" if arguments.free_flyer else ""
     options += ", mimic=False" if arguments.no_mimic else ""
+    options += f", round_angles={arguments.round_angles!r}" if arguments.round_angles else ""
     line = f"model = gd.load_urdf({given}{options})"
     return Subject(
         arguments.robot, model, remarks, line, arguments.clean, arguments.plain, tuple(arguments.package_dir)
