@@ -15,6 +15,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.ocp import real_time
 from gdalembert.ocp.real_time import RealTimeSolver
 from tests.helpers.linkages import closed_four_bar, four_bar
 from tests.helpers.models import relative_error
@@ -386,10 +387,20 @@ def test_a_plan_says_how_far_its_loop_opens() -> None:
 
 
 @pytest.mark.system
-def test_first_steps_that_do_not_become_small_are_told() -> None:
-    """Towards a target out of reach, full steps without second derivatives of the cost go to and fro."""
+def test_first_steps_towards_a_target_out_of_reach_settle() -> None:
+    """Full steps without second derivatives of the cost go to and fro there; shorter ones find the optimum of IPOPT."""
     values = numbers() | {"target": np.full((2, 9), 30.0)}
-    with pytest.warns(ocp.SolutionWarning, match=r"two_link_arm: the last of 30 first steps is \S+ of the plan"):
+    plan, (q, _) = reaching().solver("rti")(**values), by_ipopt(values)
+    assert plan.solved
+    assert plan.stats["step"] < 1e-3
+    assert relative_error(plan.q, q) < 1e-3
+
+
+@pytest.mark.system
+def test_first_steps_that_do_not_become_small_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(real_time, "_FIRST_STEPS", 3)
+    values = numbers() | {"target": np.full((2, 9), 30.0)}
+    with pytest.warns(ocp.SolutionWarning, match=r"two_link_arm: the last of 3 first steps is \S+ of the plan"):
         plan = reaching().solver("rti")(**values)
     assert np.isfinite(plan.q).all()
     assert plan.stats["step"] > 1e-3
