@@ -495,8 +495,7 @@ class RealTimeSolver(RealTimeSteps[Solution]):
             OptimizationError: if the first step is such a one.
 
         Warns:
-            SolutionWarning: if it is not solved, or the first steps do not become small, as where a target is out of
-                reach.
+            SolutionWarning: if it is not solved, or the first steps do not become small.
         """
         return self._call(shift, guess, p, values)
 
