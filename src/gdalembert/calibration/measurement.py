@@ -29,7 +29,7 @@ from gdalembert.dynamics.frames import find_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.identification.least_squares import SPANNED, Combinations
-from gdalembert.model.configuration import check_unit_lengths, lengths, random_configuration, unit_blocks
+from gdalembert.model.configuration import check_unit_lengths, lengths, reached, unit_blocks
 from gdalembert.spatial import lie
 from gdalembert.spatial.algebra import Matrix, transform
 from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, numbers
@@ -273,8 +273,7 @@ class Measurement:
 
 @lru_cache(maxsize=_KEPT)
 def _random_configurations(kin: Kinematics) -> Array:
-    rng = np.random.default_rng(0)
-    return frozen([random_configuration(kin.tree, rng).full().ravel() for _ in range(_RANDOM_STATES)])
+    return frozen(reached(kin.tree, np.random.default_rng(0).normal(size=(_RANDOM_STATES, kin.tree.nv))))
 
 
 @lru_cache(maxsize=_KEPT)

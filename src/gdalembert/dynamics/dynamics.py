@@ -40,7 +40,7 @@ from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import ExternalWrenches, GivenIn, WrenchesByFrame
 from gdalembert.errors import ArgumentError, CleaningWarning
 from gdalembert.model.cleaning import Change, clean_tree
-from gdalembert.model.configuration import checked_configuration, random_configuration
+from gdalembert.model.configuration import checked_configuration, random_configuration, reached
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
@@ -310,11 +310,11 @@ class Dynamics(EquationsOfMotion, ABC):
             return 0.0
         if self._origin is not None:
             return self._origin[1][0].change_in_tau
-        own, rng = self.at().under(), np.random.default_rng(0)
+        own, nv = self.at().under(), self.tree.nv
         given = type(self)(self._given, **(self._arguments | Options(clean=0, parameters=None, wrenches=None)))
+        x, v, a = np.split(np.random.default_rng(0).normal(size=(100, 3 * nv)), 3, axis=1)
         worst = 0.0
-        for _ in range(100):
-            state = random_configuration(self.tree, rng), rng.normal(size=self.tree.nv), rng.normal(size=self.tree.nv)
+        for state in zip(reached(self.tree, x), v, a, strict=True):
             before = given.inverse_dynamics(*state).full()
             change = np.abs(own.inverse_dynamics(*state).full() - before).max()
             worst = max(worst, float(change / max(1.0, np.abs(before).max())))

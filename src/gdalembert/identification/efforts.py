@@ -18,7 +18,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.identification.experiment import Samples
 from gdalembert.identification.sensors import Sensors
-from gdalembert.model.configuration import random_configuration
+from gdalembert.model.configuration import reached
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import BatchFunction, function
 
@@ -49,7 +49,7 @@ class Efforts:
         self.names = (*dyn.parameters.names, *own_names)
         self.nominal = np.concatenate([dyn.parameters.values, np.zeros(len(own_names))])
         rng = np.random.default_rng(0)
-        q = np.array([random_configuration(tree, rng).full().ravel() for _ in range(_RANDOM_STATES)])
+        q = reached(tree, rng.normal(size=(_RANDOM_STATES, tree.nv)))
         v, a = (rng.normal(size=(_RANDOM_STATES, tree.nv)) for _ in range(2))
         width = self._s["wrenches"].numel() if "wrenches" in self._s else 0
         self.random_states = q, v, a, _RANDOM_WRENCH * rng.normal(size=(_RANDOM_STATES, width))

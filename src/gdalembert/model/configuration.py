@@ -46,6 +46,16 @@ def random_configuration(tree: Tree, rng: np.random.Generator) -> ca.DM:
     return reached
 
 
+def reached(tree: Tree, velocities: Array) -> Array:
+    """The configurations (N × nq) that are reached from the neutral one with velocities (N × nv) in unit time.
+
+    One graph for all of them: a configuration in numbers takes as long as the graph.
+    """
+    v = ca.SX.sym("v", tree.nv)
+    graph = ca.Function("reached", [v], [ca.densify(ca.SX(integrate(tree, neutral(tree), v)))])
+    return np.asarray(graph.map(len(velocities))(velocities.T).full().T)
+
+
 def unit_blocks(tree: Tree) -> Blocks:
     """The parts of q that have unit length; joints that mimic another have none of their own."""
     own = ((joint, joint.type.unit_length) for joint in tree.independent_joints)

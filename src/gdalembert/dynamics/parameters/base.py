@@ -26,7 +26,7 @@ from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
 from gdalembert.dynamics.parameters.groups import Inertia, ParameterGroup, selected
 from gdalembert.errors import UnsupportedError
-from gdalembert.model.configuration import random_configuration
+from gdalembert.model.configuration import reached
 from gdalembert.model.from_pinocchio import check_same_joints, read_tree
 from gdalembert.model.regrouping import PreparedTree, RegroupedTree, prepare
 from gdalembert.model.rounding import PRODUCT_ERROR, drop
@@ -237,11 +237,10 @@ def _independent(tree: PreparedTree, places: Sequence[Entry], any_gravity: bool)
     down = s["g"] if any_gravity else ca.DM(tree.gravity)
     tau = inverse_dynamics(replace(_with_entries(tree, places, s["p"]), gravity=entries(down)), s["q"], s["v"], s["a"])
     regressor = ca.Function("regressor", [s["q"], s["v"], s["a"], s["g"]], [ca.jacobian(tau, s["p"])])
-    rng, states = np.random.default_rng(0), []
-    for _ in range(_STATES):
-        state = random_configuration(tree, rng), *rng.normal(size=(2, tree.nv))
-        states.append(regressor(*state, _GRAVITY / tree.unit * rng.normal(size=3)).full())
-    y = np.vstack(states)
+    random = np.random.default_rng(0).normal(size=(_STATES, 3 * tree.nv + 3))
+    x, v, a, g = np.split(random, [tree.nv, 2 * tree.nv, 3 * tree.nv], axis=1)
+    states = zip(reached(tree, x), v, a, _GRAVITY / tree.unit * g, strict=True)
+    y = np.vstack([regressor(*state).full() for state in states])
     size = np.linalg.norm(y, axis=0)
     scale = np.where(size > _DEPENDENT * size.max(), size, np.inf)
     r: Array = np.linalg.qr(y / scale, mode="r")  # type: ignore[assignment]
