@@ -19,7 +19,7 @@ from gdalembert.dynamics.newton_euler.links import (
     Rotation,
     is_parallel,
     place,
-    rotations_of,
+    placement_of,
     turns_about_z,
 )
 from gdalembert.model.from_pinocchio import read_tree
@@ -72,8 +72,9 @@ def test_the_rotations_of_a_joint_are_its_placement(joint: str) -> None:
     tree = read_tree(model)
     q = ca.DM(states(model, np.random.default_rng(4), 1)[0][0])
     for k, own in enumerate(tree.joints):
-        turn, fixed = rotations_of(own, q)
+        turn, fixed, origin = placement_of(own, own.configuration(q))
         placed, _ = own.type.placement(own.configuration(q))
+        assert relative_error(origin, own.placement(q)[1]) < ROUNDING, k
         assert relative_error(matrix(fixed) @ matrix(turn), own.rotation @ ca.DM(placed).full()) < ROUNDING, k
         assert (turn is NO_TURN) == (not turns_about_z(own))
 
@@ -83,7 +84,7 @@ def test_parallel_axes_leave_a_turn_about_z() -> None:
     for angle, flipped in ((0.3, False), (0.0, True)):
         model.jointPlacements[1].rotation = np.diag([1.0, -1, -1]) if flipped else matrix(about_z(angle))
         joint = read_tree(model).joints[0]
-        _, fixed = rotations_of(joint, ca.DM(1, 1))
+        _, fixed, _ = placement_of(joint, ca.DM(1, 1))
         assert is_parallel(joint) == isinstance(fixed, AboutZ) == (not flipped)
         assert relative_error(matrix(fixed), joint.rotation) < ROUNDING
 

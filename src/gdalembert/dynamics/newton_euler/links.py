@@ -136,14 +136,18 @@ def is_parallel(joint: Joint) -> bool:
     return not z[:2].nnz() and z[2].is_constant() and float(z[2]) > 0
 
 
-def rotations_of(joint: Joint, q: Matrix) -> tuple[AboutZ, Rotation]:
-    """T and F with R = F T of a joint's placement: T a turn about z, or none; F, too, where axes are parallel."""
+def placement_of(joint: Joint, own: Matrix) -> tuple[AboutZ, Rotation, Matrix]:
+    """T, F and p of a joint's placement at its part of q, R = F T: T a turn about z, or none.
+
+    Where axes are parallel F is such a turn, too.
+    """
     fixed = spatial.constant(joint.rotation)
-    turned, _ = joint.type.placement(joint.configuration(q))
+    turned, moved = joint.type.placement(own)
+    origin = spatial.constant(joint.translation) + fixed @ moved
     if not turns_about_z(joint):
-        return NO_TURN, Full(fixed @ turned)
+        return NO_TURN, Full(fixed @ turned), origin
     around = AboutZ(fixed[0, 0], fixed[1, 0]) if is_parallel(joint) else Full(fixed)
-    return AboutZ(turned[0, 0], turned[1, 0]), around
+    return AboutZ(turned[0, 0], turned[1, 0]), around, origin
 
 
 @dataclass(frozen=True)
@@ -263,8 +267,8 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
     links: list[Link] = []
     held: list[AboutZ] = []  # the turn of each link whose axes do not turn with it
     for joint in tree.joints:
-        turn, fixed = rotations_of(joint, q)
-        _, origin = joint.placement(q)
+        own = joint.configuration(q)
+        turn, fixed, origin = placement_of(joint, own)
         above = held[joint.parent] if joint.parent >= 0 else NO_TURN
         if isinstance(fixed, AboutZ):
             turn, fixed = above.after(fixed).after(turn), NO_TURN
@@ -278,7 +282,7 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
             turn, fixed = NO_TURN, Product(fixed, turn)
         body = spatial.constant(joint.pseudo_inertia)
         sense = sense_of(joint.type)
-        linear, angular = joint.type.subspace(joint.configuration(q))
+        linear, angular = joint.type.subspace(own)
         links.append(
             Link(
                 joint=joint,

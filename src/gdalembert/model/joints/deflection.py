@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import casadi as ca
 import numpy as np
@@ -28,6 +29,20 @@ from gdalembert.model.joints.joint_type import JointType
 from gdalembert.model.rounding import ENTRY_ERROR, clean_matrix
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen
+
+
+@lru_cache
+def _series(terms: int) -> ca.Function:
+    """(x) → (c₀ … c₇): one call writes what takes a hundred operations."""
+    x = ca.SX.sym("x")
+    c: dict[int, Matrix] = {}
+    for n in (7, 6):
+        c[n] = 0
+        for k in reversed(range(terms - 1)):
+            c[n] = c[n] * x + (-1) ** k / math.factorial(2 * k + n)
+    for n in reversed(range(6)):
+        c[n] = 1 / math.factorial(n) - x * c[n + 2]
+    return ca.Function("series", [x], [c[n] for n in range(8)])
 
 
 @dataclass(frozen=True)
@@ -44,14 +59,13 @@ class Angle:
     x: Matrix
     terms: int = 12
 
+    @cached_property
+    def _c(self) -> Sequence[Matrix]:
+        return _series(self.terms)(self.x)
+
     def c(self, n: int) -> Matrix:
-        """c_n."""
-        if n < 6:
-            return 1 / math.factorial(n) - self.x * self.c(n + 2)
-        series: Matrix = 0
-        for k in reversed(range(self.terms - 1)):
-            series = series * self.x + (-1) ** k / math.factorial(2 * k + n)
-        return series
+        """c_n, n ≤ 7."""
+        return self._c[n]
 
     def slope(self, n: int) -> Matrix:
         """2 dc_n/dx."""
@@ -77,32 +91,27 @@ class RotationVector:
         return Angle(ca.sumsqr(self.theta), self.terms)
 
     @cached_property
-    def _c(self) -> list[Matrix]:
-        """c₀ … c₅."""
-        return [self._angle.c(n) for n in range(6)]
-
-    @cached_property
     def matrix(self) -> Matrix:
         """exp([ϑ×])."""
         if self.axis is not None:
             about = ca.dot(spatial.constant(self.axis), self.theta)
             return spatial.axis_rotation(self.axis, ca.cos(about), ca.sin(about))
-        c = self._c
-        return c[0] * ca.DM.eye(3) + c[1] * spatial.skew(self.theta) + c[2] * spatial.outer(self.theta)
+        c = self._angle.c
+        return c(0) * ca.DM.eye(3) + c(1) * spatial.skew(self.theta) + c(2) * spatial.outer(self.theta)
 
     def jacobian(self, x: Matrix, sign: int) -> Matrix:
         """J_r x (sign −1) or J_l x (sign 1) of a vector x."""
         if self.axis is not None:
             return x
-        c, theta = self._c, self.theta
-        return c[1] * x + sign * c[2] * ca.cross(theta, x) + c[3] * ca.dot(theta, x) * theta
+        c, theta = self._angle.c, self.theta
+        return c(1) * x + sign * c(2) * ca.cross(theta, x) + c(3) * ca.dot(theta, x) * theta
 
     def angular_acceleration(self, rate: Matrix, second_rate: Matrix) -> Matrix:
         """J_r d²ϑ/dt² + dJ_r/dt dϑ/dt."""
         along = self.jacobian(second_rate, -1)
         if self.axis is not None:
             return along
-        angle, c3, theta = self._angle, self._c[3], self.theta
+        angle, c3, theta = self._angle, self._angle.c(3), self.theta
         growth = ca.dot(theta, rate)
         return (
             along
@@ -113,8 +122,8 @@ class RotationVector:
 
     def left_jacobian(self) -> Matrix:
         """J_l = c₁ 1 + c₂ [ϑ×] + c₃ ϑ ϑᵀ (3 × 3)."""
-        c, theta = self._c, self.theta
-        return c[1] * ca.DM.eye(3) + spatial.skew(c[2] * theta) + c[3] * spatial.outer(theta)
+        c, theta = self._angle.c, self.theta
+        return c(1) * ca.DM.eye(3) + spatial.skew(c(2) * theta) + c(3) * spatial.outer(theta)
 
     def left_jacobian_rates(self, rate: Matrix, second_rate: Matrix) -> tuple[Matrix, Matrix]:
         """dJ_l/dt and d²J_l/dt² (3 × 3 each)."""
@@ -123,7 +132,7 @@ class RotationVector:
 
         def c(n: int) -> tuple[Matrix, Matrix, Matrix]:
             slope, second_slope = angle.slope(n), n * angle.slope(n + 2) - angle.slope(n + 1)
-            return self._c[n], slope * growth, second_slope * growth * growth + slope * second_growth
+            return angle.c(n), slope * growth, second_slope * growth * growth + slope * second_growth
 
         (_, c1_rate, c1_second), (c2, c2_rate, c2_second), (c3, c3_rate, c3_second) = c(1), c(2), c(3)
         one, mixed, second_mixed = ca.DM.eye(3), rate @ theta.T, second_rate @ theta.T
@@ -137,8 +146,8 @@ class RotationVector:
         """∂(J_l m)/∂ϑ (3 × 3) of a constant m."""
         angle, theta, along = self._angle, self.theta, ca.dot(self.theta, moment)
         growing = angle.slope(1) * moment + angle.slope(2) * ca.cross(theta, moment) + angle.slope(3) * along * theta
-        slope = growing @ theta.T + self._c[3] * (theta @ moment.T + along * ca.DM.eye(3))
-        return slope - self._c[2] * spatial.skew(moment)
+        slope = growing @ theta.T + angle.c(3) * (theta @ moment.T + along * ca.DM.eye(3))
+        return slope - angle.c(2) * spatial.skew(moment)
 
 
 class FirstOrderRotation(RotationVector):
