@@ -5,8 +5,9 @@ Each function takes and returns CasADi matrices of any kind (``SX``, ``MX``, ``D
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -16,6 +17,32 @@ from gdalembert.spatial.arrays import frozen
 
 Matrix: TypeAlias = Any
 """A CasADi matrix of any kind: SX, MX or DM, and what they give when they meet (a union cannot say that to mypy)."""
+
+
+Written = TypeVar("Written", bound=Callable[..., Any])
+
+
+def kernel(write: Written) -> Written:
+    """A function of matrices whose result, a matrix, is written once for each of their shapes.
+
+    Each operation takes CasADi about 30 µs from Python, mostly to find out what its operands are; a call, which puts in
+    a graph of any number of operations, takes as long as three. The graph and its values are those of the operations,
+    and what is zero whatever the symbols are is no entry of the result. A call in MX would remain a call: there the
+    operations are carried out.
+    """
+    graphs: dict[tuple[tuple[int, ...], ...], ca.Function] = {}
+
+    @functools.wraps(write)
+    def put_in(*given: Any) -> Any:
+        if any(isinstance(x, ca.MX) for x in given):
+            return write(*given)
+        shapes = tuple(getattr(x, "shape", ()) for x in given)
+        if shapes not in graphs:
+            inputs = [ca.SX.sym(f"x{k}", *shape) for k, shape in enumerate(shapes)]
+            graphs[shapes] = ca.Function("kernel", inputs, [write(*inputs)])
+        return ca.sparsify(graphs[shapes](*given))
+
+    return put_in  # type: ignore[return-value]
 
 
 def constant(values: ArrayLike | ca.SX) -> Matrix:
@@ -36,6 +63,7 @@ def skew(w: Matrix) -> Matrix:
     return ca.skew(w)
 
 
+@kernel
 def spin(alpha: Matrix, omega: Matrix) -> Matrix:
     """U = [α×] + [ω×][ω×]: a point at x of a link that turns with ω, α accelerates by U x against the origin."""
     xx, yy, zz = omega[0] * omega[0], omega[1] * omega[1], omega[2] * omega[2]
@@ -52,6 +80,7 @@ def rows(*entries: Sequence[Any]) -> Matrix:
     return ca.vertcat(*(ca.horzcat(*row) for row in entries))
 
 
+@kernel
 def congruence(r: Matrix, s: Matrix) -> Matrix:
     """R S Rᵀ of a symmetric S, each pair of equal entries computed once."""
     return symmetric(r @ s @ r.T)
@@ -63,6 +92,7 @@ def symmetric(m: Matrix) -> Matrix:
     return rows(*([m[min(i, j), max(i, j)] for j in range(n)] for i in range(n))) if n else m
 
 
+@kernel
 def inertia_of(j: Matrix) -> Matrix:
     """tr(J) 1 − J: the inertia tensor of a 3 × 3 pseudo-inertia J = ∫x xᵀ, and, up to a factor, the inverse map."""
     return ca.diag(ca.vertcat(j[1, 1] + j[2, 2], j[0, 0] + j[2, 2], j[0, 0] + j[1, 1])) - (j - ca.diag(ca.diag(j)))
@@ -80,9 +110,13 @@ def transform(r: Matrix, p: Matrix) -> Matrix:
 
 def axis_rotation(axis: ArrayLike, cosine: Matrix, sine: Matrix) -> Matrix:
     """Rotation about a constant unit axis by the angle with the given cosine and sine (Rodrigues)."""
-    a = constant(axis)
-    outer = a @ a.T
-    return outer + cosine * (ca.DM.eye(3) - outer) + sine * skew(a)
+    return _axis_rotation(constant(axis), cosine, sine)
+
+
+@kernel
+def _axis_rotation(axis: Matrix, cosine: Matrix, sine: Matrix) -> Matrix:
+    outer = axis @ axis.T
+    return outer + cosine * (ca.DM.eye(3) - outer) + sine * skew(axis)
 
 
 def cross_columns(columns: Matrix, x: Matrix) -> Matrix:

@@ -43,8 +43,9 @@ def evaluate(
     places = [graph.sparsity_out(i).find() for i in range(graph.n_out())]
     outputs = [[constant(0.0)] * graph.numel_out(i) for i in range(graph.n_out())]
     work: dict[int, Value] = {}
+    operands_of, results_of = graph.instruction_input, graph.instruction_output
     for k, op in enumerate(operations(graph)):
-        operands, results = graph.instruction_input(k), graph.instruction_output(k)
+        operands, results = operands_of(k), results_of(k)
         if op == ca.OP_OUTPUT:
             outputs[results[0]][places[results[0]][results[1]]] = work[operands[0]]
         elif op == ca.OP_INPUT:

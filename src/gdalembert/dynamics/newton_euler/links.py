@@ -18,7 +18,7 @@ from gdalembert import spatial
 from gdalembert.dynamics.wrenches import NO_WRENCHES, ExternalWrenches
 from gdalembert.model.regrouping import keeps_joint_axes, sense_of
 from gdalembert.model.tree import Frame, Joint, Tree
-from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.algebra import Matrix, kernel
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
 _Z = ca.sparsify(ca.DM([0, 0, 1]))
@@ -63,8 +63,7 @@ class AboutZ(Rotation):
     sine: Matrix
 
     def __matmul__(self, x: Matrix) -> Matrix:
-        c, s = self.cosine, self.sine
-        return ca.vertcat(c * x[0, :] - s * x[1, :], s * x[0, :] + c * x[1, :], x[2, :])
+        return _turned(self.cosine, self.sine, x)
 
     def after(self, other: AboutZ) -> AboutZ:
         """The rotation by both angles together."""
@@ -76,13 +75,24 @@ class AboutZ(Rotation):
         return AboutZ(self.cosine, -self.sine)
 
     def conjugate(self, s: Matrix) -> Matrix:
-        """R S Rᵀ: the 2 × 2 block [[a, b], [d, e]] needs one product t = s (a − e) + c (b + d) instead of four."""
-        sine, cosine = self.sine, self.cosine
-        a, b, d, e = s[0, 0], s[0, 1], s[1, 0], s[1, 1]
-        t = sine * (a - e) + cosine * (b + d)
-        last_column, last_row = (self @ s[:, 2])[:2], (self @ s[2, :].T)[:2].T
-        block = spatial.rows((a - sine * t, cosine * t - d), (cosine * t - b, e + sine * t))
-        return spatial.rows((block, last_column), (last_row, s[2, 2]))
+        """R S Rᵀ."""
+        return _conjugated(self.cosine, self.sine, s)
+
+
+@kernel
+def _turned(c: Matrix, s: Matrix, x: Matrix) -> Matrix:
+    """R x of the turn about z with the cosine c and the sine s."""
+    return ca.vertcat(c * x[0, :] - s * x[1, :], s * x[0, :] + c * x[1, :], x[2, :])
+
+
+@kernel
+def _conjugated(cosine: Matrix, sine: Matrix, s: Matrix) -> Matrix:
+    """R S Rᵀ: the 2 × 2 block [[a, b], [d, e]] needs one product t = s (a − e) + c (b + d) instead of four."""
+    a, b, d, e = s[0, 0], s[0, 1], s[1, 0], s[1, 1]
+    t = sine * (a - e) + cosine * (b + d)
+    last_column, last_row = (_turned(cosine, sine, x)[:2] for x in (s[:, 2], s[2, :].T))
+    block = spatial.rows((a - sine * t, cosine * t - d), (cosine * t - b, e + sine * t))
+    return spatial.rows((block, last_column), (last_row.T, s[2, 2]))
 
 
 @dataclass(frozen=True)
@@ -210,7 +220,7 @@ class Spin:
     """
 
     matrix: Matrix
-    differences: tuple[Matrix, Matrix, Matrix]
+    differences: Matrix  # 3
 
     def __matmul__(self, x: Matrix) -> Matrix:
         """U x, x of 3 × n."""
@@ -218,12 +228,23 @@ class Spin:
 
     def moment(self, j: Matrix) -> Matrix:
         """vee(U J − (U J)ᵀ) that a symmetric pseudo-inertia J needs, with 15 products instead of 18."""
-        u, (zy, xz, yx) = self.matrix, self.differences
-        return ca.vertcat(
-            zy * j[1, 2] + u[2, 0] * j[0, 1] + u[2, 1] * j[1, 1] - u[1, 0] * j[0, 2] - u[1, 2] * j[2, 2],
-            xz * j[0, 2] + u[0, 1] * j[1, 2] + u[0, 2] * j[2, 2] - u[2, 0] * j[0, 0] - u[2, 1] * j[0, 1],
-            yx * j[0, 1] + u[1, 0] * j[0, 0] + u[1, 2] * j[0, 2] - u[0, 1] * j[1, 1] - u[0, 2] * j[1, 2],
-        )
+        return _moment(self.matrix, self.differences, j)
+
+
+@kernel
+def _moment(u: Matrix, differences: Matrix, j: Matrix) -> Matrix:
+    zy, xz, yx = ca.vertsplit(differences)
+    return ca.vertcat(
+        zy * j[1, 2] + u[2, 0] * j[0, 1] + u[2, 1] * j[1, 1] - u[1, 0] * j[0, 2] - u[1, 2] * j[2, 2],
+        xz * j[0, 2] + u[0, 1] * j[1, 2] + u[0, 2] * j[2, 2] - u[2, 0] * j[0, 0] - u[2, 1] * j[0, 1],
+        yx * j[0, 1] + u[1, 0] * j[0, 0] + u[1, 2] * j[0, 2] - u[0, 1] * j[1, 1] - u[0, 2] * j[1, 2],
+    )
+
+
+@kernel
+def _differences(omega: Matrix) -> Matrix:
+    xx, yy, zz = omega[0] * omega[0], omega[1] * omega[1], omega[2] * omega[2]
+    return ca.vertcat(zz - yy, xx - zz, yy - xx)
 
 
 def spin_of(alpha: Matrix, omega: Matrix, on_axis: Matrix | None = None) -> Spin:
@@ -231,8 +252,7 @@ def spin_of(alpha: Matrix, omega: Matrix, on_axis: Matrix | None = None) -> Spin
     matrix = spatial.spin(alpha, omega)
     if on_axis is not None:
         matrix = ca.horzcat(matrix[:, :2], on_axis)
-    xx, yy, zz = omega[0] * omega[0], omega[1] * omega[1], omega[2] * omega[2]
-    return Spin(matrix, (zz - yy, xx - zz, yy - xx))
+    return Spin(matrix, _differences(omega))
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class Angle:
 
     @cached_property
     def _c(self) -> Sequence[Matrix]:
-        return _series(self.terms)(self.x)
+        return tuple(_series(self.terms)(self.x))
 
     def c(self, n: int) -> Matrix:
         """c_n, n ≤ 7."""

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 
 import casadi as ca
 
-from gdalembert.spatial.algebra import Matrix, rows, skew, transform
+from gdalembert.spatial.algebra import Matrix, kernel, rows, skew, transform
 
 _SERIES_BELOW = 0.25
 # |B_2k| / (2k)!, k = 1, 2, …, the Bernoulli numbers B: the coefficients of (1 − (θ/2) cot(θ/2)) / θ²
@@ -105,6 +105,7 @@ def _slopes(coefficients: Sequence[float]) -> list[float]:
     return [k * c for k, c in enumerate(coefficients)][1:]
 
 
+@kernel
 def quaternion_rotation(x: Matrix) -> Matrix:
     """Rotation of a unit quaternion (x, y, z, w), Pinocchio's order."""
     xx, yy, zz = 2 * x[0] * x[0], 2 * x[1] * x[1], 2 * x[2] * x[2]
