@@ -130,7 +130,6 @@ def test_ticks_are_round_and_a_flat_line_is_drawn() -> None:
 DATA = "cmeel.prefix/share/example-robot-data/robots"
 ROBOTS = {
     "puma560": (["puma560"], 6),
-    "ur5": (["ur_description/urdf/ur5_robot.urdf"], 6),
     "solo12": (["solo_description/robots/solo12.urdf", "--free-flyer"], 18),
 }
 

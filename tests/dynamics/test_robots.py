@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import gdalembert as gd
@@ -25,7 +26,9 @@ ROBOTS = [
 @pytest.mark.parametrize("name", ROBOTS[:-1])
 def test_formulations_equal_pinocchio(name: str, formulation: str) -> None:
     model = robots.load(name)
-    assert_valid(gd.formulations()[formulation](model), model, samples=1000)
+    dyn = gd.formulations()[formulation](model)
+    assert_valid(dyn, model, samples=1000)
+    check_forward_dynamics(dyn, model)
 
 
 @pytest.mark.long
@@ -33,27 +36,25 @@ def test_formulations_equal_pinocchio(name: str, formulation: str) -> None:
 def test_formulations_of_talos_equal_pinocchio() -> None:
     """Newton–Euler with all derivatives; the graphs of the others' take a minute, and torques and M tell."""
     model = robots.load("talos")
-    assert_valid(gd.NewtonEuler(model), model, samples=1000)
+    dyn = gd.NewtonEuler(model)
+    assert_valid(dyn, model, samples=1000)
+    check_forward_dynamics(dyn, model)
     states = next(PinocchioReference(model).random_states(100, 0, 100))
     tau = rnea(model)(states.q, states.v, states.a)
     for cls in (gd.GeneralizedDAlembert, gd.LagrangeEuler):
-        found = BatchFunction(cls(model).inverse_dynamics, model.nv)(states.q, states.v, states.a)
+        other = cls(model)
+        found = BatchFunction(other.inverse_dynamics, model.nv)(states.q, states.v, states.a)
         assert np.abs(found - tau).max() < 1e-9 * np.abs(tau).max()
+        check_forward_dynamics(other, model)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
-def test_forward_dynamics_without_allowance(name: str) -> None:
+def check_forward_dynamics(dyn: gd.Dynamics, model: pin.Model) -> None:
     """The validator allows for the condition number of M; these robots do not need it."""
-    model = robots.load(name)
-    dynamics = [cls(model) for cls in gd.formulations().values()]
-    nv = model.nv
     for states in PinocchioReference(model).random_states(1000, 0, 500):
         q, v, a = states.q, states.v, states.a
-        tau = rnea(model)(q, v, a)
-        for dyn in dynamics:
-            found = BatchFunction(dyn.forward_dynamics, nv)(q, v, tau)
-            scale = np.maximum(1, np.maximum(np.abs(a).max(axis=1), np.square(v).max(axis=1)))  # as large as C v
-            assert (np.abs(found - a).max(axis=1) / scale).max() < 1e-9
+        found = BatchFunction(dyn.forward_dynamics, model.nv)(q, v, rnea(model)(q, v, a))
+        scale = np.maximum(1, np.maximum(np.abs(a).max(axis=1), np.square(v).max(axis=1)))  # as large as C v
+        assert (np.abs(found - a).max(axis=1) / scale).max() < 1e-9
 
 
 def test_graphs_are_as_small_as_promised() -> None:

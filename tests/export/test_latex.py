@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -105,11 +107,17 @@ def test_latex_with_numbers_is_the_graph_to_six_digits() -> None:
         assert float(entry.subs(numbers)) == pytest.approx(value, abs=1e-5)
 
 
+@cache
+def document_of(robot: str, formulation: str, symbolic: bool) -> dict[str, str]:
+    """The document, which two tests look at."""
+    return dict(derive(robot, "latex", formulation=formulation, symbolic=symbolic, terms=["terms", "nle"]))
+
+
 @pytest.mark.extras
 @pytest.mark.parametrize(("robot", "formulation", "symbolic"), PRINTED)
 def test_latex_fits_the_page(robot: str, formulation: str, symbolic: bool) -> None:
     """As matplotlib sets it, in Computer Modern; the text of the page is 160 mm wide."""
-    (text,) = derive(robot, "latex", formulation=formulation, symbolic=symbolic, terms=["terms", "nle"]).values()
+    (text,) = document_of(robot, formulation, symbolic).values()
     import matplotlib as mpl
     from matplotlib.mathtext import MathTextParser
 
@@ -129,7 +137,7 @@ def test_latex_fits_the_page(robot: str, formulation: str, symbolic: bool) -> No
 @pytest.mark.system
 def test_latex_compiles_and_fits_the_page(tmp_path: Path) -> None:
     documents = [
-        *(derive(robot, "latex", formulation=f, symbolic=s, terms=["terms", "nle"]) for robot, f, s in PRINTED),
+        *itertools.starmap(document_of, PRINTED),
         derive("puma560", "latex", terms=["G", "D_tra"]),
         derive("puma560", "latex", symbolic=False, terms=["G", "H_tra"]),
     ]

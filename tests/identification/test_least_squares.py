@@ -280,13 +280,13 @@ def test_the_fit_does_not_depend_on_how_many_samples_are_evaluated_at_once(monke
 @pytest.mark.long
 @pytest.mark.parametrize("weighted", [True, False])
 def test_standard_deviations_cover_the_true_base_parameters(weighted: bool) -> None:
-    """Over 20 seeds the sum of (b − true)ᵀ cov⁻¹ (b − true) is chi-square with 20 r degrees of freedom.
+    """Over 10 seeds the sum of (b − true)ᵀ cov⁻¹ (b − true) is chi-square with 10 r degrees of freedom.
 
     Bounds at four standard deviations; the estimated noise adds 2 / N. Of single deviations 95 % lie within 1.96.
     """
     e = panda(300)
     sigma = e.sigma if weighted else np.full(7, 0.1)
-    torques = [e.exact + sigma * np.random.default_rng(seed).normal(size=e.exact.shape) for seed in range(20)]
+    torques = [e.exact + sigma * np.random.default_rng(seed).normal(size=e.exact.shape) for seed in range(10)]
     chi_square, inside = [], []
     for tau in torques:
         problem = problem_of(e.dyn, e.q, e.v, e.a, tau)
@@ -295,7 +295,7 @@ def test_standard_deviations_cover_the_true_base_parameters(weighted: bool) -> N
         error = base.values - base.matrix @ e.p
         chi_square.append(error @ np.linalg.solve(base.covariance, error) / len(base))
         inside.append(np.abs(error) < 1.96 * base.standard_deviation)
-    spread = np.sqrt(2 / (20 * 62))
+    spread = np.sqrt(2 / (10 * 62))
     assert len(base) == 62
     assert abs(np.mean(chi_square) - 1 - 2 / 300) < 4 * spread
     assert abs(np.mean(inside) - 0.95) < 0.03
