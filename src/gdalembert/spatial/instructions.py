@@ -82,12 +82,17 @@ Signed = tuple[int, bool]
 
 _EVEN = {ca.OP_COS, ca.OP_FABS}
 _ODD = {ca.OP_SIN, ca.OP_TWICE, ca.OP_INV}
+_EVEN_OR_ODD = _EVEN | _ODD
 
 _MANY = 12
 """Divisions by each value, on average, in a graph that has reciprocals, as those have that solve for the columns of a
 matrix. A reciprocal takes two instructions more: solving for a vector is smaller without."""
 _SEVERAL = 8
 """Divisions by one value from which on such a graph makes its reciprocal."""
+
+
+class _CallError(Exception):
+    """The graph calls a Function, whose results are not one value."""
 
 
 class _Table:
@@ -131,9 +136,11 @@ class _Table:
             return self._product(*operands)
         if op == ca.OP_DIV:
             return self._quotient(*operands)
-        if op in _EVEN | _ODD:
+        if op in _EVEN_OR_ODD:
             ((x, minus),) = operands
             return self._number(op, x), minus and op in _ODD
+        if op == ca.OP_CALL:
+            raise _CallError
         return self._number(op, *map(self.with_sign, operands)), False
 
     def with_sign(self, value: Signed) -> int:
@@ -269,11 +276,12 @@ def eliminate_common_subexpressions(inputs: Sequence[ca.SX], outputs: Sequence[c
     x / p again. The inputs are dense symbols.
     """
     graph = ca.Function("graph", list(inputs), list(outputs))
-    if ca.OP_CALL in operations(graph):
-        return ca.cse(list(outputs))
     table = _Table()
     entries = [[table.input(x[k]) for k in range(x.numel())] for x in inputs]
-    results = evaluate(graph, entries, table.constant, table.operation)
+    try:
+        results = evaluate(graph, entries, table.constant, table.operation)
+    except _CallError:
+        return ca.cse(list(outputs))
     patterns = [x.sparsity() for x in outputs]
     stored = [[table.with_sign(x[k]) for k in pattern.find()] for x, pattern in zip(results, patterns, strict=True)]
     made = table.expressions(itertools.chain.from_iterable(stored))
