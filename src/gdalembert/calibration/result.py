@@ -33,7 +33,8 @@ class Calibration(Estimate):
     ``base``, ``standard_deviation`` and ``not_identifiable`` are of small changes of p at the fitted placements: if p
     is of other placements near them, ``base.matrix @ p - base.values`` has the covariance of ``base``, but for products
     of differences. A parameter of which no more than a hundredth lies in directions that the data cannot tell counts as
-    known, has a finite deviation, and is not in ``not_identifiable.parameters``.
+    known, has a finite deviation, and is not in ``not_identifiable.parameters``; where p is so far from the model that
+    a hundredth of its change is more than this deviation, look at ``base``.
 
     Attributes:
         frame: its name.

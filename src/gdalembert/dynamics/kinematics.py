@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Self
@@ -31,7 +31,7 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import checked_transform
+from gdalembert.spatial.arguments import checked_transform, listed
 from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.functions import TupleFunction, function, symbols
 from gdalembert.spatial.lie.maps import motion_log
@@ -96,7 +96,7 @@ class Kinematics:
                 "give it the model and parameters=, or the nominal tree of the Dynamics"
             )
         tree, self.changes = clean_tree(self._given, clean)
-        for kind in parameters if isinstance(parameters, Mapping | Sequence) else ():
+        for kind in listed(parameters) or ():
             if isinstance(kind, str) and kind not in _KINDS:
                 raise UnknownNameError("kind of parameters of Kinematics", kind, _KINDS)
         self._set_up(parameters_of(tree, (), parameters, clean))

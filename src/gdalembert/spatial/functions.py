@@ -31,6 +31,9 @@ class Function(ca.Function):
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for given in args:
+            if type(given) is list and not given:  # which CasADi takes for zeros
+                self._checked(dict(zip(self.name_in(), args, strict=False)), len(args))
         try:
             return super().__call__(*args, **kwargs)
         except (NotImplementedError, RuntimeError, TypeError):
@@ -55,6 +58,8 @@ class Function(ca.Function):
             wanted = " × ".join(map(str, self.size_in(own)))
             if not isinstance(matrix, ca.DM | ca.SX | ca.MX | np.ndarray | int | float | np.number):
                 raise ArgumentTypeError(f"{name}: {own} is {shown(value)}; give {wanted} numbers or symbols")
+            if type(value) is list and not value and self.numel_in(own):
+                raise ArgumentError(f"{name}: {own} is empty; give {wanted}")
             if not _fits(shape := _shape(matrix), self.size_in(own)):
                 raise ArgumentError(f"{name}: {own} has shape {' × '.join(map(str, shape))}; give {wanted}")
         check_one_kind(name, found)

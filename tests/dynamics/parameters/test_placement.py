@@ -14,7 +14,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import export
-from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.symbolic import symbolic_tree
 from tests.helpers.models import JOINTS, build, placement, relative_error, states
 from tests.helpers.sets import quick
@@ -293,6 +293,11 @@ def test_one_displacement_keeps_most_of_the_link_frames() -> None:
             lambda: gd.Kinematics(PANDA, parameters=["gravity"]),
             UnknownNameError,
             "no kind of parameters of Kinematics named 'gravity'; known: 'placement', 'inertia', 'payload'",
+        ),
+        (
+            lambda: gd.Kinematics(PANDA, parameters="placement"),  # type: ignore[arg-type]
+            ArgumentTypeError,
+            "parameters='placement': give {kind: True or names} or a list of kinds",
         ),
         (
             lambda: gd.Kinematics(PANDA, parameters=["inertia"]).total_mass,

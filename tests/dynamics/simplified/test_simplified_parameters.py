@@ -12,7 +12,12 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import spatial
-from gdalembert.dynamics.simplified.dynamics import PrunedDynamics, SimplifiedDynamics, TranslationalRotational
+from gdalembert.dynamics.simplified.dynamics import (
+    Definiteness,
+    PrunedDynamics,
+    SimplifiedDynamics,
+    TranslationalRotational,
+)
 from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.model.tree import Tree
 from tests.dynamics.simplified.test_simplified import LIMITS, arm, random_model
@@ -252,6 +257,20 @@ def test_constant_wrenches_of_other_dynamics_are_taken() -> None:
     dyn = PrunedDynamics(exact, 0.0, **OPTIONS)
     q, v, a = np.random.default_rng(13).uniform(-0.3, 0.3, size=(3, dyn.nv))
     assert relative_error(dyn.inverse_dynamics(q, v, a).full(), exact.inverse_dynamics(q, v, a).full()) < 1e-12
+
+
+def test_numbers_with_which_m_is_not_positive_definite_are_refused() -> None:
+    """What is left out is as large as at the nominal numbers, and the exact M may be smaller."""
+    arm = gd.load_urdf("two_link_arm", check="off")
+    limits = {"a_max": 3, "v_max": 2, "tau_max": 50}
+    dyn = PrunedDynamics(arm, 0.3, parameters={"placement": ["joint2"], "inertia": ["joint2"]}, **limits)
+    near = dyn.at({"joint2.x": -0.05})
+    assert 0 < near.definiteness.least < dyn.definiteness.least
+    with pytest.raises(ArgumentError, match=r"two_link_arm: without \d+ terms M is not positive definite everywhere"):
+        dyn.at({"joint2.x": -0.5})
+    with pytest.raises(ArgumentError, match=r"two_link_arm: the exact M is not positive definite in some config"):
+        dyn.at(dict.fromkeys(dyn.parameters.names[6:], 0.0))
+    assert str(Definiteness(False, -1.5, 2000)).startswith("M was not positive definite in 2000 random")
 
 
 def test_formulas_with_values_have_a_bound() -> None:

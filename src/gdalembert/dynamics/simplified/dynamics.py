@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Unpack
+from typing import Any, Self, Unpack
 
 import casadi as ca
 import numpy as np
@@ -96,9 +96,10 @@ class Definiteness:
     def __str__(self) -> str:
         if self.guaranteed:
             return f"M is positive definite everywhere: at least {self.least:.3g} times the exact M"
+        was = "was" if self.least > 0 else "was not"
         return (
-            f"M was positive definite in {self.configurations} random configurations, at least {self.least:.3g} times "
-            "the exact M; the armature is too small to guarantee it everywhere"
+            f"M {was} positive definite in {self.configurations} random configurations, at least {self.least:.3g} "
+            "times the exact M; the armature is too small to guarantee it everywhere"
         )
 
 
@@ -171,11 +172,26 @@ class SimplifiedDynamics(Dynamics):
         kept, dropped = self._choose()
         self.kept, self.dropped = tuple(kept), tuple(dropped)
         self._lagrangian = Lagrangian(self._coordinates, self.kept)
+        self._require_definite()
+
+    def _require_definite(self) -> None:
         if self.definiteness.least <= 1e-9:  # rounding of M and of what is left of it
             raise ArgumentError(
                 f"{self.tree.name}: without {len(self.dropped)} terms M is not positive definite everywhere: "
                 f"in some direction {self.definiteness.least:.3g} of the exact M is left; allow a smaller error"
             )
+
+    def at(self, p: Values = None) -> Self:
+        """As :meth:`~gdalembert.Dynamics.at`; M is looked at once more.
+
+        Raises:
+            ArgumentError: also if M is not positive definite in some configuration with these numbers. The Functions
+                of p themselves cannot tell.
+        """
+        robot = super().at(p)
+        if p is not None:
+            robot._require_definite()
+        return robot
 
     def _take(self, exact: Dynamics, options: Options) -> None:
         """Take the robot of other dynamics, with its force elements, actuators, parameters and wrenches."""
@@ -260,7 +276,13 @@ class SimplifiedDynamics(Dynamics):
         lost = np.triu(lost) + np.triu(lost, 1).transpose(0, 2, 1)
         q = self._coordinates.evaluate(self._coordinates.q, x).T
         exact = BatchFunction(self.at().mass_matrix, *b.shape)(q) + lost
-        root = np.linalg.inv(np.linalg.cholesky(exact))
+        try:
+            root = np.linalg.inv(np.linalg.cholesky(exact))
+        except np.linalg.LinAlgError:
+            raise ArgumentError(
+                f"{self.tree.name}: the exact M is not positive definite in some configuration; give each link the "
+                "inertia of a body, or armature"
+            ) from None
         part = float(np.linalg.eigvalsh(root @ lost @ root.transpose(0, 2, 1)).max())
         return Definiteness(False, 1 - part, _CONFIGURATIONS)
 
