@@ -44,11 +44,21 @@ def test_the_recorded_programs_cost_the_same() -> None:
         assert float(cells["lower cost than ours"]) <= 1e-6
 
 
+def test_crocoddyl_is_recorded_in_every_case() -> None:
+    """Arms and quadrupeds, easy, saturated and kicked, with the median and the worst tick of both."""
+    text = (RESULTS / "rti.md").read_text(encoding="utf-8").partition("## Beside crocoddyl")[2]
+    table = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line]
+    rows = {title: cells for title, *cells in table[2:]}
+    assert list(rows) == [f"{task.title}, {case}" for task in (PandaArm, Standing) for case in task.cases]
+    assert all(float(x.replace(",", "")) > 0 for cells in rows.values() for x in cells[:4])
+
+
 def test_the_recorded_random_problems_are_solved_or_told() -> None:
     rows = recorded("rti_random")
     assert [name for name in random_problems.ROBOTS if name not in rows] == []
     solved, first, later, used, *_ = rows["all"]
     assert int(solved) + int(first) + int(later) == 1000
+    assert int(solved) > 900
     assert float(used) <= 1
 
 
