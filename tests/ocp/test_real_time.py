@@ -17,6 +17,7 @@ from gdalembert import ocp
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.ocp import real_time
 from gdalembert.ocp.real_time import RealTimeSolver
+from gdalembert.ocp.solution import RealTimeSolution
 from tests.helpers.linkages import closed_four_bar, four_bar
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import slider
@@ -154,6 +155,17 @@ def test_what_is_computed_later_is_of_its_tick() -> None:
     again = pickle.loads(pickle.dumps(plan))
     assert str(again) == str(plan) == str(replace(plan, status=plan.status))
     assert again.violations == later.last.violations
+    interrupted = iter([KeyboardInterrupt])
+
+    def deferred() -> dict[str, Any]:
+        for error in interrupted:
+            raise error
+        return {"violations": {}}
+
+    twice = RealTimeSolution.of({}, deferred)
+    with pytest.raises(KeyboardInterrupt):
+        _ = twice.violations
+    assert twice.violations == {}
     with pytest.raises(ValueError, match="read-only"):
         plan.q[0] = 0.0
     with pytest.raises(AttributeError, match="has no attribute 'voilations'"):

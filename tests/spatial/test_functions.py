@@ -114,6 +114,7 @@ def test_functions_take_objects_of_pinocchio_and_lists_of_symbols() -> None:
         ((np.zeros(3), np.eye(3)), {}, ArgumentError, "f: T has shape 3 × 3; give 4 × 4"),
         ((np.zeros(3),), {}, ArgumentError, "f takes 2 arguments, q, T, and got 1"),
         (([], np.eye(4)), {}, ArgumentError, "f: q is empty; give 3 × 1"),
+        ((), {"q": []}, ArgumentError, "f: q is empty; give 3 × 1"),
         ((), {"T": pin.Motion.Zero()}, ArgumentError, "f: T has shape 6 × 1; give 4 × 4"),
         ((), {"S": 1}, UnknownNameError, "no input of f named 'S'; known: 'q', 'T'"),
         (("zero", np.eye(4)), {}, ArgumentTypeError, "f: q is 'zero'; give 3 × 1 numbers or symbols"),

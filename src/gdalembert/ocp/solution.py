@@ -326,16 +326,21 @@ class Deferred:
         return self
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or (deferred := self.__dict__.pop("_deferred", None)) is None:
+        if name.startswith("_") or "_deferred" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self.__dict__.update(deferred())
+        self._compute()
         return getattr(self, name)
 
     def __getstate__(self) -> dict[str, Any]:
         """All attributes: what computes them is not pickled."""
-        if (deferred := self.__dict__.pop("_deferred", None)) is not None:
-            self.__dict__.update(deferred())
+        if "_deferred" in self.__dict__:
+            self._compute()
         return self.__dict__
+
+    def _compute(self) -> None:
+        """Add what is deferred; where that is interrupted, it stays deferred."""
+        self.__dict__.update(self.__dict__["_deferred"]())
+        del self.__dict__["_deferred"]
 
 
 class RealTimeSolution(Deferred, Solution):

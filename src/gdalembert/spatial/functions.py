@@ -31,9 +31,9 @@ class Function(ca.Function):
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for given in args:
+        for given in (*args, *kwargs.values()):
             if type(given) is list and not given:  # which CasADi takes for zeros
-                self._checked(dict(zip(self.name_in(), args, strict=False)), len(args))
+                self._checked(kwargs or dict(zip(self.name_in(), args, strict=False)), len(args) or self.n_in())
         try:
             return super().__call__(*args, **kwargs)
         except (NotImplementedError, RuntimeError, TypeError):
