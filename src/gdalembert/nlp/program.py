@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -14,6 +14,9 @@ import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arrays import Array
+
+if TYPE_CHECKING:
+    from gdalembert.nlp.terms import Sum
 
 Indices: TypeAlias = npt.NDArray[Any]
 """Integers or truth values."""
@@ -84,13 +87,14 @@ class NonlinearProgram(ABC):
     """min f(z, p) subject to lbx ≤ z ≤ ubx and lbg ≤ g(z, p) ≤ ubg.
 
     Attributes:
-        problem: z, p, f, g, for ``casadi.nlpsol``.
+        problem: z, p, f, g, for ``casadi.nlpsol``. ``sum``: f and g as a sum of terms, with its derivatives.
         limits: (p) → (lbx, ubx, lbg, ubg), a Function.
         equal: whether a row of g is an equation.
         variables, constraints: the intervals of the entries of z and g.
     """
 
     problem: dict[str, ca.MX]
+    sum: Sum
     limits: ca.Function
     equal: Indices
     variables: IntervalIndex

@@ -11,8 +11,8 @@ from gdalembert.ocp.joined import Phases, PhasesSolution, Scenarios, ScenariosSo
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.real_time import RealTimeSolver
 from gdalembert.ocp.solution import OptimizationError, Solution
-from gdalembert.ocp.steps import RungeKutta, collocation, rk4, transcription
-from gdalembert.ocp.transcription import Stages
+from gdalembert.ocp.stage import Stages, collocation
+from gdalembert.ocp.steps import RungeKutta, rk4, transcription
 
 __all__ = [
     "AcadosExpressions",

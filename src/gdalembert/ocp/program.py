@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import casadi as ca
@@ -19,13 +18,11 @@ from gdalembert.model.configuration import lengths, projected, unit_blocks
 from gdalembert.nlp.backends import backend, checked_options, same_options
 from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram, SolutionWarning
 from gdalembert.nlp.solver import Solver
-from gdalembert.nlp.stagewise import ChangeOfVariables, StagewiseProgram
 from gdalembert.ocp import solution as solutions
-from gdalembert.ocp.constraints import CLOSED, MOTION, Constraints
-from gdalembert.ocp.ends import End
-from gdalembert.ocp.parameters import Inputs
+from gdalembert.ocp.constraints import CLOSED
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, OptimizationError, Solution
-from gdalembert.ocp.transcription import Stages, TranscribedMotion
+from gdalembert.ocp.stage import Motion, Stages
+from gdalembert.ocp.transcription import Formulation, Transcription, constraint_rows
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import interruptible
@@ -40,37 +37,37 @@ class Part:
     :class:`~gdalembert.nlp.program.Solvable`, for a motion alone.
     """
 
-    def __init__(
-        self,
-        motion: TranscribedMotion,
-        constraints: Constraints,
-        ends: Sequence[End],
-        paths: Mapping[str, FollowedPath],
-        coordinates: ChangeOfVariables,
-        inputs: Inputs,
-        initial: Callable[[Any], Array],
-        *,
-        stagewise: bool,
-    ) -> None:
-        self.motion, self.inputs, self.initial, self._ends, self._paths = motion, inputs, initial, ends, dict(paths)
-        opti = inputs.opti
-        self.symbols = [opti.x, opti.p]
-        filled = (inputs.filled(number) for number in (0.25, 0.5))
-        label = partial(constraints.label, opti)
-        self.nlp = StagewiseProgram(motion, coordinates, opti, *filled, stagewise=stagewise, label=label)
-        violations = {MOTION: ca.norm_inf(motion.equations)} | constraints.violations(opti)
-        largest = ca.fmax(ca.mmax(ca.fmax(opti.lbg - opti.g, opti.g - opti.ubg)), 0) if opti.ng else ca.MX(0)
-        outputs = {"x": motion.x, "t": motion.t, "u": motion.u, "p": motion.parameters.p, "cost": opti.f}
+    def __init__(self, formulation: Formulation, cost: ca.MX, *, stagewise: bool) -> None:
+        self.motion, self.inputs, self.initial = (formulation[name] for name in (0, 1, 5))
+        self._ends = formulation.ends
+        motion, inputs = self.motion, self.inputs
+        self.symbols = [*motion.variables, *inputs.symbols]
+        self.nlp = Transcription(formulation).program(stagewise=stagewise)
+        self._paths = {
+            each.name: FollowedPath(
+                each.graph, each.lower, each.upper, {name: x for name, x in inputs.named.items()} | {"p": motion.parameters.p}
+            )
+            for each in formulation.limited
+            if not {"a", "u", "forces"} & set(each.graph.name_in()) and not {"start", "end"} & set(each.places)
+        }
+        outputs = {"x": motion.x, "t": motion.t, "u": motion.u, "p": motion.parameters.p, "cost": cost}
         outputs |= {f"stages_{name}": value for name, value in motion.stages._asdict().items()}
-        outputs |= {"violations": ca.vertcat(*violations.values()), "largest": largest}
         for name, path in self._paths.items():
             outputs[f"{name} lower"], outputs[f"{name} upper"] = ca.MX(path.lower), ca.MX(path.upper)
-            outputs |= {f"{name} {key}": value for key, value in path.constants.items()}
-        self._names, self._keys = tuple(violations), list(outputs)
+            own = {key: value for key, value in path.constants.items() if key in path.graph.name_in()}
+            self._paths[name] = FollowedPath(path.graph, path.lower, path.upper, own)
+            outputs |= {f"{name} {key}": value for key, value in own.items()}
+        if motion.system.con.nc:
+            outputs["closed"] = constraint_rows(motion, motion.x)
+        self._keys = list(outputs)
         self._graph = ca.Function("solution", self.symbols, list(outputs.values()))
 
     def unscaled(self, z: Any, numbers: Any) -> list[Any]:
-        return [self.nlp.unscaled(z), numbers]
+        x, found, first = self.nlp.unscaled(z), [], 0
+        for matrix in self.motion.variables:
+            found.append(ca.reshape((x if isinstance(x, ca.MX) else ca.DM(x))[first : first + matrix.numel()], *matrix.shape))
+            first += matrix.numel()
+        return [*found, *self.inputs.split(numbers if isinstance(numbers, ca.MX) else ca.DM(numbers))]
 
     def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
         motion, nq = self.motion, self.motion.dyn.tree.nq
@@ -79,7 +76,7 @@ class Part:
         return {"q": x[:nq, :], "v": x[nq:, :], "u": u, "t": t}
 
     def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Solution:
-        values = self._graph.call([self.nlp.unscaled(z), numbers])
+        values = self._graph.call(self.unscaled(z, numbers))
         found = dict(zip(self._keys, (each.full() for each in values), strict=True))
         motion, states, t, u, p = self.motion, found["x"].T, found["t"].ravel(), found["u"].T, found["p"].ravel()
         q, blocks = states[:, : motion.dyn.tree.nq], unit_blocks(motion.dyn.tree)
@@ -92,7 +89,11 @@ class Part:
             )
             for name, path in self._paths.items()
         }
-        named = dict(zip(self._names, found["violations"].ravel().tolist(), strict=True))
+        named = self.nlp.violations(z, numbers)
+        largest = max(named.values(), default=0.0)
+        if "closed" in found:
+            named = {name: x for name, x in named.items() if not name.startswith(CLOSED)}
+            named[CLOSED] = float(np.abs(found["closed"]).max(initial=0.0))
         return Solution(
             dyn=motion.dyn,
             bounds=motion.bounds,
@@ -106,7 +107,7 @@ class Part:
             u=u,
             p=p,
             stages=Stages(*(found[f"stages_{name}"].T for name in Stages._fields)),
-            constraint_violation=max(float(found["largest"][0, 0]), named.get(CLOSED, 0.0)),
+            constraint_violation=max(largest, named.get(CLOSED, 0.0)),
             length_violation=float(np.abs(lengths(q, blocks) - 1).max(initial=0)),
             violations=named,
             stats=dict(stats),

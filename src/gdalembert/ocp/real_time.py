@@ -33,7 +33,7 @@ from gdalembert.ocp.solution import (
     RealTimeSolution,
     Solution,
 )
-from gdalembert.ocp.transcription import Stages as StageValues
+from gdalembert.ocp.stage import Stages as StageValues
 from gdalembert.spatial.arguments import UNIT_ERROR, integer, number
 from gdalembert.spatial.arrays import Array, frozen
 
@@ -320,7 +320,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
                 self._given[name][...] = x.T
         else:
             own = self._own(values)
-            taken = [each.parameters.taken(where, x) for each, x in zip(self._problems, own, strict=True)]
+            taken = [each.parameters.set(where, x) for each, x in zip(self._problems, own, strict=True)]
             for name, x in (item for each in taken for item in each.items()):
                 self._given[name][...] = x.T if x.shape[1] > 1 else x[:, 0]
             for problem in self._problems:  # whose values are those given from now on, however they are taken

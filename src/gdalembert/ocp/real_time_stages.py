@@ -37,7 +37,7 @@ from gdalembert.ocp.real_time_paths import PathOfParameters, is_of_interval
 from gdalembert.ocp.solution import FollowedPath
 from gdalembert.ocp.squares import Square, squares
 from gdalembert.ocp.steps import free_rates
-from gdalembert.ocp.transcription import TranscribedMotion
+from gdalembert.ocp.stage import Motion
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
@@ -59,7 +59,7 @@ class RealTimeProblem(NamedTuple):
         has_other_paths: whether a path holds at one end.
     """
 
-    motion: TranscribedMotion
+    motion: Motion
     parameters: ProblemParameters
     robot: RobotParameters
     start: End

@@ -1,0 +1,587 @@
+"""The program of a row of stages: variables and rows interval by interval, simple bounds apart; and several as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.errors import UnsupportedError
+from gdalembert.nlp.program import NOWHERE, Indices, IntervalIndex, Label, Labels, NonlinearProgram
+from gdalembert.nlp.terms import Sum, Term
+from gdalembert.spatial.arrays import Array
+
+Mask = npt.NDArray[np.bool_]
+Limit = Array | ca.MX
+"""A number for each row, or an expression of p."""
+
+
+class Variables(NamedTuple):
+    """The variables x of a program, which it has as x = Ψ s z, entry by entry of x.
+
+    Attributes:
+        groups, intervals: what repeats in each interval, and the interval.
+        copies: the entry whose variable each has: its own, or of a constant that of the first instant.
+        scales: s. ``shapes``: Ψ, the identity but for natural modes in the place of modal coordinates.
+        lower, upper: simple bounds; none where Ψ mixes entries.
+        names: of the bounds of each entry.
+    """
+
+    groups: Indices
+    intervals: Indices
+    copies: Indices
+    scales: Array
+    shapes: ca.DM
+    lower: Array
+    upper: Array
+    names: Sequence[str]
+
+
+class FixedEntries(NamedTuple):
+    """Entries of x that a solve fixes, at values of p.
+
+    ``measured``: whether they replace the bounds of these entries, which they may violate.
+    """
+
+    label: Label
+    entries: Indices
+    value: ca.MX
+    measured: bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rows:
+    """Rows of a stage at all its places.
+
+    Attributes:
+        label: what they stand for. ``labels``: of single rows.
+        lower, upper: limits, numbers or expressions of p; equal ones make equations.
+        transform: the matrix that they are multiplied by, for a solver.
+        left_out: which rows are none of the program (rows × places).
+        next_state: the entries of x from which they are subtracted (rows × places): the gap between two intervals.
+    """
+
+    label: Label
+    lower: Limit
+    upper: Limit
+    transform: ca.DM
+    labels: Sequence[Label] = ()
+    left_out: Mask | None = None
+    next_state: Indices | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return int(self.transform.shape[0])
+
+    @property
+    def equal(self) -> Mask:
+        """Whether each row is an equation."""
+        if isinstance(self.lower, ca.MX) or isinstance(self.upper, ca.MX):
+            return np.full(self.count, self.lower is self.upper)
+        return np.asarray(self.lower == self.upper)
+
+    @property
+    def free(self) -> Mask:
+        """Whether each row has no limit."""
+        endless = [
+            np.zeros(self.count, dtype=bool) if isinstance(limit, ca.MX) else np.isinf(limit)
+            for limit in (self.lower, self.upper)
+        ]
+        return np.logical_and(*endless)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StageTerm:
+    """A Function of some entries of x, and what its rows are, at all places where it holds.
+
+    Attributes:
+        function: (x, p) → (rows, cost).
+        variables: m × n, the entries of x. ``parameters``: k × n, those of p.
+        intervals: of each place. ``where``: how messages call it, as ``"in interval"``.
+        rows: from the first to the last.
+    """
+
+    function: ca.Function
+    variables: Indices
+    parameters: Indices
+    intervals: Indices
+    where: str
+    rows: Sequence[Rows] = ()
+
+
+class StageProgram(NonlinearProgram):
+    """The program of stages: z are the scaled variables, interval by interval.
+
+    Args:
+        variables: of it. ``terms``: stages, rows of the grid, costs.
+        fixed: entries with values of p. ``p``: the parameters.
+        intervals: N. ``states``: the number of states. ``overlap``: why intervals share variables, if they do.
+    """
+
+    def __init__(
+        self,
+        variables: Variables,
+        terms: Sequence[StageTerm],
+        fixed: Sequence[FixedEntries],
+        p: ca.MX,
+        *,
+        intervals: int,
+        states: int,
+        overlap: str = "",
+    ) -> None:
+        self._variables, self._stage_terms, self._fixed = variables, terms, fixed
+        self._intervals, self._states, self._overlap = intervals, states, overlap
+        order, self._of_x = _in_order(variables)
+        self._order, self._scales = order, variables.scales[order]
+        self._from_x = _inverse(variables.shapes)
+        self.variables = IntervalIndex(variables.groups[order], variables.intervals[order])
+        self._number_rows()
+        size, numbers = len(order), p.numel()
+        self.terms = [self._term(term, rows) for term, rows in zip(terms, self._rows_of_terms, strict=True)]
+        self.sum = Sum(self.terms, size, numbers, len(self.equal), self._linear(size))
+        z = ca.MX.sym("z", size)
+        f, g = self.sum.values(z, p)
+        self.problem = {"x": z, "p": p, "f": f, "g": g}
+        self.limits = self._limits(p)
+
+    def _number_rows(self) -> None:
+        """Give the rows that are none of all terms their places in g: by interval, gaps first."""
+        keys: list[tuple[Indices, Indices, Indices, Indices]] = []
+        shapes, equal, count = [], [], 0
+        self._found: list[tuple[Rows, StageTerm, Mask]] = []
+        for number, term in enumerate(self._stage_terms):
+            for rows in term.rows:
+                n = len(term.intervals)
+                kept = np.ones((rows.count, n), dtype=bool) if rows.left_out is None else ~rows.left_out
+                kept = kept & ~rows.free[:, None]
+                self._found.append((rows, term, kept))
+                gap = rows.next_state is None
+                when = np.broadcast_to(term.intervals, (rows.count, n))
+                keys.append((when[kept], np.full(kept.sum(), int(gap)), np.full(kept.sum(), count), np.nonzero(kept)[0]))
+                equal.append(np.broadcast_to(rows.equal[:, None], kept.shape)[kept])
+                shapes.append(number)
+                count += 1
+        parts = [np.concatenate([key[i] for key in keys] or [np.zeros(0, dtype=int)]) for i in range(4)]
+        order = np.lexsort((parts[3], parts[2], parts[1], parts[0]))
+        places = np.empty(len(order), dtype=int)
+        places[order] = np.arange(len(order))
+        self.equal = np.concatenate(equal or [np.zeros(0, dtype=bool)])[order]
+        self.constraints = IntervalIndex(parts[2][order], parts[0][order])
+        self._is_gap = parts[1][order] == 0
+        self._rows_of_terms: list[Indices] = [np.zeros((0, len(term.intervals)), dtype=int) for term in self._stage_terms]
+        begin = 0
+        self._places: list[Indices] = []
+        for (_, _, kept), number in zip(self._found, shapes, strict=True):
+            where = np.full(kept.shape, NOWHERE)
+            where[kept] = places[begin : begin + kept.sum()]
+            begin += int(kept.sum())
+            self._places.append(where)
+            self._rows_of_terms[number] = np.vstack([self._rows_of_terms[number], where])
+
+    def _term(self, term: StageTerm, rows: Indices) -> Term:
+        """The term in the variables of the solver."""
+        first = term.variables[:, 0].astype(int)
+        change = self._variables.shapes[first.tolist(), first.tolist()] @ ca.diag(ca.DM(self._variables.scales[first]))
+        y, p = ca.MX.sym("y", len(first)), ca.MX.sym("p", len(term.parameters))
+        values, cost = term.function.call([change @ y, p], True, False)
+        parts = [ca.MX(0, 1)]
+        for each in term.rows:
+            begin = sum(part.shape[0] for part in parts)
+            parts.append(each.transform @ values[begin : begin + each.count])
+        function = ca.Function("term", [y, p], [ca.densify(ca.vertcat(*parts)), cost])
+        return Term(function, self._of_x[term.variables], term.parameters, rows)
+
+    def _linear(self, size: int) -> ca.DM:
+        """That the next state stands in each gap."""
+        row, column = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)]
+        for (rows, _, kept), places in zip(self._found, self._places, strict=True):
+            if rows.next_state is not None:
+                row.append(places[kept])
+                column.append(self._of_x[rows.next_state[kept]])
+        i, j = np.concatenate(row), np.concatenate(column)
+        return ca.DM.triplet(i.tolist(), j.tolist(), ca.DM.ones(len(i)), len(self.equal), size)
+
+    # Numbers.
+
+    def _limits(self, p: ca.MX) -> ca.Function:
+        """(p) → (lbx, ubx, lbg, ubg): bounds of z and g."""
+        own = self._variables
+        ends = {}
+        for key, bound, tighter in (("lbx", own.lower, np.maximum), ("ubx", own.upper, np.minimum)):
+            found = np.full(len(self._order), -np.inf if key == "lbx" else np.inf)
+            getattr(tighter, "at")(found, self._of_x, bound)
+            ends[key] = ca.MX(ca.DM(found))
+        for each in self._fixed:
+            where = self._of_x[each.entries].tolist()
+            for key, tighter in (("lbx", ca.fmax), ("ubx", ca.fmin)):
+                ends[key][where] = each.value if each.measured else tighter(ends[key][where], each.value)
+        ends = {key: bound / ca.DM(self._scales) for key, bound in ends.items()}
+        for key, name in (("lbg", "lower"), ("ubg", "upper")):
+            parts, places = [ca.MX(0, 1)], [np.zeros(0, dtype=int)]
+            for (rows, _, kept), where in zip(self._found, self._places, strict=True):
+                limit = getattr(rows, name)
+                column = _scaled_limit(rows.transform, limit if isinstance(limit, ca.MX) else ca.MX(ca.DM(limit)))
+                numbers = np.broadcast_to(np.arange(rows.count)[:, None], kept.shape)[kept]
+                parts.append(ca.vec(column[numbers.tolist()]))  # of a single row CasADi makes a row of them
+                places.append(where[kept])
+            order = np.argsort(np.concatenate(places)).tolist()
+            ends[key] = ca.vertcat(*parts)[order]
+        return ca.Function("limits", [p], list(ends.values()), ["p"], list(ends))
+
+    @property
+    def natural_size(self) -> int:
+        """The number of entries of x."""
+        return len(self._of_x)
+
+    def scaled(self, x: Array) -> Array:
+        """z of x."""
+        return np.asarray((self._from_x @ x).full().ravel()[self._order] / self._scales)
+
+    def unscaled(self, z: Any) -> Any:
+        """x of z: numbers, or an expression."""
+        if isinstance(z, ca.MX):
+            return self._variables.shapes @ ca.MX((ca.DM(self._scales) * z)[self._of_x.tolist()])
+        return (self._variables.shapes @ (z * self._scales)[self._of_x]).full().ravel()
+
+    def positions(self, entries: Indices) -> tuple[Indices, Array]:
+        """The entries of z that stand for entries of x, and their sizes."""
+        where = self._of_x[entries]
+        return where, self._scales[where]
+
+    def violations(self, z: Array, p: Array) -> dict[str, float]:
+        """The largest violation of each kind of bounds and rows, in the units of x and of the rows."""
+        x, found = self.unscaled(z), dict[str, float]()
+
+        def note(name: str, over: float) -> None:
+            found[name] = max(found.get(name, 0.0), over)
+
+        over = np.maximum(self._variables.lower - x, x - self._variables.upper)
+        names = np.array(self._variables.names, dtype=object)
+        for name in dict.fromkeys(self._variables.names):
+            if name and np.isfinite(over[names == name]).any():
+                note(name, float(over[names == name].max(initial=0.0)))
+        for each in self._fixed:
+            value = ca.Function("value", [self.problem["p"]], [each.value])(p).full().ravel()
+            note(each.label.name, float(np.abs(self._variables_at(z)[each.entries] - value).max(initial=0.0)))
+        for term in self._stage_terms:
+            if not term.rows:
+                continue
+            columns = x[term.variables], p[term.parameters]
+            values = term.function.map(len(term.intervals)).call(list(columns))[0].full()
+            begin = 0
+            for rows in term.rows:
+                own = values[begin : begin + rows.count]
+                begin += rows.count
+                if rows.next_state is not None:
+                    own = own + x[rows.next_state]
+                low, high = (
+                    ca.Function("limit", [self.problem["p"]], [limit])(p).full()
+                    if isinstance(limit, ca.MX)
+                    else limit[:, None]
+                    for limit in (rows.lower, rows.upper)
+                )
+                worst = np.maximum(low - own, own - high)
+                for i in range(rows.count) if rows.labels else [slice(None)]:
+                    label = rows.labels[i] if rows.labels else rows.label
+                    note(rows.label.name, float(worst[i].max(initial=0.0)))
+        return found
+
+    def _variables_at(self, z: Array) -> Array:
+        """The entries in whose place z stands, with their sizes, in the order of x."""
+        return np.asarray((z * self._scales)[self._of_x])
+
+    # What rows stand for.
+
+    def labels(self) -> Labels:
+        found: list[Label] = [Label("")] * len(self.equal)
+        for (rows, term, kept), places in zip(self._found, self._places, strict=True):
+            for i, k in zip(*np.nonzero(kept), strict=True):
+                label = rows.labels[i] if rows.labels else rows.label
+                found[places[i, k]] = label._replace(where=label.where or f"{term.where} {term.intervals[k]}".strip())
+        held = {int(self._of_x[i]): each.label for each in self._fixed for i in each.entries.tolist()}
+        return found, held
+
+    def structure(self) -> dict[str, int | list[int]]:
+        where = self.variables.intervals
+        for term in self.terms:
+            own = where[term.variables]
+            apart = np.flatnonzero((own.max(axis=0) > own.min(axis=0)) & (own.max(axis=0) != NOWHERE)) if len(own) else []
+            if len(apart):
+                if self._overlap:
+                    raise UnsupportedError(f"{self._overlap}, or another solver, as 'ipopt'")
+                stage = self._stage_terms[self.terms.index(term)]
+                name = stage.rows[0].label.name if stage.rows else "the cost"
+                raise UnsupportedError(
+                    f"{name} connects the intervals {own[:, apart[0]].min()} and {own[:, apart[0]].max()}; give "
+                    "constraints and costs of one interval each, or take another solver, as 'ipopt'"
+                )
+        n = self._intervals
+        own = np.bincount(self.constraints.intervals[~self._is_gap], minlength=n + 1)
+        others = np.bincount(where, minlength=n + 1) - self._states
+        return {"N": n, "nx": [self._states] * (n + 1), "nu": others.tolist(), "ng": own.tolist()}
+
+
+def _scaled_limit(transform: ca.DM, limit: ca.MX) -> ca.MX:
+    """Limits of rows that are multiplied by a matrix: of equations any, of others a diagonal one."""
+    if transform.sparsity().is_diag():
+        return ca.MX(ca.diag(transform)) * limit
+    return ca.MX(transform @ limit)
+
+
+def _in_order(variables: Variables) -> tuple[Indices, Indices]:
+    """The entries of x that are variables, by interval and group; and the number of that of each entry."""
+    last = np.iinfo(int).max
+    when = np.where(variables.intervals == NOWHERE, last, variables.intervals)
+    n = len(when)
+    order = np.lexsort((np.arange(n), variables.groups, when))
+    order = order[variables.copies[order] == order]
+    numbers = np.empty(n, dtype=int)
+    numbers[order] = np.arange(len(order))
+    return order, numbers[variables.copies]
+
+
+def _inverse(shapes: ca.DM) -> ca.DM:
+    """The inverse of a matrix of small blocks."""
+    if shapes.nnz() == shapes.shape[0]:
+        return ca.diag(1 / ca.diag(shapes))
+    return ca.sparsify(ca.solve(shapes, ca.DM.eye(shapes.shape[0]), "csparse", {}))
+
+
+class LinkRows(NamedTuple):
+    """A constraint that connects parts, lower ≤ rows ≤ upper; ``user``: whether the user asked for it."""
+
+    name: str
+    rows: ca.MX
+    lower: Array
+    upper: Array
+    user: bool = False
+
+
+class Connection(NamedTuple):
+    """How parts are joined: links, and where the variables begin that are of no part.
+
+    Attributes:
+        weights: of the cost of each part, and of the further variables.
+        cost_rows: rows Σ c_j cost_j + d further ≤ 0: (c, d).
+    """
+
+    weights: tuple[Array, Array]
+    links: list[LinkRows]
+    begin: ca.MX
+    cost_rows: tuple[Array, Array]
+
+
+class JoinedProgram(NonlinearProgram):
+    """Several programs as one.
+
+    Its variables are those of the first part, what the others do not share with it, and ``further`` ones of its own.
+
+    ``connect`` gives its links, ``shared`` are the entries of x of each part that are the same in all. ``z`` are the
+    variables of each part as expressions, ``kind`` is what a part is called.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        parts: Sequence[StageProgram],
+        further: int,
+        connect: Callable[[JoinedProgram], Connection],
+        shared: Sequence[Indices] = (),
+    ) -> None:
+        self.kind, self._parts = kind, parts
+        self._place(shared)
+        size = self._size + further
+        x, p = ca.MX.sym("z", size), ca.vertcat(*(part.problem["p"] for part in parts))
+        numbers = ca.MX.sym("p", p.numel())
+        self.z, self.further = self.split(x), x[self._size :]
+        self.problem = {"x": x, "p": numbers}
+        connection = connect(self)
+        self.links = connection.links
+        ends_p = np.cumsum([0, *(part.problem["p"].numel() for part in parts)]).tolist()
+        ends_g = np.cumsum([0, *(len(part.equal) for part in parts)]).tolist()
+        of_links = [np.equal(link.lower, link.upper) for link in self.links]
+        of_costs = len(connection.cost_rows[0])
+        rows = ends_g[-1] + sum(map(len, of_links)) + of_costs
+        first = rows - of_costs
+        terms, linear = [], ca.DM(rows, size)
+        for k, (part, where, factors) in enumerate(zip(parts, self._where, self._factors, strict=True)):
+            weights = connection.weights[0][k], connection.cost_rows[0][:, k], first
+            for term in part.terms:
+                terms.append(_weighted(_rescaled(term, factors).moved(where, ends_p[k], ends_g[k]), *weights))
+            linear += _moved_linear(part.sum.linear, where, factors, ends_g[k], (rows, size))
+        for i in range(of_costs):
+            linear[first + i, self._size :] = connection.cost_rows[1][i]
+        begin = ends_g[-1]
+        for link in self.links:
+            terms.append(_link_term(link, x, numbers, begin))
+            begin += len(link.lower)
+        if further:
+            y, none = ca.MX.sym("y", further), ca.MX.sym("p", 0)
+            cost = ca.Function("term", [y, none], [ca.MX(0, 1), ca.dot(ca.DM(connection.weights[1]), y)])
+            places = np.arange(self._size, size)[:, None]
+            terms.append(Term(cost, places, np.zeros((0, 1), dtype=int), np.zeros((0, 1), dtype=int)))
+        self.sum = Sum(terms, size, p.numel(), rows, ca.sparsify(linear))
+        f, g = self.sum.values(x, numbers)
+        self.problem |= {"f": f, "g": g}
+        self.equal = np.concatenate([*(part.equal for part in parts), *of_links, np.zeros(of_costs, dtype=bool)])
+        self._of_costs = of_costs
+        self.limits = self._limits(numbers, further)
+        self._link_rows = ca.Function("links", [x, numbers], [link.rows for link in self.links])
+        self._begin = ca.Function("begin", [x, numbers], [connection.begin])
+        self._cost = ca.Function("cost", [x, numbers], [f])
+        self.variables = _joined_index([part.variables for part in parts], self._own, further)
+        index = [part.constraints for part in parts]
+        self.constraints = _joined_index(index, [slice(None)] * len(parts), rows - ends_g[-1])
+
+    @property
+    def costs(self) -> list[ca.MX]:
+        """The cost of each part."""
+        pairs = zip(self._parts, self.z, self.split_numbers(self.problem["p"]), strict=True)
+        return [part.sum.values(z, p)[0] for part, z, p in pairs]
+
+    def _place(self, shared: Sequence[Indices]) -> None:
+        """Find where the variables of each part are among all, and what these are to be multiplied by."""
+        self._size, self._where, self._factors, self._own = 0, [], [], []
+        common: list[tuple[Indices, Array]] = []
+        for k, part in enumerate(self._parts):
+            where, factors = np.full(part.size, NOWHERE), np.ones(part.size)
+            if shared:
+                entries, sizes = part.positions(shared[k])
+                if common:
+                    where[entries], factors[entries] = common[0][0], common[0][1] / sizes
+                common.append((entries, sizes))
+            own = np.flatnonzero(where == NOWHERE)
+            where[own] = self._size + np.arange(len(own))
+            self._size += len(own)
+            self._where.append(where)
+            self._factors.append(factors)
+            self._own.append(own)
+
+    def _limits(self, p: ca.MX, further: int) -> ca.Function:
+        """(p) → (lbx, ubx, lbg, ubg)."""
+        parameters = self.split_numbers(p)
+        found = [part.limits(p=own) for part, own in zip(self._parts, parameters, strict=True)]
+        ends = {}
+        for key, tighter in (("lbx", ca.fmax), ("ubx", ca.fmin)):
+            each_own = zip(found, self._own, strict=True)
+            bound = ca.MX(ca.vertcat(*(each[key][own.tolist()] for each, own in each_own)))
+            for each, where, factors, own in zip(found, self._where, self._factors, self._own, strict=True):
+                if others := np.setdiff1d(np.arange(len(where)), own).tolist():
+                    at = where[others].tolist()
+                    bound[at] = tighter(bound[at], each[key][others] / ca.DM(factors[others]))
+            ends[key] = ca.vertcat(bound, (ca.inf if key == "ubx" else -ca.inf) * ca.DM.ones(further))
+        lower, upper = [link.lower for link in self.links], [link.upper for link in self.links]
+        none = ca.DM.zeros(self._of_costs)
+        ends["lbg"] = ca.vertcat(*(each["lbg"] for each in found), *lower, none - ca.inf)
+        ends["ubg"] = ca.vertcat(*(each["ubg"] for each in found), *upper, none)
+        return ca.Function("limits", [p], list(ends.values()), ["p"], list(ends))
+
+    def split(self, z: Any) -> list[Any]:
+        """The variables of each part."""
+        parts = [(z[where.tolist()], factors) for where, factors in zip(self._where, self._factors, strict=True)]
+        symbolic = isinstance(z, ca.MX)
+        return [
+            own if np.all(factors == 1) else (ca.DM(factors) if symbolic else factors) * own for own, factors in parts
+        ]
+
+    def split_numbers(self, p: Any) -> list[Any]:
+        """The parameters of each part."""
+        ends = np.cumsum([0, *(part.problem["p"].numel() for part in self._parts)]).tolist()
+        return [p[i:j] for i, j in pairwise(ends)]
+
+    def merged(self, parts: Sequence[Array], numbers: Callable[[], Array]) -> Array:
+        """The variables, of those of each part: what they share is the mean."""
+        total, counts = np.zeros(self._size), np.zeros(self._size)
+        for z, where, factors in zip(parts, self._where, self._factors, strict=True):
+            total[where] += z / factors
+            counts[where] += 1
+        begun = np.concatenate([total / counts, np.zeros(self.further.numel())])
+        if len(begun) > self._size:
+            begun[self._size :] = self._begin(begun, numbers()).full().ravel()
+        return begun
+
+    def labels(self) -> Labels:
+        """What the rows and fixed variables stand for, each with the name of its part."""
+        rows: list[Label] = []
+        fixed: dict[int, Label] = {}
+        for k, (part, where) in enumerate(zip(self._parts, self._where, strict=True), start=1):
+            own, held = part.labels()
+            rows += [label._replace(name=f"{self.kind} {k}: {label.name}") for label in own]
+            fixed |= {int(where[i]): x._replace(name=f"{self.kind} {k}: {x.name}") for i, x in held.items()}
+        for link in self.links:
+            rows += [Label(link.name, user=link.user)] * len(link.lower)
+        return rows + [Label("the largest cost")] * self._of_costs, fixed
+
+    def violations(self, z: Array, p: Array) -> dict[str, float]:
+        """The largest violation of each link."""
+        values = (rows.full().ravel() for rows in self._link_rows.call([z, p]))
+        return {
+            link.name: float(np.maximum(link.lower - rows, rows - link.upper).max(initial=0.0))
+            for link, rows in zip(self.links, values, strict=True)
+        }
+
+    def cost(self, z: Array, p: Array) -> float:
+        """The cost of all parts."""
+        return float(self._cost(z, p))
+
+    def structure(self) -> dict[str, int | list[int]]:
+        raise UnsupportedError(f"{self.kind}s are not one sequence of intervals; take another solver, as 'ipopt'")
+
+
+def _rescaled(term: Term, factors: Array) -> Term:
+    """A term whose variables are multiplied by factors, the same at all places."""
+    own = factors[term.variables[:, 0]] if len(term.variables) else np.ones(0)
+    if np.all(own == 1):
+        return term
+    y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
+    function = ca.Function("term", [y, p], term.function.call([ca.DM(own) * y, p], True, False))
+    return Term(function, term.variables, term.parameters, term.rows)
+
+
+def _weighted(term: Term, weight: float, row_weights: Array, first: int) -> Term:
+    """A term whose cost is multiplied by a weight, and added to further rows."""
+    if weight == 1 and not len(row_weights):
+        return term
+    y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
+    rows, cost = term.function.call([y, p], True, False)
+    function = ca.Function("term", [y, p], [ca.vertcat(rows, ca.DM(row_weights) * cost), weight * cost])
+    of_costs = np.tile(np.arange(first, first + len(row_weights))[:, None], (1, term.places))
+    return Term(function, term.variables, term.parameters, np.vstack([term.rows, of_costs]))
+
+
+def _moved_linear(linear: ca.DM, where: Indices, factors: Array, first: int, shape: tuple[int, int]) -> ca.DM:
+    i, j = (np.array(each, dtype=int) for each in linear.sparsity().get_triplet())
+    values = np.array(linear.nonzeros()) * factors[j]
+    return ca.DM.triplet((i + first).tolist(), where[j].tolist(), ca.DM(values), *shape)
+
+
+def _link_term(link: LinkRows, x: ca.MX, p: ca.MX, first: int) -> Term:
+    """Rows that any variables may stand in."""
+    entries = np.unique(np.array(ca.jacobian_sparsity(link.rows, x).get_triplet()[1], dtype=int))
+    y, numbers = ca.MX.sym("y", len(entries)), ca.MX.sym("p", p.numel())
+    whole = _spread(y, entries, x.numel())
+    rows = ca.Function("rows", [x, p], [ca.densify(link.rows)]).call([whole, numbers], True, False)[0]
+    function = ca.Function("term", [y, numbers], [rows, ca.MX(0)])
+    places = first + np.arange(len(link.lower))
+    return Term(function, entries[:, None], np.arange(p.numel())[:, None], places[:, None])
+
+
+def _spread(y: ca.MX, entries: Indices, size: int) -> ca.MX:
+    """A column with y at some entries, and nothing elsewhere."""
+    ones = ca.DM.triplet(entries.tolist(), list(range(len(entries))), ca.DM.ones(len(entries)), size, len(entries))
+    return ca.MX(ones @ y)
+
+
+def _joined_index(parts: Sequence[IntervalIndex], chosen: Sequence[Any], further: int) -> IntervalIndex:
+    """The chosen entries of all parts, and further ones that are nowhere."""
+    groups = [part.groups[own] * len(parts) + k for k, (part, own) in enumerate(zip(parts, chosen, strict=True))]
+    intervals = [part.intervals[own] for part, own in zip(parts, chosen, strict=True)]
+    nowhere = np.full(further, NOWHERE)
+    return IntervalIndex(np.concatenate([*groups, nowhere]), np.concatenate([*intervals, nowhere]))
+

@@ -1,0 +1,694 @@
+"""A robot as a transcription sees it, and its motion: variables that the equations of motion connect, step by step."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.compilation.machine_code import external
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics, check_driven_by_u
+from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.physical_parameters import columns
+from gdalembert.errors import ArgumentError, UnsupportedError, shown
+from gdalembert.model.configuration import integrate, integrate_derivatives, neutral, unit_and_scale, unit_blocks
+from gdalembert.model.tree import Tree
+from gdalembert.model.limits import Bounds
+from gdalembert.ocp import steps
+from gdalembert.ocp.parameters import RobotParameters, step_of_parts
+from gdalembert.nlp.program import Indices
+from gdalembert.ocp.steps import RungeKutta, explicit_step
+from gdalembert.spatial import constant
+from gdalembert.spatial.arguments import choice, number, numbers
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.expressions import EvaluatedExpression, Expression, evaluate
+from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.interrupts import interruptible
+
+Robot = Dynamics | ConstrainedDynamics
+"""What can be planned for."""
+
+
+class System:
+    """A robot as a transcription sees it; of a flexible arm, natural modes above a frequency may follow their loads.
+
+    These are the modes at the neutral configuration, joints locked, and have no inertia: their amplitudes are unknowns
+    of each stage, not states.
+
+    Attributes:
+        robot: as given. ``con``: the same with its constraints, which may be none. ``dynamics``: without them.
+        rows: of all constraints. ``places``: of those that are anchored, the rates of residuals.
+        independent: the number of forces that are unknowns.
+        projections: the number of unknowns that move the end of a step.
+        stiff: the number of natural modes that follow their loads, the last ones of ``shapes``, Ψ (n × n).
+    """
+
+    def __init__(self, where: str, robot: Robot) -> None:
+        self.robot, self.con = robot, ConstrainedDynamics.of(where, robot)
+        self.dynamics: Dynamics = self.con.dynamics
+        check_driven_by_u(where, self.dynamics)
+        self.rows = steps.IndependentRows.of(self.con)
+        self.places = steps.IndependentRows.of(steps.anchored_part(self.con), positions=True)
+        self.independent = len(self.rows)
+        self.projections = self.independent + len(self.places)
+        self.stiff, self.shapes = 0, np.zeros((0, 0))
+
+    def relax(self, cutoff: float, p: Array) -> None:
+        """Let modes above a frequency [Hz] follow their loads, of an arm with parameters p (n_p), if there are any."""
+        limit, tree, bends = number("quasi_static", cutoff, "Hz"), self.con.tree, self.dynamics.modes
+        if self.con.nc or not bends.start < bends.stop == tree.nv:
+            what = "no modes" if bends.start == tree.nv else "rotors, whose inertia counts"
+            what = "contacts or loops" if self.con.nc else what
+            raise UnsupportedError(f"quasi_static: {tree.name} has {what}; leave it out")
+        frequencies, self.shapes = locked_modes(self.dynamics, p)
+        self.stiff = int(np.sum(frequencies > limit))
+        if not self.stiff:
+            raise ArgumentError(
+                f"quasi_static={limit:g} Hz: no mode of {tree.name} is above it, the highest is at "
+                f"{frequencies[-1]:.4g} Hz; give a lower one, or leave it out"
+            )
+
+    def check(self, method: str, rule: RungeKutta) -> None:
+        """Refuse a method that cannot be used, or a robot whose M is singular, by an UnsupportedError."""
+        if rule.is_explicit and (self.stiff or self.con.nc):
+            what = "unknowns for quasi_static" if self.stiff else "forces of contacts and loops"
+            raise UnsupportedError(f"{self.con.tree.name}: method={method!r} has no {what}; take 'collocation'")
+        if not self.con.nc:
+            _ = self.finer
+
+    def drift(self, x: Array, p: Array) -> float:
+        """The largest residual of contacts and loops that are anchored, at states [q; v] (rows) [m, rad]."""
+        if not len(self.places):
+            return 0.0
+        return float(np.abs(self.places.residual(x.T, *columns(p, len(x))).full()).max())
+
+    @property
+    def states(self) -> int:
+        """The number of entries of q and v that are states."""
+        return int(self.con.tree.nq + self.con.tree.nv - 2 * self.stiff)
+
+    @property
+    def positions(self) -> int:
+        """The number of those of q."""
+        return int(self.con.tree.nq - self.stiff)
+
+    @property
+    def _modes(self) -> tuple[int, int]:
+        """The first coordinate of the modes in v, and the one behind the last."""
+        modes = self.dynamics.modes
+        return modes.start, modes.start + len(self.shapes)
+
+    @property
+    def moving(self) -> list[int]:
+        """The entries of v that are states, natural modes in the place of modal coordinates."""
+        stop = self._modes[1]
+        return [i for i in range(self.con.tree.nv) if not stop - self.stiff <= i < stop]
+
+    def states_of(self, x: Any) -> Any:
+        """The states of [q; v] (columns)."""
+        if not self.stiff:
+            return x
+        nq, (first, stop), parts = self.con.tree.nq, self._modes, []
+        to_kept = ca.DM(np.linalg.inv(self.shapes)[: len(self.shapes) - self.stiff])
+        for part, shift in ((x[:nq, :], nq - self.con.tree.nv), (x[nq:, :], 0)):
+            parts += [part[: first + shift, :], to_kept @ part[first + shift : stop + shift, :], part[stop + shift :, :]]
+        return ca.vertcat(*parts)
+
+    @property
+    def fixed_by(self) -> list[int]:
+        """For each state, the entry of [q; v] with which it is fixed."""
+        nq, nv, shift = self.con.tree.nq, self.con.tree.nv, self.con.tree.nq - self.con.tree.nv
+        stop = self._modes[1]
+        return [
+            *(i for i in range(nq) if not stop - self.stiff <= i - shift < stop),
+            *(nq + i for i in range(nv) if not stop - self.stiff <= i < stop),
+        ]
+
+    def on_grid(self, states: ca.MX, k: ca.MX | None, rule: RungeKutta) -> ca.MX:
+        """q and v at the N + 1 instants of the grid, of states there and unknowns k at the stages."""
+        if not self.stiff or k is None:
+            return states
+        degree, n = len(rule.c), states.shape[1] - 1
+        begin, end = extrapolation(rule.c)
+        eta = self._deflections(k)
+        at_grid = ca.horzcat(eta @ ca.kron(ca.DM.eye(n), ca.DM(begin)), eta[:, (n - 1) * degree :] @ ca.DM(end))
+        return ca.MX(ca.vertcat(*self._with_stiff(states, at_grid)))
+
+    def at_instant(self, state: ca.MX, k: ca.MX, rule: RungeKutta, *, last: bool) -> ca.MX:
+        """[q; v] at one instant of the grid, of the unknowns of the interval behind it, or before it if it is last."""
+        if not self.stiff:
+            return state
+        return ca.MX(ca.vertcat(*self._with_stiff(state, self._deflections(k) @ ca.DM(extrapolation(rule.c)[last]))))
+
+    def unknowns(self, q: Array, a: Array) -> Array:
+        """The first nv rows of k (columns) in a motion (a row for each stage)."""
+        if not self.stiff:
+            return a.T
+        (first, stop), found = self._modes, a.T.copy()
+        shift = self.con.tree.nq - self.con.tree.nv
+        eta = np.linalg.solve(self.shapes, q[:, first + shift : stop + shift].T)
+        found[first:stop] = np.linalg.solve(self.shapes, found[first:stop])
+        found[stop - self.stiff : stop] = eta[len(eta) - self.stiff :]
+        return found
+
+    def _deflections(self, k: ca.MX) -> ca.MX:
+        """The amplitudes of modes that follow their loads, of unknowns (columns)."""
+        stop = self._modes[1]
+        return k[stop - self.stiff : stop, :]
+
+    def with_stiff(self, positions: ca.MX, k: ca.MX) -> ca.MX:
+        """q of its states and of unknowns (columns)."""
+        return positions if not self.stiff else self._position(positions, self._deflections(k))
+
+    def _with_stiff(self, states: Any, eta: Any) -> tuple[Any, Any]:
+        """q and v (columns) of states and the amplitudes of stiff modes."""
+        return self._position(states[: self.positions, :], eta), self.with_stiff_rates(states[self.positions :, :])
+
+    def _position(self, positions: Any, eta: Any) -> Any:
+        first = self._modes[0] + self.con.tree.nq - self.con.tree.nv
+        kept = len(self.shapes) - self.stiff
+        slow, stiff = ca.DM(self.shapes[:, :kept]), ca.DM(self.shapes[:, kept:])
+        modes = slow @ positions[first : first + kept, :] + stiff @ eta
+        return ca.vertcat(positions[:first, :], modes, positions[first + kept :, :])
+
+    def with_stiff_rates(self, rates: Any) -> Any:
+        """v or a (columns) of those of the states."""
+        if not self.stiff:
+            return rates
+        first, kept = self._modes[0], len(self.shapes) - self.stiff
+        modes = ca.DM(self.shapes[:, :kept]) @ rates[first : first + kept, :]
+        return ca.vertcat(rates[:first, :], modes, rates[first + kept :, :])
+
+    @cached_property
+    def moved(self) -> ca.Function:
+        """(positions, displacement) → (reached): what is reached from the states of q with a displacement of them."""
+        tree, nq, kept = self.con.tree, self.positions, self.moving
+        s = symbols(positions=nq, displacement=len(kept))
+        if not self.stiff:
+            return steps.differentiable(function("moved", s, {"reached": integrate(tree, *s.values())}))
+        q, d = ca.SX(tree.nq, 1), ca.SX(tree.nv, 1)
+        at = [i + tree.nq - tree.nv for i in kept if i >= self._modes[0]]
+        at = [*range(self._modes[0] + tree.nq - tree.nv), *at]
+        q[at], d[kept] = s["positions"], s["displacement"]
+        return steps.differentiable(function("moved", s, {"reached": integrate(tree, q, d)[at]}))
+
+    def rates_left(self, curved: Sequence[int]) -> ca.Function:
+        """(displacement, rates, v) → (left): J(displacement) rates − v of joints whose displacements do not add up."""
+        s = symbols(displacement=len(self.moving), rates=len(self.moving), v=len(self.moving))
+        d = ca.SX(self.con.tree.nv, 1)
+        d[self.moving] = s["displacement"]
+        along = integrate_derivatives(self.con.tree, d)[1][self.moving, self.moving]
+        left = ca.SX(along @ s["rates"] - s["v"])[list(curved)]
+        return steps.differentiable(function("rates_left", s, {"left": left}))
+
+    def equation_sizes(self, effort: Array, of_modes: Array, curved: int) -> Array:
+        """Typical magnitudes of the residual of a stage, of those of u and of the forces on natural modes."""
+        rest = neutral(self.robot.tree).full().ravel()
+        efforts = np.abs(self.dynamics.actuators.derivatives(rest, effort)[1]) @ effort
+        sizes = np.where(efforts > 0, efforts, 1.0)
+        if len(of_modes):
+            first = self.dynamics.modes.start
+            sizes[first : first + len(of_modes)] = of_modes
+        return np.concatenate([sizes, np.ones(curved + self.independent)])
+
+    def accelerations(self, k: ca.MX) -> ca.MX:
+        """a (columns) of unknowns."""
+        if not self.stiff:
+            return k[: self.con.tree.nv, :]
+        return ca.MX(self.with_stiff_rates(k[self.moving, :]))
+
+    @cached_property
+    def finer(self) -> ca.Function:
+        """A step by forward dynamics, which shows the error of other steps."""
+        return steps.rk4(self.robot)
+
+    @cached_property
+    def stage(self) -> ca.Function:
+        """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.steps.stage`."""
+        if not self.stiff:
+            return steps.stage(self.rows)
+        first, stop = self._modes
+        others = ca.DM.eye(self.con.nv - stop)
+        return steps.stage(self.rows, ca.diagcat(ca.DM.eye(first), ca.DM(self.shapes), others))
+
+    @cached_property
+    def projection(self) -> ca.Function:
+        """(x, s) → (displacement, change): how s moves q and v at the end of a step from x onto the constraints."""
+        con, nq, p = self.con, self.con.nq, self.con.symbols()
+        s = symbols(x=self.states, s=self.projections) | p
+        q, s_q, s_v = s["x"][:nq], s["s"][: len(self.places), :], s["s"][len(self.places) :, :]
+        unit, _ = unit_and_scale(q, unit_blocks(con.tree))
+        along = self.places.jacobian(unit, [*p.values()]).T @ s_q
+        outputs = {"displacement": along, "change": self.rows.jacobian(unit, [*p.values()]).T @ s_v}
+        return steps.differentiable(function("projection", s, outputs))
+
+    def forces(self, k: ca.MX) -> ca.MX:
+        """The forces of all constraints (nc), of unknowns (columns)."""
+        return ca.MX(constant(self.rows.basis).T @ k[k.shape[0] - self.independent :, :])
+
+    def closed(self, q: Array, hold: Sequence[str] = ()) -> Array:
+        """A configuration near q that satisfies the constraints where that can be, with some joints as they are."""
+        if len(self.places):
+            with contextlib.suppress(ArgumentError):
+                return np.array(self.places.con.closed_configuration(q, hold))
+        return q
+
+    def consistent(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+        """A motion nearby (a row for each time) that satisfies the constraints where that is possible."""
+        p = steps.values_of(self.con)
+        q, v, a = np.array([self.closed(each) for each in q]), v.copy(), a.copy()
+        for i, here in enumerate(q if self.independent else ()):
+            jacobian = self.rows.numbers(here)
+            inverse = np.linalg.pinv(jacobian)
+            v[i] -= inverse @ jacobian @ v[i]
+            bias = self.rows.basis @ self.con.bias_acceleration(here, v[i], *p).full().ravel()
+            a[i] -= inverse @ (jacobian @ a[i] + bias)
+        return q, v, a
+
+    def efforts(self, q: Array, v: Array, a: Array, p: Array, u: Array | None = None) -> tuple[Array, Array]:
+        """u (N × nu) and the independent forces of the constraints that come nearest to a motion (a row for each time).
+
+        With u given, the forces alone.
+        """
+        actuators, tree, one = self.dynamics.actuators, self.dynamics.tree, np.ones(self.dynamics.nu)
+        idle = [i for joint in tree.joints if not joint.type.is_actuated for i in joint.columns]
+        by_u = actuators.derivatives(neutral(tree).full().ravel(), one)[1][np.setdiff1d(np.arange(tree.nv), idle)]
+        driven = np.flatnonzero(np.any(by_u, axis=0)).tolist()  # whatever drives anything but a free-flyer
+        torques = self.dynamics.inverse_dynamics(q.T, v.T, a.T, *columns(p, len(q))).full().T
+        inputs = np.zeros((len(q), self.dynamics.nu)) if u is None else u
+        forces = np.zeros((len(q), self.independent))
+        for i, (here, tau) in enumerate(zip(q, torques, strict=True)):
+            if not self.independent and u is None:
+                inputs[i] = actuators.efforts(here, tau)
+            elif self.independent:
+                pushed = self.rows.jacobian(ca.DM(here), columns(p, 1)).full().T
+                left = tau - actuators.torque(here, one if u is None else u[i])
+                if u is None:
+                    b = actuators.derivatives(here, one)[1]
+                    pushed, left = np.hstack([b[:, driven], pushed]), left + b @ one
+                found = np.linalg.lstsq(pushed, left, rcond=None)[0]
+                forces[i] = found[len(found) - self.independent :]
+                if u is None:
+                    inputs[i, driven] = found[: len(driven)]
+        return inputs, forces
+
+
+def locked_modes(dyn: Dynamics, p: Array) -> tuple[Array, Array]:
+    """Frequencies [Hz] and shapes of an arm at the neutral configuration, joints locked; none of a rigid robot."""
+    first, q = dyn.modes.start, neutral(dyn.tree).full().ravel()
+    if first == dyn.tree.nv:
+        return np.zeros(0), np.zeros((0, 0))
+    mass = dyn.mass_matrix(q, *columns(p, 1)).full()[first:, first:]
+    squares, shapes = vibrations(mass, dyn.force_stiffness(q, p)[first:, first:])
+    return np.sqrt(squares) / (2 * np.pi), shapes
+
+
+def vibrations(mass: Array, stiffness: Array) -> tuple[Array, Array]:
+    """ω² and mass-normalised shapes Ψ of M and the symmetric part of K; zero where K drives away."""
+    half = np.linalg.inv(np.linalg.cholesky(mass))
+    squares, vectors = np.linalg.eigh(half @ (stiffness + stiffness.T) @ half.T / 2)
+    return np.maximum(squares, 0.0), half.T @ vectors
+
+
+AUTO = "auto"
+"""What lets modes follow their loads where the intervals are too long for them."""
+PERIODS = 4.0
+"""A mode of more periods in the shortest interval is far too fast for its stages, fewer than one a period."""
+
+
+def system_of(
+    robot: Robot, quasi_static: float | str | None, p: Array, rule: RungeKutta, interval: float, *, design: bool
+) -> System:
+    """The system of a robot with parameters p, modes of a flexible arm above ``quasi_static`` following their loads.
+
+    ``"auto"``: those of more than :data:`PERIODS` periods in an ``interval`` [s], the shortest one, where that can be.
+    """
+    system = System("Problem", robot)
+    if isinstance(quasi_static, str):
+        choice("quasi_static", quasi_static, (AUTO,))
+        alone, quasi_static = system.dynamics, None
+        bends = alone.modes.start < alone.tree.nv == alone.modes.stop
+        if bends and not (system.con.nc or rule.is_explicit or design):
+            quasi_static = PERIODS / interval if locked_modes(alone, p)[0][-1] * interval > PERIODS else None
+    if quasi_static is not None:
+        system.relax(quasi_static, p)
+    return system
+
+
+def extrapolation(c: Array) -> tuple[Array, Array]:
+    """The weights of values at c, by which their polynomial has its values at 0 and at 1."""
+    powers = np.arange(len(c))
+    to_coefficients = np.linalg.inv(c[:, None] ** powers)
+    return to_coefficients[0], to_coefficients.sum(axis=0)
+
+
+class Step(NamedTuple):
+    """What steps lead to: the states behind each, and the residual of the equations, a column for each stage."""
+
+    reached: ca.MX
+    residual: ca.MX
+
+
+class Stages(NamedTuple):
+    """The motion at the stages of all intervals: one column for each in a problem, one row in a solution."""
+
+    t: Any
+    q: Any
+    v: Any
+    a: Any
+    u: Any
+    forces: Any
+
+
+class Motion:
+    """The variables of a motion, and the stage that connects two instants of its grid.
+
+    The duration and the entries of p that are optimised are constants of the motion: states whose rate is zero. Thus
+    only the gaps connect two intervals, and these are linear in the later one.
+
+    Attributes:
+        range: the shortest and the longest duration [s].
+        effort: typical magnitudes of u (nu).
+        state: a column for each of the N + 1 instants: q, v, and the constants, without what follows its load alone;
+            ``size``: the number of entries before the constants. ``x``: all of q and v.
+        u: a column for each interval, or instant if it is linear.
+        k: the unknowns of implicit steps, a column for each stage: a, the rates of displacements of ``curved`` joints,
+            and independent forces of constraints. ``s``: what moves the ends of the steps onto the constraints.
+        t: times of the grid (1 × (N + 1)) [s].
+        stages: t, q, v, a, u at the stages, a column for each; ``fractions`` are their times over the duration.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        parameters: RobotParameters,
+        bounds: Bounds,
+        intervals: int,
+        duration: float | tuple[float, float],
+        rule: RungeKutta,
+        control: str,
+        *,
+        compiled: bool,
+    ) -> None:
+        self.system, self.parameters, self.bounds = system, parameters, bounds
+        self.intervals, self.rule, self.control, self._compiled = intervals, rule, control, compiled
+        self.dyn = dyn = system.robot
+        largest = np.maximum(np.abs(bounds.u_lower), np.abs(bounds.u_upper))
+        self.effort = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
+        n, self.size = intervals, system.states
+        self.free_time = isinstance(duration, tuple)
+        self.range = duration if isinstance(duration, tuple) else (duration, duration)
+        self.state = ca.MX.sym("x", self.size + self.free_time + len(parameters.chosen), n + 1)
+        parameters.variables = self.state[self.size + self.free_time :, :]
+        self.u = ca.MX.sym("u", dyn.nu, n + (control == "linear"))
+        self.fractions = (np.arange(n)[:, None] + rule.c).ravel() / n
+        self.k: ca.MX | None = None
+        self.s = ca.MX.sym("s", system.projections, n) if system.projections and not rule.is_explicit else None
+        self.curved = [] if rule.is_explicit or len(rule.c) == 1 else curved_velocities(dyn.tree)
+        if not rule.is_explicit:
+            rows = dyn.tree.nv + len(self.curved) + system.independent
+            self.k = ca.MX.sym("k", rows, n * len(rule.c))
+        self._durations = self.durations_of(self.state)
+        self.t = self._durations * ca.DM(np.linspace(0, 1, n + 1)).T
+        self.x = system.on_grid(self.state[: self.size, :], self.k, rule)
+        begin, end = (self.u, self.u) if control == "constant" else (self.u[:, :-1], self.u[:, 1:])
+        p = parameters.columns(n) if len(parameters) else []
+        stages, _ = self.step(self.state[:, :-1], begin, end, self.k, self.s, p)
+        self.stages = stages._replace(t=self.at_stages(self._durations) * ca.DM(self.fractions).T)
+
+    def durations_of(self, state: ca.MX) -> ca.MX:
+        """The duration in each column of states [s]."""
+        if self.free_time:
+            return state[self.size, :]
+        return ca.MX(ca.DM.ones(1, state.shape[1]) * self.range[0])
+
+    @property
+    def duration(self) -> ca.MX:
+        """The duration as the first interval knows it [s]."""
+        return self._durations[0]
+
+    @property
+    def overlap(self) -> str:
+        """Why intervals share variables; empty if none do."""
+        if self.control == "constant":
+            return ""
+        return (
+            "control='linear' connects intervals, each of which ends with the u that the next one begins with; take "
+            "control='constant'"
+        )
+
+    @property
+    def blocks(self) -> list[tuple[ca.MX, int]]:
+        """Each matrix of variables, and how many of its columns belong to an interval."""
+        matrices = (self.state, 1), (self.k, len(self.rule.c)), (self.s, 1), (self.u, 1)
+        return [(matrix, width) for matrix, width in matrices if matrix is not None]
+
+    @property
+    def variables(self) -> list[ca.MX]:
+        """The matrices of variables."""
+        return [matrix for matrix, _ in self.blocks]
+
+    def entries(self, matrix: ca.MX) -> Indices:
+        """The numbers of a matrix's entries among those of all variables, column by column."""
+        first = 0
+        for other in self.variables:
+            if other is matrix:
+                return first + np.arange(matrix.numel()).reshape(matrix.shape, order="F")
+            first += other.numel()
+        raise ValueError("no variables of this motion")
+
+    def at_stages(self, rows: ca.MX) -> ca.MX:
+        """A column for each stage, of a matrix with one for each instant of the grid: that of its interval's start."""
+        return ca.kron(rows[:, : self.intervals], ca.DM.ones(1, len(self.rule.c)))
+
+    def columns_of_p(self, n: int) -> list[ca.MX]:
+        """p, if there is any, a column for each of n states, at the instants of the grid or at the stages."""
+        if not len(self.parameters):
+            return []
+        p = self.parameters.along
+        return [ca.repmat(p, 1, n) if p.shape[1] == 1 else p if p.shape[1] == n else self.at_stages(p)]
+
+    @property
+    def inner(self) -> list[int]:
+        """The stages of an interval that are at none of its ends."""
+        return np.flatnonzero((self.rule.c > 0) & (self.rule.c < 1)).tolist()
+
+    def inside(self, columns: ca.MX) -> ca.MX:
+        """The columns, of one for each stage, of those stages that are not at an instant of the grid."""
+        s = len(self.rule.c)
+        return columns[:, [k * s + i for k in range(self.intervals) for i in self.inner]]
+
+    @interruptible
+    def integral(self, values: ca.MX) -> ca.MX:
+        """The integral over the motion of values, a column for each stage."""
+        weights = np.tile(self.rule.b, self.intervals) / self.intervals
+        return ca.MX(values @ (self.at_stages(self._durations) * ca.DM(weights).T).T)
+
+    @property
+    def sees_midpoints_alone(self) -> bool:
+        """Whether the only stage of an interval is inside it."""
+        return len(self.rule.c) == 1 and bool(0 < self.rule.c[0] < 1)
+
+    def integral_over_grid(self, values: ca.MX) -> ca.MX:
+        """The integral of values by the trapezoidal rule, a column for each instant of the grid."""
+        weights = np.r_[0.5, np.ones(self.intervals - 1), 0.5] / self.intervals
+        return ca.MX(values @ (self._durations * ca.DM(weights).T).T)
+
+    def compiled(self, graph: ca.Function) -> ca.Function:
+        """A Function as machine code, if the problem asks for it."""
+        return external(graph, 2, f"Problem: {self.dyn.tree.name}") if self._compiled else graph
+
+    @interruptible
+    def evaluate(self, expression: Expression, at: str, named: Mapping[str, ca.MX]) -> EvaluatedExpression:
+        """An expression of q, v, a, u, t, p and the parameters ``named`` of the problem, compiled if steps are.
+
+        ``at``: each of the ``"stages"``, each instant of the ``"grid"``, or the first or last one.
+        """
+        compiled = partial(external, order=2, where=f"Problem: {self.dyn.tree.name}") if self._compiled else None
+        others = ({"p": self.parameters.along} if self.dyn.parameters else {}) | dict(named)
+        if at == "stages":
+            names = ("q", "v", "a", "u", "t", *["forces"][: self.system.con.nc])
+            states = {name: getattr(self.stages, name) for name in names}
+            for name, x in others.items():
+                if x.shape[1] > 1:
+                    others[name] = (
+                        self.at_stages(x) if name == "p" else x @ _spread(self.intervals, self.rule.c, "linear")
+                    )
+            return evaluate(expression, states | others, at, named, compiled=compiled)
+        nq, column = self.dyn.tree.nq, {"start": [0], "end": [self.intervals]}.get(at, slice(None))
+        x = self.x[:, column]
+        states = {"q": x[:nq, :], "v": x[nq:, :], "t": self.t[:, column]}
+        others = {name: x[:, column] if x.shape[1] > 1 else x for name, x in others.items()}
+        return evaluate(expression, states | others, at, named, compiled=compiled)
+
+    def evaluate_at(self, expression: Expression, k: int, named: Mapping[str, ca.MX]) -> EvaluatedExpression:
+        """An expression of q, v, u, t, p and parameters at one instant of the grid."""
+        others = ({"p": self.parameters.along} if self.dyn.parameters else {}) | dict(named)
+        nq, x, u = self.dyn.tree.nq, self.x[:, k], self.u[:, min(k, self.u.shape[1] - 1)]
+        states = {"q": x[:nq], "v": x[nq:], "u": u, "t": self.t[:, k]}
+        others = {name: x[:, k] if x.shape[1] > 1 else x for name, x in others.items()}
+        return evaluate(expression, states | others, f"instant {k}", named)
+
+    def step(
+        self, x: ca.MX, begin: ca.MX, end: ca.MX, k: ca.MX | None, s: ca.MX | None, p: Sequence[ca.MX]
+    ) -> tuple[Stages, Step]:
+        """The stages of n steps, and what they lead to: a column of x, u at both ends, s and p for each.
+
+        ``k`` has a column for each stage.
+        """
+        system, dyn, rule, n = self.system, self.dyn, self.rule, x.shape[1]
+        points, h = n * len(rule.c), self.durations_of(x) / self.intervals
+        u = begin @ _both(n, 1 - rule.c) + end @ _both(n, rule.c)
+
+        def mapped(step: ca.Function, count: int, *inputs: ca.MX) -> Any:
+            own = list(p) if count == n else [ca.kron(each, ca.DM.ones(1, len(rule.c))) for each in p]
+            graph = self.compiled(step_of_parts(step, self.parameters) if p else step)
+            return (graph.map(count) if count > 1 else graph)(*inputs, *own)
+
+        states = x[: self.size, :]
+        if k is None:
+            both = begin
+            if self.control == "linear":
+                both = ca.reshape(ca.vertcat(begin, end), begin.shape[0], 2 * n)
+            reached, q, v, a = mapped(self._explicit, n, states, both, h)
+            return Stages(ca.MX(1, points), q, v, a, u, ca.MX(0, points)), Step(reached, ca.MX(0, points))
+        stages, step = implicit_step(system, rule, self.curved, states, u, k, s, h, mapped)
+        return stages, step
+
+    @cached_property
+    def _explicit(self) -> ca.Function:
+        return explicit_step(self.dyn, self.rule, self.control)
+
+
+def implicit_step(
+    system: System,
+    rule: RungeKutta,
+    curved: Sequence[int],
+    states: ca.MX,
+    u: ca.MX,
+    k: ca.MX,
+    s: ca.MX | None,
+    h: ca.MX,
+    mapped: Callable[..., Any],
+) -> tuple[Stages, Step]:
+    """The stages of n steps of an implicit method, and what they lead to.
+
+    With the displacements d_i of q, their rates σ_j and the accelerations a_j,
+
+        v_i = v + h Σ A_ij a_j     d_i = h Σ A_ij σ_j     q_i = q ⊕ d_i     tau(q_i, v_i, a_i) = tau of u_i
+
+    σ = v where displacements add up; where they do not, as those of a free-flyer, J(d_i) σ_i = v_i with the right
+    Jacobian J of ⊕ (Munthe-Kaas 1999): the order of the method is that in a vector space, and unit lengths stay.
+
+    Args:
+        states: a column for each step. ``u``, ``k``: one for each stage. ``s``: of projections, if there are any.
+        h: the length of each step [s] (1 × n).
+        mapped: (Function, count, inputs …) → its values, with p behind the inputs.
+    """
+    n, degree, nv = states.shape[1], len(rule.c), system.con.tree.nv
+    once, count = ca.DM.ones(1, degree), states.shape[1] * degree
+    positions, v_begin = states[: system.positions, :], states[system.positions :, :]
+    moving, sums = k[system.moving, :], _both(n, rule.a)
+    long = ca.repmat(ca.kron(h, once), moving.shape[0], 1)
+    rate = ca.kron(v_begin, once) + long * (moving @ sums)
+    rates = ca.MX(rate)
+    if curved:
+        rates[list(curved), :] = k[nv : nv + len(curved), :]
+    displaced = long * (rates @ sums)
+    q = system.with_stiff(_mapped(system.moved, count, ca.kron(positions, once), displaced), k)
+    v, a = system.with_stiff_rates(rate), system.accelerations(k)
+    forces = k[k.shape[0] - system.independent :, :]
+    unit, residual = mapped(system.stage, count, q, v, a, forces, u)
+    if curved:
+        left = _mapped(system.rates_left(curved), count, displaced, rates, rate)
+        residual = ca.vertcat(residual[:nv, :], left, residual[nv:, :])
+    last, whole = _both(n, rule.b[None, :]), ca.repmat(h, moving.shape[0], 1)
+    to, v_next = whole * (rates @ last), v_begin + whole * (moving @ last)
+    if s is not None:
+        by_q, by_v = mapped(system.projection, n, states, s)
+        to, v_next = to + by_q, v_next + by_v
+    q_next = _mapped(system.moved, n, positions, to)
+    at = Stages(ca.MX(1, count), unit if unit_blocks(system.con.tree) else q, v, a, u, system.forces(k))
+    return at, Step(ca.vertcat(q_next, v_next), residual)
+
+
+def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", control: str = "constant") -> ca.Function:
+    """A step of implicit collocation with inverse dynamics as the residual: no mass matrix is inverted.
+
+    Args:
+        dyn: rigid or flexible.
+        degree: number of collocation points, 1 to 9.
+        scheme: ``"legendre"``, of order 2 degree; or ``"radau"``, of order 2 degree − 1, which damps stiff dynamics and
+            has its last point at the end of the step. Both preserve the lengths of quaternions.
+        control: as in :func:`~gdalembert.ocp.rk4`.
+
+    Returns:
+        (x, k, u, h) → (x_next, residual, q, v, a): k has a column for each collocation point, the accelerations (nv)
+        and below them, with two points or more, the rates of displacements of joints that turn about several axes
+        (:func:`curved_velocities`); ``residual`` (as long as k) is zero for the k of the motion: tau(q_i, v_i, a_i)
+        less that of u_i, and what these rates miss. If the robot has parameters, p is the last input.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if an argument cannot be used.
+    """
+    system, rule = System("collocation", dyn), steps.collocation_method(degree, scheme)
+    curved = curved_velocities(dyn.tree) if degree > 1 else []
+    s = steps.step_symbols(dyn, control, k=(dyn.nv + len(curved), degree))
+    inputs = {name: ca.MX.sym(name, *x.shape) for name, x in s.items()}
+    x, k, u, h, *p = inputs.values()
+    begin, end = (u, u) if control == "constant" else (u[:, 0], u[:, 1])
+    at_stages = begin @ _both(1, 1 - rule.c) + end @ _both(1, rule.c)
+
+    def mapped(graph: ca.Function, count: int, *given: ca.MX) -> Any:
+        return _mapped(graph, count, *given, *(ca.repmat(each, 1, count) for each in p))
+
+    at, step = implicit_step(system, rule, curved, x, at_stages, k, None, h, mapped)
+    outputs = [step.reached, ca.vec(step.residual), at.q, at.v, at.a]
+    names = ["x_next", "residual", "q", "v", "a"]
+    graph = ca.Function("collocation", list(inputs.values()), outputs, list(inputs), names)
+    values = graph.expand().call(list(s.values()))
+    return steps.differentiable(function("collocation", s, dict(zip(names, values, strict=True))))
+
+
+def _both(n: int, weights: Array) -> ca.DM:
+    """What sums the stages of each of n steps: the transpose of weights (rows of them), on the diagonal."""
+    return ca.sparsify(ca.kron(ca.DM.eye(n), ca.DM(np.atleast_2d(weights)).T if weights.ndim > 1 else ca.DM(weights).T))
+
+
+def _mapped(graph: ca.Function, count: int, *inputs: ca.MX) -> Any:
+    """A Function at many columns."""
+    return (graph.map(count) if count > 1 else graph)(*inputs)
+
+
+def curved_velocities(tree: Tree) -> list[int]:
+    """The entries of v of joints whose displacements do not add up, as rotations about several axes."""
+    found: list[int] = []
+    for joint in tree.independent_joints:
+        _, along = joint.type.integrate_derivatives(ca.SX.sym("v", joint.type.nv))
+        if not (isinstance(along, ca.DM) and ca.is_equal(along, ca.DM.eye(joint.type.nv))):
+            found += list(joint.columns)
+    return found
+
+
+def _spread(n: int, c: Array, control: str) -> ca.DM:
+    """The matrix that turns u into a column for each stage, at fractions c of n intervals."""
+    if control == "constant":
+        return ca.kron(ca.DM.eye(n), ca.DM.ones(1, len(c)))
+    eye, none = ca.DM.eye(n), ca.DM(1, n)
+    return ca.sparsify(ca.kron(ca.vertcat(eye, none), ca.DM(1 - c).T) + ca.kron(ca.vertcat(none, eye), ca.DM(c).T))
+
+
+def checked_duration(duration: float | tuple[float, float]) -> float | tuple[float, float]:
+    """A number [s], or (shortest, longest); an ArgumentTypeError or an ArgumentError if it is neither."""
+    if not isinstance(duration, Sequence | np.ndarray):
+        return number("duration", duration, "s")
+    ends = numbers("duration", duration)
+    if ends.shape == ():
+        return number("duration", ends.item(), "s")
+    if ends.shape != (2,) or not 0 < ends[0] < ends[1]:
+        raise ArgumentError(f"duration: got {shown(duration)}; give one number [s], or (shortest, longest)")
+    return float(ends[0]), float(ends[1])
