@@ -89,7 +89,7 @@ def test_fatrop_refuses_what_connects_intervals() -> None:
     made = swing()
     made.minimize(made.integral(lambda u: ca.sumsqr(u)) + ca.sumsqr(ca.diff(made.u, 1, 1)))
     with pytest.raises(
-        UnsupportedError, match=r"^fatrop: cost or constraints multiply variables of the intervals 0 and"
+        UnsupportedError, match=r"^fatrop: the cost connects the intervals 0 and"
     ):
         made.solver("fatrop")
     with pytest.raises(UnsupportedError, match=r"^fatrop: control='linear' connects intervals, each of which"):

@@ -54,6 +54,24 @@ class FixedEntries(NamedTuple):
     measured: bool
 
 
+class BoundedEntries(NamedTuple):
+    """Entries of x, each once, of which a row is a linear function of its own: lower ≤ slopes x + offset ≤ upper.
+
+    Attributes:
+        label: what the rows stand for.
+        entries, slopes: of x. ``offset``, ``lower``, ``upper``: of p.
+        is_equation: whether lower and upper are the same.
+    """
+
+    label: Label
+    entries: Indices
+    slopes: Array
+    offset: ca.MX
+    lower: ca.MX
+    upper: ca.MX
+    is_equation: bool
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Rows:
     """Rows of a stage at all its places.
@@ -120,7 +138,7 @@ class StageProgram(NonlinearProgram):
 
     Args:
         variables: of it. ``terms``: stages, rows of the grid, costs.
-        fixed: entries with values of p. ``p``: the parameters.
+        fixed: entries with values of p. ``bounded``: entries with further bounds. ``p``: the parameters.
         intervals: N. ``states``: the number of states. ``overlap``: why intervals share variables, if they do.
     """
 
@@ -129,13 +147,14 @@ class StageProgram(NonlinearProgram):
         variables: Variables,
         terms: Sequence[StageTerm],
         fixed: Sequence[FixedEntries],
+        bounded: Sequence[BoundedEntries],
         p: ca.MX,
         *,
         intervals: int,
         states: int,
         overlap: str = "",
     ) -> None:
-        self._variables, self._stage_terms, self._fixed = variables, terms, fixed
+        self._variables, self._stage_terms, self._fixed, self._bounded = variables, terms, fixed, bounded
         self._intervals, self._states, self._overlap = intervals, states, overlap
         order, self._of_x = _in_order(variables)
         self._order, self._scales = order, variables.scales[order]
@@ -217,6 +236,12 @@ class StageProgram(NonlinearProgram):
             found = np.full(len(self._order), -np.inf if key == "lbx" else np.inf)
             getattr(tighter, "at")(found, self._of_x, bound)
             ends[key] = ca.MX(ca.DM(found))
+        for each in self._bounded:
+            where, slopes = self._of_x[each.entries].tolist(), ca.DM(each.slopes)
+            low, high = ((limit - each.offset) / slopes for limit in (each.lower, each.upper))
+            rises = ca.DM(each.slopes > 0)
+            ends["lbx"][where] = ca.fmax(ends["lbx"][where], ca.if_else(rises, low, high))
+            ends["ubx"][where] = ca.fmin(ends["ubx"][where], ca.if_else(rises, high, low))
         for each in self._fixed:
             where = self._of_x[each.entries].tolist()
             for key, tighter in (("lbx", ca.fmax), ("ubx", ca.fmin)):
@@ -269,6 +294,13 @@ class StageProgram(NonlinearProgram):
         for each in self._fixed:
             value = ca.Function("value", [self.problem["p"]], [each.value])(p).full().ravel()
             note(each.label.name, float(np.abs(self._variables_at(z)[each.entries] - value).max(initial=0.0)))
+        for each in self._bounded:
+            ends = [each.offset, each.lower, each.upper]
+            offset, low, high = (
+                x.full().ravel() for x in ca.Function("ends", [self.problem["p"]], ends).call([p])
+            )
+            own = each.slopes * self._variables_at(z)[each.entries] + offset
+            note(each.label.name, float(np.maximum(low - own, own - high).max(initial=0.0)))
         for term in self._stage_terms:
             if not term.rows:
                 continue
@@ -304,7 +336,8 @@ class StageProgram(NonlinearProgram):
             for i, k in zip(*np.nonzero(kept), strict=True):
                 label = rows.labels[i] if rows.labels else rows.label
                 found[places[i, k]] = label._replace(where=label.where or f"{term.where} {term.intervals[k]}".strip())
-        held = {int(self._of_x[i]): each.label for each in self._fixed for i in each.entries.tolist()}
+        equations = [*self._fixed, *(each for each in self._bounded if each.is_equation)]
+        held = {int(self._of_x[i]): each.label for each in equations for i in each.entries.tolist()}
         return found, held
 
     def structure(self) -> dict[str, int | list[int]]:

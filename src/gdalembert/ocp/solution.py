@@ -419,7 +419,8 @@ class OptimizationError(GdalembertError, RuntimeError):
             if solution.constraint_violation > _FEASIBLE
             else "all constraints hold, but it is not known to be an optimum; try another guess or more iterations"
         )
-        state = _STATES.get(solution.status, state)
+        if solution.status in _STATES:
+            state = _STATES[solution.status] + (f" ({what})" if what else "")
         super().__init__(
             f"{solution.dyn.tree.name}: the solver stopped with {solution.status!r} after {solution.iterations} "
             f"iterations and {solution.duration:.4g} s of motion: {'; '.join([state, *solution.hints])}; "

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.nlp.program import NOWHERE, Indices, Label
-from gdalembert.nlp.stage_program import FixedEntries, Rows, StageProgram, StageTerm, Variables
+from gdalembert.nlp.stage_program import BoundedEntries, FixedEntries, Rows, StageProgram, StageTerm, Variables
 from gdalembert.ocp.constraints import CLOSED, MOTION, Bound, LimitedExpression, Relation
 from gdalembert.ocp.ends import End, EndpointConstraints
 from gdalembert.ocp.initial import Scales
@@ -110,11 +110,14 @@ class Transcription:
         """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation."""
         motion, n = self._motion, self._motion.intervals
         fixed, rows_of_ends = self._fixed(stagewise=stagewise)
+        self._bounded: list[BoundedEntries] = []
+        self._stagewise = stagewise
         terms = [self._stage(stagewise=stagewise), *self._grid(), *rows_of_ends, *self._further()]
         return StageProgram(
             self._variables(stagewise=stagewise),
             terms,
             fixed,
+            self._bounded,
             self._inputs.p,
             intervals=n,
             states=motion.state.shape[0],
@@ -532,8 +535,61 @@ class Transcription:
         for cost in self._f.others:
             yield self._coupled(ca.MX(0, 1), cost, [])
         for each in self._f.relations:
-            rows = self._plain(each.label, each.lower, each.upper)
-            yield self._coupled(each.rows, ca.MX(0), [rows])
+            values, lower, upper = self._without_simple_bounds(each)
+            if values.numel():
+                yield self._coupled(values, ca.MX(0), [self._plain(each.label, lower, upper)])
+
+    def _without_simple_bounds(self, each: Relation) -> tuple[ca.MX, Bound, Bound]:
+        """The rows of a relation that are more than bounds of one variable each; the others become bounds."""
+        variables, inputs = self._motion.variables, self._inputs
+        total, p = ca.MX.sym("all", sum(x.numel() for x in variables)), inputs.p
+        graph = ca.Function("graph", [*variables, *inputs.symbols], [ca.vec(each.rows)])
+        values = graph.call([*_split(total, variables), *inputs.split(p)], True, False)[0]
+        row, column = (np.array(x, dtype=int) for x in ca.jacobian_sparsity(values, total).get_triplet())
+        alone = np.bincount(row, minlength=values.numel()) == 1
+        where = dict(zip(row.tolist(), column.tolist(), strict=True))
+        linear = ~np.array(ca.which_depends(values, total, 2, True), dtype=bool)
+        plain = self._plain_entries()
+        is_equation = each.lower is each.upper or bool(np.all(np.equal(each.lower, each.upper))) if not isinstance(each.lower, ca.MX) else each.lower is each.upper
+        simple = [i for i in np.flatnonzero(alone & linear).tolist() if where[i] in plain]
+        if self._stagewise and is_equation:
+            simple = []
+        slopes = ca.jacobian(values, total)
+        simple = [i for i in simple if not ca.depends_on(slopes[i, where[i]], p)]
+        limits = [ca.MX(x if isinstance(x, ca.MX) else ca.DM(x)) for x in (each.lower, each.upper)]
+        limits = [self._inputs.of(x) for x in limits]
+        offset = ca.Function("offset", [total, p], [values])(ca.DM.zeros(total.numel()), p)
+        slope = ca.Function("slope", [total, p], [slopes])(0, 0)
+        for i in simple:
+            self._bounded.append(
+                BoundedEntries(
+                    each.label._replace(where=self._place(where[i])),
+                    np.array([where[i]]),
+                    np.array([float(slope[i, where[i]])]),
+                    offset[i],
+                    limits[0][i],
+                    limits[1][i],
+                    is_equation,
+                )
+            )
+        left = [i for i in range(values.numel()) if i not in simple]
+        rest = [x if isinstance(x, ca.MX) else x[left] for x in (each.lower, each.upper)]
+        rest = [x[left] if isinstance(x, ca.MX) else x for x in rest]
+        if each.lower is each.upper:
+            rest[1] = rest[0]
+        return ca.vec(each.rows)[left], rest[0], rest[1]
+
+    def _plain_entries(self) -> set[int]:
+        """The entries of x that are variables of the solver."""
+        motion = self._motion
+        states = [*self._plain_states(), *range(motion.size, motion.state.shape[0])]
+        found = set(self._states[states, :].ravel().tolist()) | set(motion.entries(motion.u).ravel().tolist())
+        return found
+
+    def _place(self, entry: int) -> str:
+        """Where a variable is."""
+        n = self._states.size
+        return f"at grid point {entry // self._states.shape[0]}" if entry < n else ""
 
     def _coupled(self, values: ca.MX, cost: ca.MX, rows: Sequence[Rows]) -> StageTerm:
         """Rows and a cost of any variables."""
