@@ -38,8 +38,8 @@ class ModelError(GdalembertError, ValueError):
     """A model, or a part of it, that no formulation can treat rightly."""
 
 
-class UrdfError(ModelError):
-    """A URDF that is refused.
+class FileError(ModelError):
+    """A robot's file that is refused.
 
     Attributes:
         source: name of the file, or ``"<text>"``.
@@ -53,12 +53,24 @@ class UrdfError(ModelError):
         self.reason = reason
         super().__init__(": ".join(part for part in (source, element, reason) if part))
 
-    def __reduce__(self) -> tuple[type[UrdfError], tuple[str, str | None, str]]:
-        return UrdfError, (self.source, self.element, self.reason)
+    def __reduce__(self) -> tuple[type[FileError], tuple[str, str | None, str]]:
+        return type(self), (self.source, self.element, self.reason)
+
+
+class UrdfError(FileError):
+    """A URDF that is refused."""
+
+
+class MjcfError(FileError):
+    """An MJCF file that is refused, or that says what no ``pin.Model`` can hold."""
 
 
 class UrdfWarning(UserWarning):
     """A URDF that can be loaded but is probably not what its author meant."""
+
+
+class MjcfWarning(UserWarning):
+    """Parts of an MJCF file that are no part of a ``pin.Model``, with the line to write for them."""
 
 
 class CleaningWarning(UserWarning):

@@ -42,7 +42,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TYPES = ("continuous", "fixed", "floating", "planar", "prismatic", "revolute")
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _OTHER_FORMATS = {
-    "mujoco": "this is MJCF: read its file by pin.buildModelFromMJCF(path), and pass the pin.Model on",
+    "mujoco": "this is MJCF: read it by gd.load_mjcf",
     "sdf": "this is SDF, which the wheel of pin is built without; convert it to a URDF",
 }
 """What to do about the root elements of other formats."""
@@ -100,7 +100,7 @@ def load_urdf(
     choice("load_urdf: check", check, get_args(Check))
     if not isinstance(mimic, bool):
         raise ArgumentTypeError(f"mimic must be True or False, not {type(mimic).__name__}")
-    _check_root_joint(root_joint)
+    check_root_joint(root_joint)
     data, name, stem, shipped = read_source(source)
     if not isinstance(round_angles, int | float) or not 0 <= round_angles <= 0.1:
         raise ArgumentError(f"load_urdf: round_angles: got {shown(round_angles)}; give an angle from 0 to 0.1 rad")
@@ -143,7 +143,8 @@ def read_source(source: object) -> tuple[str | bytes, str, str, bool]:
         raise UrdfError(errors.shortened(str(source), 10_000), None, f"cannot be read: {reason}") from None
 
 
-def _check_root_joint(joint: object) -> None:
+def check_root_joint(joint: object) -> None:
+    """Refuse what is no joint model."""
     if joint is None:
         return
     if isinstance(joint, type) and joint.__name__.startswith("JointModel"):
