@@ -20,7 +20,7 @@ import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, MjcfError, MjcfWarning, quoted, shortened
 from gdalembert.model.load_urdf import MAX_SIZE, Check, check_root_joint, load_urdf, robots
-from gdalembert.model.mjcf_remainder import Remainder, check_dynamics, disabled, placement
+from gdalembert.model.mjcf_remainder import Remainder, check_dynamics, disabled, joint_transmissions, placement
 from gdalembert.spatial.arguments import choice, required
 from gdalembert.spatial.arrays import Array
 
@@ -267,10 +267,6 @@ class MjcfRobot:
         joint = getattr(pin, f"JointModelR{along}")() if along else pin.JointModelRevoluteUnaligned(axis)
         return joint, anchor, pin.SE3(pin.exp3(-ref * axis), np.zeros(3))
 
-    def body_frame(self, body: int) -> int:
-        """The index of the frame of a body."""
-        return self.places[body].frame
-
     def add_frame(self, name: str, body: int, at: pin.SE3) -> int:
         """The index of a new frame on a body."""
         joint, placed, frame = self.places[body]
@@ -308,7 +304,7 @@ class MjcfRobot:
 
     def driven(self) -> list[tuple[int, int, float]]:
         """Actuators of one force that act on a hinge or a slide, the joint, and the ratio of their gears."""
-        mj, of_joints = self.mj, [self.mujoco.mjtTrn.mjTRN_JOINT, self.mujoco.mjtTrn.mjTRN_JOINTINPARENT]
+        mj, of_joints = self.mj, joint_transmissions(self.mujoco)
         actuators = (a for a in range(mj.nactuator) if mj.actuator_trntype[a] in of_joints)
         pairs = ((a, int(mj.actuator_trnid[a, 0])) for a in actuators if mj.actuator_outnum[a] == 1)
         return [(a, j, float(mj.actuator_gear[a, 0])) for a, j in pairs if self.kind(j) in ("hinge", "slide")]

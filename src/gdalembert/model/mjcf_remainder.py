@@ -7,7 +7,7 @@ follow others (a linear equality).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn, Protocol
 
@@ -28,13 +28,17 @@ class Robot(Protocol):
     sites: dict[int, int]
 
     def kind(self, joint: int) -> str: ...
-    def body_frame(self, body: int) -> int: ...
     def add_frame(self, name: str, body: int, at: pin.SE3) -> int: ...
 
 
 def disabled(mujoco: ModuleType, mj: Any, name: str) -> bool:
     """Whether a flag of ``<option><flag/></option>`` is off."""
     return bool(mj.opt.disableflags & getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}"))
+
+
+def joint_transmissions(mujoco: ModuleType) -> tuple[int, ...]:
+    """The numbers of the transmissions by which an actuator acts on one joint."""
+    return int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT)
 
 
 def placement(position: Array, quaternion: Array) -> pin.SE3:
@@ -107,22 +111,22 @@ def _check_joints(mujoco: ModuleType, mj: Any, refuse: Any, first: Any, springs:
         if mj.nv and (dof := first(values)) is not None:
             name = quoted(mj.joint(int(mj.dof_jntid[dof])).name)
             refuse(f"joint {name}", f"{reason}, which a pin.Model cannot say; remove it, or write <freejoint/>")
-    transmissions = mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT
+    transmissions = joint_transmissions(mujoco)
     for a in range(mj.nactuator):
         at_joint = mj.actuator_trntype[a] in transmissions and not shaft[mj.actuator_trnid[a, 0]]
         element = f"actuator {quoted(mj.actuator(a).name)}"
         if dampers and mj.actuator_dampingpoly[a].any():
             refuse(element, "has polynomial damping; give one number")
         if not at_joint and (mj.actuator_armature[a] or mj.actuator_damping[a] * dampers):
-            refuse(element, "has armature or damping and moves no hinge or slide, which a pin.Model cannot say; remove it")
+            refuse(element, "has armature or damping and moves no hinge or slide; remove it")
 
 
 class Remainder:
     """What a model lacks of a file, as code.
 
     Attributes:
-        springs: stiffness and rest by joint. ``lossy``: whether joints have damping or friction.
-        loops: code of loops. ``mimics``: code that makes joints follow others.
+        springs: stiffness and rest by MuJoCo's number of the joint. ``lossy``: whether joints have damping or friction.
+        loops: code of loops. ``couplings``: (c, o) of joints with q_1 = c q_2 + o, by 1 and 2.
     """
 
     def __init__(self, mujoco: ModuleType, mj: Any, source: str, robot: Robot) -> None:
@@ -130,35 +134,34 @@ class Remainder:
         model = robot.model
         stiff = () if disabled(mujoco, mj, "SPRING") else np.flatnonzero(mj.jnt_stiffness)
         self.springs = {
-            robot.names[j]: (float(mj.jnt_stiffness[j]), float(mj.qpos_spring[mj.jnt_qposadr[j]])) for j in stiff
+            int(j): (float(mj.jnt_stiffness[j]), float(mj.qpos_spring[mj.jnt_qposadr[j]])) for j in stiff
         }
         self.lossy = bool(np.any(model.damping) or np.any(model.upperDryFrictionLimit))
         self.loops: list[str] = []
-        self.couplings: dict[int, tuple[int, float, float]] = {}
+        self.couplings: dict[int, dict[int, tuple[float, float]]] = {}
         if not (disabled(mujoco, mj, "EQUALITY") or disabled(mujoco, mj, "CONSTRAINT")):
             for k in np.flatnonzero(mj.eq_active0):
                 self._add_equality(int(k))
 
     def line(self) -> str:
         """What to write, with what it is for; empty if nothing is lacking."""
-        parts, code = [], list(self._mimics())
+        parts, options, code = [], [], self._mimics()
         if code:
             parts.append("equalities of joints")
-        options = []
         if self.springs:
             parts.append("springs")
-            options.append(f"springs={self.springs!r}")
+            options.append(f"springs={ {self.robot.names[j]: spring for j, spring in self.springs.items()} }")
         if self.lossy:
             parts.append("damping and friction")
             options.append("friction='model'")
         if self.loops:
             parts.append("loops")
-        if not parts:
-            return ""
         if options or self.loops:
             code.append(f"dyn = gd.NewtonEuler({', '.join(['model', *options])})")
         if self.loops:
             code.append(f"con = gd.ConstrainedDynamics(dyn, [{', '.join(self.loops)}])")
+        if not parts:
+            return ""
         listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
         return f"tau of the pin.Model is without {listed}; to have them, write {'; '.join(code)}"
 
@@ -183,7 +186,8 @@ class Remainder:
             sites = [self._site_frame(site) for site in ends]
             frames = sites
         elif kind == "6D":
-            frames = [self._end(name, ends[0], placement(data[3:6], data[6:10])), self.robot.body_frame(ends[1])]
+            places = placement(data[3:6], data[6:10]), pin.SE3(np.eye(3), np.array(data[:3]))
+            frames = [self._end(name, body, place) for body, place in zip(ends, places, strict=True)]
         else:
             points = (pin.SE3(np.eye(3), np.array(point)) for point in (data[:3], data[3:6]))
             frames = [self._end(name, body, point) for body, point in zip(ends, points, strict=True)]
@@ -212,13 +216,10 @@ class Remainder:
         return frame if [f.name for f in self.robot.model.frames].count(name) > 1 else str(name)
 
     def _couple(self, k: int, name: str) -> None:
-        """q1 − ref1 = c0 + c1 (q2 − ref2), of which the later joint follows the other one."""
+        """q1 − ref1 = c0 + c1 (q2 − ref2)."""
         mj = self.mj
         element = f"equality {quoted(name)}"
         j1, j2, (c0, c1, *rest) = int(mj.eq_obj1id[k]), int(mj.eq_obj2id[k]), map(float, mj.eq_data[k, :5])
-        joints = [j for j in (j1, j2) if j >= 0]
-        if any(self.robot.kind(j) not in ("hinge", "slide") for j in joints):
-            raise MjcfError(self.source, element, "is one of ball or free joints, which cannot follow others; remove it")
         if j2 < 0 or c1 == 0:
             hint = "make it fixed, by removing the joint from its body"
             raise MjcfError(self.source, element, f"holds joint {quoted(self.robot.names[j1])} where it is; {hint}")
@@ -226,21 +227,58 @@ class Remainder:
             hint = "a joint of Pinocchio can follow another one linearly alone; give two numbers of polycoef"
             raise MjcfError(self.source, element, f"is a polynomial of degree above 1; {hint}")
         ref1, ref2 = (float(mj.qpos0[mj.jnt_qposadr[j]]) for j in (j1, j2))
-        scaling, offset = c1, ref1 + c0 - c1 * ref2
-        follower, leader = (j1, j2) if j1 > j2 else (j2, j1)
-        if follower == j2:
-            scaling, offset = 1 / c1, -offset / c1
-        if follower in self.couplings:
-            joint = quoted(self.robot.names[follower])
-            raise MjcfError(self.source, element, f"joint {joint} follows two joints; keep one of the equalities")
-        self.couplings[follower] = (leader, scaling, offset)
+        offset = ref1 + c0 - c1 * ref2
+        if j2 in self._connected(j1):
+            raise MjcfError(self.source, element, "closes a circle of joints that follow each other; remove it")
+        self.couplings.setdefault(j1, {})[j2] = c1, offset
+        self.couplings.setdefault(j2, {})[j1] = 1 / c1, -offset / c1
 
-    def _mimics(self) -> Iterator[str]:
-        """Code, with the joints that others follow through others in a row."""
-        for follower in sorted(self.couplings):
-            leader, scaling, offset = self.couplings[follower]
-            while leader in self.couplings:
-                leader, inner, shift = self.couplings[leader]
-                scaling, offset = scaling * inner, scaling * shift + offset
-            numbers = f"{self.robot.joints[leader]}, {self.robot.joints[follower]}, {scaling!r}, {offset!r}"
-            yield f"model = pin.transformJointIntoMimic(model, {numbers})"
+    def _connected(self, leader: int) -> dict[int, tuple[float, float]]:
+        """Scaling and offset of the joints that move with one, itself the first."""
+        found, ahead = {leader: (1.0, 0.0)}, [leader]
+        for other in ahead:
+            for j, (c, o) in self.couplings.get(other, {}).items():
+                if j not in found:  # q_j = (q_other − o) / c
+                    scaling, offset = found[other]
+                    found[j] = scaling / c, (offset - o) / c
+                    ahead.append(j)
+        return found
+
+    def _mimics(self) -> list[str]:
+        """Code that makes joints follow the first of those that they move with.
+
+        Pinocchio forgets the armature, damping and friction of a joint that follows: the joint that it follows takes
+        them, and its spring, over.
+        """
+        model, joints, before, code = self.robot.model, self.robot.joints, list[str](), list[str]()
+        followers = set[int]()
+        for leader in sorted(self.couplings):
+            for j, (scaling, offset) in sorted(self._connected(leader).items()):
+                if leader in followers or j == leader:
+                    continue
+                followers.add(j)
+                of_leader, of_follower = (model.joints[joints[k]].idx_v for k in (leader, j))
+                for name, factor in _CONSTANTS.items():
+                    if value := factor(scaling) * float(getattr(model, name)[of_follower]):
+                        before.append(f"model.{name}[{of_leader}] += {value!r}")
+                if j in self.springs:
+                    self._take_over_spring(leader, j, scaling, offset)
+                numbers = f"{joints[leader]}, {joints[j]}, {scaling!r}, {offset!r}"
+                code.append(f"model = pin.transformJointIntoMimic(model, {numbers})")
+        return before + code
+
+    def _take_over_spring(self, leader: int, follower: int, scaling: float, offset: float) -> None:
+        """½ k (s q + o − rest)², added to the spring of the joint that is followed."""
+        stiffness, rest = self.springs.pop(follower)
+        k, x = self.springs.get(leader, (0.0, 0.0))
+        added = stiffness * scaling**2
+        self.springs[leader] = k + added, (k * x + stiffness * scaling * (rest - offset)) / (k + added)
+
+
+_CONSTANTS: dict[str, Callable[[float], float]] = {
+    "armature": lambda scaling: scaling**2,
+    "damping": lambda scaling: scaling**2,
+    "upperDryFrictionLimit": abs,
+    "lowerDryFrictionLimit": abs,
+}
+"""Constants of joints, and by how much more a joint has of them that another one follows."""
