@@ -65,11 +65,15 @@ class MjcfError(FileError):
     """An MJCF file that is refused, or that says what no ``pin.Model`` can hold."""
 
 
-class UrdfWarning(UserWarning):
+class FileWarning(UserWarning):
+    """A robot's file that can be loaded, and what its reader should know."""
+
+
+class UrdfWarning(FileWarning):
     """A URDF that can be loaded but is probably not what its author meant."""
 
 
-class MjcfWarning(UserWarning):
+class MjcfWarning(FileWarning):
     """Parts of an MJCF file that are no part of a ``pin.Model``, with the line to write for them."""
 
 

@@ -709,10 +709,9 @@ def test_wrong_arguments(arguments, kind, message):
 
 
 def test_other_formats_are_named():
-    """What is said of them is so: the wheel reads MJCF, from a file, and has no parser of SDF."""
-    assert hasattr(pin, "buildModelFromMJCF")
+    """What is said of them is so: the wheel has no parser of SDF."""
     assert not pin.WITH_SDFORMAT
-    with pytest.raises(UrdfError, match=r"this is MJCF: read its file by pin\.buildModelFromMJCF\(path\)"):
+    with pytest.raises(UrdfError, match=r"this is MJCF: read it by gd\.load_mjcf$"):
         load_urdf("<mujoco/>")
     with pytest.raises(UrdfError, match="root element is <model>, not <robot>; this is not a URDF"):
         load_urdf("<model/>")

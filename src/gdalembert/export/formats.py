@@ -24,7 +24,7 @@ from gdalembert.dynamics.lagrange_euler import LagrangeEuler
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.export.notes import angles, called, identifier, notes, parameters, values, wrenches
-from gdalembert.model.load_urdf import load_urdf
+from gdalembert.model.load_mjcf import load_robot
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import listed
@@ -235,7 +235,7 @@ def derive(
             raise UnsupportedError(f"{robot!r}: is exported as code alone; choose {formats_of(closed=False)}")
         chosen = choose(robot, _CODE if terms is None else terms, NUMERIC)
         return _code(into, robot, chosen, [*wrenches(robot), *parameters(robot)])
-    model = load_urdf(robot) if isinstance(robot, str) else robot
+    model = load_robot(robot) if isinstance(robot, str) else robot
     if terms is None and (formulation is None or not into.closed):
         terms = _FORMS if into.closed else _CODE
     several = listed(terms)  # may be read more than once

@@ -36,14 +36,16 @@ def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
         ArgumentTypeError: if it is not a ``pin.Model``.
         ModelError: if it holds a number that is not finite, a negative mass, principal moment, armature or friction, a
             placement that is not a rigid transformation, a gravity with an angular part, no joint at all, parents in
-            disorder, or, for dynamics, a joint that moves no inertia.
+            disorder, two joints of one name, or, for dynamics, a joint that moves no inertia.
     """
     if isinstance(model, Tree):
         return model
     if isinstance(model, pin.Data):
         raise ArgumentTypeError("expected a pin.Model, got a pin.Data; pass the model that it was created from")
     if not isinstance(model, pin.Model):
-        raise ArgumentTypeError(f"expected a pin.Model, got {type(model).__name__}; load_urdf makes one from a URDF")
+        raise ArgumentTypeError(
+            f"expected a pin.Model, got {type(model).__name__}; load_urdf and load_mjcf make one from a file"
+        )
     tree = _read(model)
     _check_numbers(tree)
     if dynamics and (names := idle_joints(tree)):
@@ -65,6 +67,12 @@ def _read(model: pin.Model) -> Tree:
     for what in ("armature", "damping", "friction"):
         if (given := getattr(model, what)).shape != (model.nv,):
             raise ModelError(f"{name_of(model)}: its {what} has {given.size} entries; give nv = {model.nv}")
+    if len(set(model.names)) < model.njoints:
+        name = next(name for name in model.names if list(model.names).count(name) > 1)
+        raise ModelError(
+            f"{name_of(model)}: joint {name!r}: {list(model.names).count(name)} joints have this name; rename them, or "
+            "read an MJCF file by gd.load_mjcf: of one with two <worldbody> Pinocchio reads everything twice"
+        )
     for index in range(1, model.njoints):
         if not 0 <= model.parents[index] < index:
             raise ModelError(

@@ -7,6 +7,7 @@ is in :mod:`~gdalembert.model.mjcf_remainder`.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from collections.abc import Sequence
@@ -102,10 +103,8 @@ def _root_element(data: str | bytes) -> str | None:
 
     parser = expat.ParserCreate()
     parser.StartElementHandler = first
-    try:
+    with contextlib.suppress(StopIteration, expat.ExpatError, ValueError, LookupError):
         parser.Parse(data.lstrip(), True)
-    except (StopIteration, expat.ExpatError, ValueError, LookupError):
-        pass
     return tags[0] if tags else None
 
 
@@ -205,7 +204,7 @@ class MjcfRobot:
         return str(self.mujoco.mjtJoint(int(self.mj.jnt_type[joint])).name).removeprefix("mjJNT_").lower()
 
     def _mounted_body(self) -> int:
-        """The root body without a joint that ``root_joint`` moves: the only one, or the only one that carries joints."""
+        """The root body that ``root_joint`` moves: the only one without a joint, or the only one of them with some."""
         mj = self.mj
         roots = [b for b in range(1, mj.nbody) if mj.body_parentid[b] == 0]
         fixed = [b for b in roots if not mj.body_jntnum[b] and mj.body_mocapid[b] < 0]

@@ -1,8 +1,8 @@
 """What an MJCF file says beside a ``pin.Model``: what is refused, and the line to write for the rest.
 
-Of a ``mujoco.MjModel`` whatever enters MuJoCo's inverse dynamics is part of the ``pin.Model``, or is refused here, or is
-an element of ours, which the line names: springs and friction of joints, loops (``connect``, ``weld``), and joints that
-follow others (a linear equality).
+Whatever of a ``mujoco.MjModel`` enters MuJoCo's inverse dynamics is part of the ``pin.Model``, or is refused here, or
+is an element of ours, which the line names: springs and friction of joints, loops (``connect``, ``weld``), and joints
+that follow others (a linear equality).
 """
 
 from __future__ import annotations
@@ -133,9 +133,7 @@ class Remainder:
         self.mujoco, self.mj, self.source, self.robot = mujoco, mj, source, robot
         model = robot.model
         stiff = () if disabled(mujoco, mj, "SPRING") else np.flatnonzero(mj.jnt_stiffness)
-        self.springs = {
-            int(j): (float(mj.jnt_stiffness[j]), float(mj.qpos_spring[mj.jnt_qposadr[j]])) for j in stiff
-        }
+        self.springs = {int(j): (float(mj.jnt_stiffness[j]), float(mj.qpos_spring[mj.jnt_qposadr[j]])) for j in stiff}
         self.lossy = bool(np.any(model.damping) or np.any(model.upperDryFrictionLimit))
         self.loops: list[str] = []
         self.couplings: dict[int, dict[int, tuple[float, float]]] = {}

@@ -43,7 +43,7 @@ from gdalembert.model import joints as jt
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.inertia import pseudo_inertia
-from gdalembert.model.load_urdf import load_urdf
+from gdalembert.model.load_mjcf import load_robot
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Joint, Tree, TreeOfSymbols
 from gdalembert.spatial.arrays import Array
@@ -262,7 +262,7 @@ def symbolic_tree(
     """
     if others not in ("symbols", "numbers"):
         raise ArgumentError(f"others={others!r}: give 'symbols' or 'numbers'")
-    source, _ = clean_tree(read_tree(load_urdf(model) if isinstance(model, str) else model), clean)
+    source, _ = clean_tree(read_tree(load_robot(model) if isinstance(model, str) else model), clean)
     given = _by_joint(source, parameters or {})
     constants = Constants(others=others)
     springs: dict[str, tuple[ca.SX, ca.SX]] = {}

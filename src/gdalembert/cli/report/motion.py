@@ -16,7 +16,7 @@ from gdalembert.cli.report.page import Section, escape, number, paragraph, table
 from gdalembert.cli.report.subject import Subject
 from gdalembert.compilation.compiled_function import CompiledFunction, compile
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.errors import CompilationError, MissingPackageError, UnsupportedError, UrdfWarning
+from gdalembert.errors import CompilationError, FileWarning, MissingPackageError, UnsupportedError
 from gdalembert.model.limits import NO_LIMIT
 from gdalembert.model.tree import Frame
 from gdalembert.spatial.arrays import Array
@@ -228,7 +228,7 @@ def scene(subject: Subject) -> str:
     way = np.concatenate([t, t[-1] + 0.4 + t]), np.vstack([q, q[::-1]])
     note = ""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UrdfWarning)
+        warnings.simplefilter("always", FileWarning)
         try:
             bodies = None if subject.plain else visuals(subject.source, subject.model, subject.package_dirs)
             text = _scene(subject, bodies, way)
@@ -237,7 +237,7 @@ def scene(subject: Subject) -> str:
                 text = _scene(subject, None, way)
         except (MissingPackageError, UnsupportedError) as error:
             return paragraph(f"There is no scene: {error}.", "note")
-    note += " ".join(f"{each.message}." for each in caught if issubclass(each.category, UrdfWarning))
+    note += " ".join(f"{each.message}." for each in caught if issubclass(each.category, FileWarning))
     words = f"The swing of the torques below. Drag to turn, scroll to come nearer. {note}"
     return (
         f'<div class=scene><iframe title="the robot" srcdoc="{escape(text)}"></iframe>{paragraph(words, "note")}</div>'
