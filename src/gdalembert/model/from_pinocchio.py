@@ -43,9 +43,7 @@ def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
     if isinstance(model, pin.Data):
         raise ArgumentTypeError("expected a pin.Model, got a pin.Data; pass the model that it was created from")
     if not isinstance(model, pin.Model):
-        raise ArgumentTypeError(
-            f"expected a pin.Model, got {type(model).__name__}; load_urdf and load_mjcf make one from a file"
-        )
+        raise ArgumentTypeError(f"expected a pin.Model, got {type(model).__name__}; load_urdf makes one from a URDF")
     tree = _read(model)
     _check_numbers(tree)
     if dynamics and (names := idle_joints(tree)):
