@@ -244,7 +244,7 @@ def symbolic_tree(
     Continuous joints, for which Pinocchio's q has (cos, sin), are ordinary revolute joints here.
 
     Args:
-        model: a shipped robot's name, a URDF (path or text), a ``pin.Model`` or a ``Tree``.
+        model: a shipped robot's name, a URDF or MJCF file (path or text), a ``pin.Model`` or a ``Tree``.
         parameters: ``{joint or link: {quantity: formulas}}``; a formula is a number, a string or a SymPy expression.
             Quantities: ``mass``; ``com`` (3); ``inertia`` about the centre of mass (3 principal moments, or 3 × 3);
             ``translation`` (3) and ``rotation`` (``("x", angle)``) of the joint on the parent link; ``armature``;
