@@ -19,7 +19,7 @@ PENDULUM = """<?xml version="1.0"?><!-- a pendulum --><mujoco model="pendulum"><
   <body name="rod"><joint name="pivot" axis="0 1 0" damping="0.5" range="-1 1"/>
     <geom type="capsule" fromto="0 0 0 0 0 -1" size="0.02" mass="2"/></body>
 </worldbody></mujoco>"""
-WITHOUT_DAMPING = "tau of the pin.Model is without damping and friction; to have them, write dyn = gd.NewtonEuler("
+WITHOUT_DAMPING = "a pin.Model does not apply the friction of the file; to have them, write dyn = gd.NewtonEuler("
 
 Capture = pytest.CaptureFixture[str]
 
@@ -85,5 +85,16 @@ def test_what_is_mjcf(file: str, tmp_path: Path) -> None:
     assert is_mjcf(Path(file))
     urdf = tmp_path / "r.urdf"
     urdf.write_text('<robot name="<mujoco>"/>', encoding="utf-8")
-    for other in (urdf, str(urdf), "puma560", "<robot/>", "<", "no.xml", tmp_path, 3, gd.load_urdf("puma560"), np.eye(3)):
+    for other in (
+        urdf,
+        str(urdf),
+        "puma560",
+        "<robot/>",
+        "<",
+        "no.xml",
+        tmp_path,
+        3,
+        gd.load_urdf("puma560"),
+        np.eye(3),
+    ):
         assert not is_mjcf(other)

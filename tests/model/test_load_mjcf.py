@@ -386,7 +386,7 @@ def test_the_line_to_write() -> None:
     )
     model, message = loaded(text)
     assert message == (
-        "<text>: tau of the pin.Model is without equalities of joints, springs and damping and friction; to have them, "
+        "<text>: a pin.Model does not apply the equalities of joints, springs and friction of the file; to have them, "
         "write model.armature[0] += 2.0; model.damping[0] += 4.0; "
         "model = pin.transformJointIntoMimic(model, 1, 2, 2.0, 0.5); "
         "dyn = gd.NewtonEuler(model, springs={'j1': (22.0, -0.11363636363636363)}, friction='model')"

@@ -71,7 +71,9 @@ def test_torques_are_wrong(text: str, right: float, read: Read) -> None:
 
 
 def test_the_pose_of_a_root_body_without_a_joint_is_lost(read: Read) -> None:
-    fixed = mjcf().replace('<body name="a" ', '<body euler="0 .3 0"><body name="a" ').replace("</body>", "</body></body>")
+    fixed = (
+        mjcf().replace('<body name="a" ', '<body euler="0 .3 0"><body name="a" ').replace("</body>", "</body></body>")
+    )
     assert gravity_torque(read(fixed)) == pytest.approx(2 * 9.81, rel=1e-12)
     assert 2 * 9.81 * np.cos(0.3) < 2 * 9.4  # which is right
 
@@ -104,5 +106,7 @@ def test_a_second_worldbody_doubles_the_robot(read: Read) -> None:
         lambda m: cpin.forwardKinematics(cpin.Model(m), cpin.Model(m).createData(), [0, 0]),
         lambda m: cpin.rnea(cpin.Model(m), cpin.Model(m).createData(), [0, 0], [0, 0], [0, 0]),
     ):
-        with pytest.raises(ModelError, match=r"joint 'j': 2 joints have this name; rename them, or read an MJCF file by"):
+        with pytest.raises(
+            ModelError, match=r"joint 'j': 2 joints have this name; rename them, or read an MJCF file by"
+        ):
             take(model)

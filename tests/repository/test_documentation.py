@@ -61,6 +61,8 @@ LONG = {
     "docs/from_pinocchio_casadi.md",
 }
 EXTRAS = {
+    "docs/constraints.md",
+    "docs/cookbook.md",
     "docs/optimal_control.md",
     "docs/parameter_sweeps.md",
     "docs/gallery.md",

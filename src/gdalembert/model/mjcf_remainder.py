@@ -150,7 +150,7 @@ class Remainder:
             parts.append("springs")
             options.append(f"springs={ {self.robot.names[j]: spring for j, spring in self.springs.items()} }")
         if self.lossy:
-            parts.append("damping and friction")
+            parts.append("friction")
             options.append("friction='model'")
         if self.loops:
             parts.append("loops")
@@ -161,7 +161,7 @@ class Remainder:
         if not parts:
             return ""
         listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
-        return f"tau of the pin.Model is without {listed}; to have them, write {'; '.join(code)}"
+        return f"a pin.Model does not apply the {listed} of the file; to have them, write {'; '.join(code)}"
 
     # Equalities.
 

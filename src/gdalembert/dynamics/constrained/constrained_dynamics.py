@@ -87,7 +87,7 @@ class ConstrainedDynamics(Closure):
         dynamics: of the robot alone, in any formulation; a :class:`~gdalembert.FlexibleArm` too.
         constraints: a list of :class:`~gdalembert.Contact` and :class:`~gdalembert.Loop`; of Pinocchio's
             ``RigidConstraintModel``, ``PointAnchorConstraintModel`` and ``FrameAnchorConstraintModel`` of this robot's
-            model; or of lists of them, as ``pin.buildModelAndConstraintsFromMJCF(file)[1:]``. None: a free robot.
+            model; or of lists of them, as its parsers give them. None: a free robot.
         stiffness, damping: of Baumgarte's stabilisation [1/s²; 1/s]: the constraints' acceleration is made
             ``−damping · velocity − stiffness · residual`` instead of 0; one number, or one for each constraint (or for
             each of its rows). A critically damped error that vanishes at the rate 1/T has 1/T² and 2/T. Constraints of
