@@ -15,7 +15,8 @@ from gdalembert.viewer.viewer import Viewer
 
 pytestmark = pytest.mark.extras
 
-PENDULUM = """<?xml version="1.0"?><!-- a pendulum --><mujoco model="pendulum"><visual/><compiler angle="radian"/><worldbody>
+PENDULUM = """<?xml version="1.0"?><!-- one rod -->
+<mujoco model="pendulum"><visual/><compiler angle="radian"/><worldbody>
   <body name="rod"><joint name="pivot" axis="0 1 0" damping="0.5" range="-1 1"/>
     <geom type="capsule" fromto="0 0 0 0 0 -1" size="0.02" mass="2"/></body>
 </worldbody></mujoco>"""

@@ -201,8 +201,8 @@ def derive(
 
     Args:
         robot: a shipped robot's name, a URDF or MJCF file (path or text), a ``pin.Model``, a ``Tree`` or a
-            ``SymbolicTree``; for code also a ``Dynamics``, as :class:`~gdalembert.PrunedDynamics`, with its own equations
-            and parameters.
+            ``SymbolicTree``; for code also a ``Dynamics``, as :class:`~gdalembert.PrunedDynamics`, with its own
+            equations and parameters.
         to: a name in ``FORMATS``.
         formulation: its name or its class; by default generalized d'Alembert, or Newton–Euler for code with numbers;
             if that lacks any of ``terms``, the first formulation that has them all.
