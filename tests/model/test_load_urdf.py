@@ -87,7 +87,7 @@ REFUSED = {
     "mass_outside": ("link 'lower'", "<mass> outside <inertial> counts for nothing; move it inside"),
     "mass_overflow": ("link 'lower'", f"<mass value='1e400'> {NOT_FINITE}"),
     "mass_unit": ("link 'lower'", f"<mass value='1.0kg'> {NOT_FINITE}"),
-    "mimic_chain": ("joint 'knuckle'", "mimics 'finger', which itself mimics 'elbow'; mimic 'elbow' directly"),
+    "mimic_circle": ("joint 'finger'", "mimics 'knuckle' in a circle; let one of its joints mimic none"),
     "mimic_continuous": ("joint 'finger'", f"is revolute and mimics 'elbow', which is continuous; {MIMICS}"),
     "mimic_fixed": ("joint 'finger'", f"is revolute and mimics 'elbow', which is fixed; {MIMICS}"),
     "mimic_floating": ("joint 'finger'", f"is floating and mimics 'elbow', which is revolute; {MIMICS}"),
@@ -583,6 +583,31 @@ def test_mimic(first, second):
     pin.forwardKinematics(model, data, np.array([0.3] if first != "continuous" else [np.cos(0.3), np.sin(0.3)]))
     moved = data.oMi[2].translation if second == "prismatic" else pin.log3(data.oMi[2].rotation)
     np.testing.assert_allclose(moved, [0, 0, -2 * 0.3 + 0.1], atol=1e-15)
+
+
+def test_a_mimic_of_a_mimic_is_composed():
+    """In any order of the file, and as a joint that mimics the first one directly."""
+    knuckle = '<mimic joint="finger" multiplier="3" offset="0.5"/>'
+    finger = '<mimic joint="elbow" multiplier="-2" offset="0.1"/>'
+    direct = '<mimic joint="elbow" multiplier="-12" offset="2.1"/>'
+
+    def text(order, last='<mimic joint="knuckle" multiplier="2" offset="0.5"/>'):
+        joints = {
+            "elbow": joint("elbow", "palm", "a"),
+            "finger": joint("finger", "a", "b", REVOLUTE + finger),
+            "knuckle": joint("knuckle", "b", "c", REVOLUTE + knuckle),
+            "tip": joint("tip", "c", "d", REVOLUTE + last, kind="prismatic"),
+        }
+        return robot(*map(link, ("palm", "a", "b", "c", "d")), *(joints[name] for name in order))
+
+    names = ["elbow", "finger", "knuckle", "tip"]
+    model = load_urdf(text(names))
+    assert model.nv == 1
+    pairs = [(joint.extract().scaling, joint.extract().offset) for joint in list(model.joints)[2:]]
+    np.testing.assert_allclose(pairs, [(-2, 0.1), (-6, 0.8), (-12, 2.1)], rtol=1e-15)
+    assert load_urdf(text(names[::-1])) == model
+    same = load_urdf(text(names, direct))
+    np.testing.assert_allclose(same.joints[4].extract().offset, model.joints[4].extract().offset, rtol=1e-15)
 
 
 def test_armature_on_a_joint_that_does_not_mimic_after_all():

@@ -26,7 +26,7 @@ from gdalembert import errors
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UrdfError, quoted, shown
 from gdalembert.model.from_pinocchio import idle_joints, read_tree
 from gdalembert.model.rounding import CLEANED, DOUBTFUL, LARGEST, NEGLIGIBLE, least_moment, moment_noise
-from gdalembert.model.urdf_joints import UrdfJoint, check_mimic_joints, depth_first
+from gdalembert.model.urdf_joints import UrdfJoint, check_mimic_joints, compose_mimic_joints, depth_first
 from gdalembert.spatial.arguments import choice
 
 Check = Literal["strict", "warn", "off"]
@@ -300,8 +300,14 @@ class CheckedUrdf:
             self.refuse(None, "has no links; a robot needs at least one")
         for link, node in links.items():
             self.link(link, node, ET.SubElement(clean, "link", name=link))
-        nodes = self.unique("joint", root).items()
-        joints = [self.joint(joint, node, ET.SubElement(clean, "joint", name=joint)) for joint, node in nodes]
+        nodes = self.unique("joint", root)
+        copies = {joint: ET.SubElement(clean, "joint", name=joint) for joint in nodes}
+        joints = [self.joint(joint, node, copies[joint]) for joint, node in nodes.items()]
+        joints = compose_mimic_joints(joints, self.refuse)
+        for joint in joints:
+            if joint.mimics is not None:
+                multiplier, offset = _text(joint.multiplier), _text(joint.offset)
+                ET.SubElement(copies[joint.name], "mimic", joint=joint.mimics, multiplier=multiplier, offset=offset)
         check_mimic_joints(depth_first(list(links), joints, self.refuse), self.refuse)
         self.transmissions(root)
         angles, zeros = (sum(each) for each in zip((0, 0), *self.rough.values(), strict=True))
@@ -431,29 +437,28 @@ class CheckedUrdf:
                 self.refuse(where, f'names no {tag} link; give <{tag} link="…"/>')
             ET.SubElement(clean, tag, link=link)
         self.origin(where, node, clean)
-        mimics = self.mimicked(where, node, kind, clean)
+        mimics, *relation = self.mimicked(where, node, kind)
         if kind != "fixed":
             self.axis(where, node, kind, clean)
             self.limit(where, node, kind, clean)
         self.dynamics(where, node, kind, mimics, clean)
-        return UrdfJoint(name, where, kind, ends["parent"], ends["child"], mimics)
+        return UrdfJoint(name, where, kind, ends["parent"], ends["child"], mimics, *relation)
 
-    def mimicked(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> str | None:
-        """The joint that this one mimics."""
+    def mimicked(self, where: str, node: ET.Element, kind: str) -> tuple[str | None, float, float]:
+        """The joint that this one mimics, multiplier and offset."""
         mimic = self.only(where, node, "mimic")
         if mimic is None or kind == "fixed":  # as a locked finger that kept its <mimic>
-            return None
+            return None, 1.0, 0.0
         if not self.mimic:
             self.warn(where, "<mimic> is ignored, because mimic=False was asked for")
-            return None
+            return None, 1.0, 0.0
         name = mimic.get("joint")
         if not name:
             self.refuse(where, "<mimic> has no joint; name the one to follow")
         (multiplier,), (offset,) = (self.numbers(where, mimic, key) for key in ("multiplier", "offset"))
         if multiplier == 0:
             self.refuse(where, "mimics with multiplier 0, so that it never moves; make it fixed")
-        ET.SubElement(clean, "mimic", joint=name, multiplier=_text(multiplier), offset=_text(offset))
-        return name
+        return name, multiplier, offset
 
     def axis(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> None:
         axis = self.only(where, node, "axis")

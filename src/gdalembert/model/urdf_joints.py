@@ -16,14 +16,19 @@ MAX_DEPTH = 1000
 
 
 class UrdfJoint(NamedTuple):
-    """A joint by names: its own, what messages call it, its type, the links that it joins, the joint that it mimics."""
+    """A joint by names: its own, what messages call it, its type, the links that it joins, the joint that it mimics.
+
+    The coordinate of one that mimics is ``multiplier`` · that of the other + ``offset``.
+    """
 
     name: str
     where: str
     type: str
     parent: str
     child: str
-    mimics: str | None
+    mimics: str | None = None
+    multiplier: float = 1.0
+    offset: float = 0.0
 
 
 def depth_first(links: list[str], joints: list[UrdfJoint], refuse: Refuse) -> list[UrdfJoint]:
@@ -56,6 +61,22 @@ def depth_first(links: list[str], joints: list[UrdfJoint], refuse: Refuse) -> li
     return order
 
 
+def compose_mimic_joints(joints: Sequence[UrdfJoint], refuse: Refuse) -> list[UrdfJoint]:
+    """The same joints; one that mimics a joint that mimics a third one, which Pinocchio cannot, mimics that."""
+    by_name = {joint.name: joint for joint in joints}
+    composed = []
+    for joint in joints:
+        mimics, multiplier, offset = joint.mimics, joint.multiplier, joint.offset
+        before = {joint.name}
+        while mimics != joint.name and (other := by_name.get(mimics or "")) is not None and other.mimics is not None:
+            if other.name in before or other.mimics == joint.name:
+                refuse(joint.where, f"mimics {quoted(joint.mimics)} in a circle; let one of its joints mimic none")
+            before.add(other.name)
+            mimics, multiplier, offset = other.mimics, multiplier * other.multiplier, multiplier * other.offset + offset
+        composed.append(joint._replace(mimics=mimics, multiplier=multiplier, offset=offset))
+    return composed
+
+
 def check_mimic_joints(order: Sequence[UrdfJoint], refuse: Refuse) -> None:
     """Refuse what Pinocchio cannot mimic; a planar or floating joint it would set free without a word."""
     joints = {joint.name: joint for joint in order}
@@ -70,8 +91,6 @@ def check_mimic_joints(order: Sequence[UrdfJoint], refuse: Refuse) -> None:
             refuse(joint.where, f"{what} does not exist{_near(joint.mimics, list(joints))}")
         if other is joint:
             refuse(joint.where, "mimics itself; name another joint")
-        if other.mimics is not None:
-            refuse(joint.where, f"{what} itself mimics {quoted(other.mimics)}; mimic {quoted(other.mimics)} directly")
         types = {joint.type, other.type}
         if types != {"continuous"} and not types <= {"revolute", "prismatic"}:
             hint = "Pinocchio can mimic revolute and prismatic joints by each other, and continuous by continuous"
