@@ -93,9 +93,9 @@ REFUSED = {
     "mimic_floating": ("joint 'finger'", f"is floating and mimics 'elbow', which is revolute; {MIMICS}"),
     "mimic_itself": ("joint 'finger'", "mimics itself; name another joint"),
     "mimic_later": (
-        "joint 'a_finger'",
-        "mimics 'elbow', which Pinocchio visits later (depth first, branches by name); "
-        "rename joints so that 'elbow' comes first, or load with mimic=False",
+        "joint 'elbow'",
+        "mimics 'finger', which Pinocchio visits later (depth first); "
+        "let 'finger' mimic 'elbow' in its place, or load with mimic=False",
     ),
     "mimic_planar": ("joint 'finger'", f"is planar and mimics 'elbow', which is revolute; {MIMICS}"),
     "mimic_unknown": ("joint 'finger'", "mimics 'elbo', which does not exist; nearest: 'elbow'"),
@@ -608,6 +608,46 @@ def test_a_mimic_of_a_mimic_is_composed():
     assert load_urdf(text(names[::-1])) == model
     same = load_urdf(text(names, direct))
     np.testing.assert_allclose(same.joints[4].extract().offset, model.joints[4].extract().offset, rtol=1e-15)
+
+
+def test_what_is_mimicked_comes_first():
+    """Where Pinocchio, which visits branches by name, would come to it later: deep in branches, with fixed links."""
+    follow = REVOLUTE + '<mimic joint="thumb" multiplier="-2" offset="0.1"/>'
+
+    def text(palm, a, b, dash="-"):
+        return robot(
+            *map(link, ("root", "palm", "a", "b", "c", "d", "e")),
+            joint("wrist", "root", "palm"),
+            joint(palm, "palm", "a", ARMATURE, kind="fixed") if dash == "+" else joint(palm, "palm", "a", kind="fixed"),
+            joint(a, "a", "b", follow),
+            joint(b, "palm", "c"),
+            joint("thumb", "c", "d", REVOLUTE + ARMATURE),
+            joint("tip", "b", "e"),
+        )
+
+    late, early = load_urdf(text("first", "finger", "second")), load_urdf(text("third", "finger", "second"))
+    assert list(late.names) == ["universe", "wrist", "second", "thumb", "finger", "tip"]
+    assert list(late.names) == list(early.names)
+    assert [f.name for f in late.frames] == [f.name.replace("third", "first") for f in early.frames]
+    q = np.array([0.1, 0.2, 0.3, 0.4])
+    one, other = (pin.rnea(model, model.createData(), q, q, q) for model in (late, early))
+    np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(late.armature, early.armature)
+    assert late.armature.any()
+
+
+def test_branches_that_mimic_each_other_are_refused():
+    """Neither can come first."""
+    with pytest.raises(UrdfError, match="joint 'a1': mimics 'b2', which Pinocchio visits later"):
+        load_urdf(
+            robot(
+                *map(link, ("palm", "a", "b", "c", "d")),
+                joint("a1", "palm", "a", REVOLUTE + '<mimic joint="b2"/>'),
+                joint("a2", "a", "b"),
+                joint("b1", "palm", "c", REVOLUTE + '<mimic joint="a2"/>'),
+                joint("b2", "c", "d"),
+            )
+        )
 
 
 def test_armature_on_a_joint_that_does_not_mimic_after_all():

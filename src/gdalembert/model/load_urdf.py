@@ -26,7 +26,13 @@ from gdalembert import errors
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UrdfError, quoted, shown
 from gdalembert.model.from_pinocchio import idle_joints, read_tree
 from gdalembert.model.rounding import CLEANED, DOUBTFUL, LARGEST, NEGLIGIBLE, least_moment, moment_noise
-from gdalembert.model.urdf_joints import UrdfJoint, check_mimic_joints, compose_mimic_joints, depth_first
+from gdalembert.model.urdf_joints import (
+    UrdfJoint,
+    check_mimic_joints,
+    compose_mimic_joints,
+    depth_first,
+    mimicked_first,
+)
 from gdalembert.spatial.arguments import choice
 
 Check = Literal["strict", "warn", "off"]
@@ -87,7 +93,7 @@ def load_urdf(
             some 1e-6 of its size.
 
     Returns:
-        A plain ``pin.Model``, joints in Pinocchio's order: depth first, siblings by the names of their joints.
+        A plain ``pin.Model``, joints depth first, siblings by name, but branches of mimicked joints before mimicking ones.
 
     Raises:
         UrdfError: whatever ``check`` says, if the text is malformed or not a URDF, has unprocessed xacro, values that
@@ -164,6 +170,11 @@ def _build(checked: CheckedUrdf, root_joint: pin.JointModel | None) -> pin.Model
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
         raise UrdfError(checked.source, None, f"Pinocchio refuses it: {reason}") from error
+    for index, name in enumerate(model.names):
+        model.names[index] = checked.renamed.get(name, name)
+    for frame in model.frames:
+        if frame.type in (pin.FrameType.JOINT, pin.FrameType.FIXED_JOINT):
+            frame.name = checked.renamed.get(frame.name, frame.name)
     for name in ("universe", "root_joint"):  # which Pinocchio gives itself, and does not look for in the URDF
         if list(model.names).count(name) > 1:
             raise UrdfError(checked.source, f"joint {quoted(name)}", "has a name that Pinocchio uses itself; rename it")
@@ -276,6 +287,7 @@ class CheckedUrdf:
 
     Attributes:
         name: of the robot. ``text``: what the parser gets.
+        renamed: the joints' names by those in the text, where these are others.
         armature: rotor inertia of each joint that has one [kg m², kg for a prismatic joint].
         rough: joints with angles that seem to be multiples of π/4 or π/6: how many, and how many entries of their
             rotations would then be 0.
@@ -290,6 +302,7 @@ class CheckedUrdf:
         self.armature: dict[str, float] = {}
         self.negative: dict[str, float] = {}
         self.warnings: dict[str, list[str]] = {}
+        self.renamed: dict[str, str] = {}
         root = _parse(data, source)
         self.name, self.version = root.get("name") or name, root.get("version", "1.0")
         if self.version not in ("1.0", "1.1", "1.2"):
@@ -308,7 +321,11 @@ class CheckedUrdf:
             if joint.mimics is not None:
                 multiplier, offset = _text(joint.multiplier), _text(joint.offset)
                 ET.SubElement(copies[joint.name], "mimic", joint=joint.mimics, multiplier=multiplier, offset=offset)
-        check_mimic_joints(depth_first(list(links), joints, self.refuse), self.refuse)
+        by_name = depth_first(list(links), joints, self.refuse)
+        order = mimicked_first(by_name)
+        check_mimic_joints(order, self.refuse)
+        if order != by_name:
+            self.rename(order, copies)
         self.transmissions(root)
         angles, zeros = (sum(each) for each in zip((0, 0), *self.rough.values(), strict=True))
         for where in self.rough:
@@ -325,6 +342,15 @@ class CheckedUrdf:
 
     def warn(self, where: str, reason: str) -> None:
         self.warnings.setdefault(reason, []).append(where)
+
+    def rename(self, order: Sequence[UrdfJoint], copies: dict[str, ET.Element]) -> None:
+        """Number the joints, so that Pinocchio, which visits siblings by name, comes to them in this order."""
+        numbers = {joint.name: f"{number:05}" for number, joint in enumerate(order)}
+        self.renamed = {number: name for name, number in numbers.items()}
+        for name, copy in copies.items():
+            copy.set("name", numbers[name])
+            for mimic in copy.iter("mimic"):
+                mimic.set("joint", numbers[mimic.attrib["joint"]])
 
     # Reading elements and numbers.
 

@@ -77,6 +77,38 @@ def compose_mimic_joints(joints: Sequence[UrdfJoint], refuse: Refuse) -> list[Ur
     return composed
 
 
+def mimicked_first(order: Sequence[UrdfJoint]) -> list[UrdfJoint]:
+    """The joints, depth first, with the branch of a joint that is mimicked before those of the joints that mimic it.
+
+    Other siblings stay in the order of their names, and so do branches that would each have to come first.
+    """
+    joints, above = {joint.name: joint for joint in order}, {joint.child: joint for joint in order}
+    below: dict[str, list[str]] = {}
+    paths: dict[str, list[str]] = {}
+    for joint in order:
+        below.setdefault(joint.parent, []).append(joint.name)
+        paths[joint.name] = [*(paths[above[joint.parent].name] if joint.parent in above else ()), joint.name]
+    before: dict[str, set[str]] = {joint.name: set() for joint in order}
+    for joint in order:
+        if joint.mimics in joints:
+            pairs = zip(paths[joint.name], paths[joint.mimics], strict=False)
+            later, earlier = next((pair for pair in pairs if pair[0] != pair[1]), (None, None))
+            if later is not None and earlier is not None:
+                before[later].add(earlier)
+    found: list[UrdfJoint] = []
+    root = next((joint.parent for joint in order), "")
+    stack = [below.get(root, [])[:]]
+    while stack:
+        if not (siblings := stack[-1]):
+            stack.pop()
+            continue
+        name = next((name for name in siblings if not before[name].intersection(siblings)), siblings[0])
+        siblings.remove(name)
+        found.append(joints[name])
+        stack.append(below.get(joints[name].child, [])[:])
+    return found
+
+
 def check_mimic_joints(order: Sequence[UrdfJoint], refuse: Refuse) -> None:
     """Refuse what Pinocchio cannot mimic; a planar or floating joint it would set free without a word."""
     joints = {joint.name: joint for joint in order}
@@ -96,8 +128,8 @@ def check_mimic_joints(order: Sequence[UrdfJoint], refuse: Refuse) -> None:
             hint = "Pinocchio can mimic revolute and prismatic joints by each other, and continuous by continuous"
             refuse(joint.where, f"is {joint.type} and {what} is {other.type}; {hint}")
         if other.name not in seen:
-            hint = f"rename joints so that {quoted(other.name)} comes first, or load with mimic=False"
-            refuse(joint.where, f"{what} Pinocchio visits later (depth first, branches by name); {hint}")
+            hint = f"let {quoted(other.name)} mimic {quoted(joint.name)} in its place, or load with mimic=False"
+            refuse(joint.where, f"{what} Pinocchio visits later (depth first); {hint}")
 
 
 def _near(name: str, known: list[str]) -> str:
