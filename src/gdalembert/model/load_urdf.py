@@ -93,7 +93,7 @@ def load_urdf(
             some 1e-6 of its size.
 
     Returns:
-        A plain ``pin.Model``, joints depth first, siblings by name, but branches of mimicked joints before mimicking ones.
+        A plain ``pin.Model``: joints in Pinocchio's order (depth first, siblings by name), mimicked branches first.
 
     Raises:
         UrdfError: whatever ``check`` says, if the text is malformed or not a URDF, has unprocessed xacro, values that
