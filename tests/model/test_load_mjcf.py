@@ -119,14 +119,23 @@ MODELS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """No file of what MuJoCo warns of when a test lets it compile the same model."""
+    mujoco.set_mju_user_warning(lambda text: None)
+    yield
+    mujoco.set_mju_user_warning(None)
+
+
 def loaded(source: Any, **options: Any) -> tuple[pin.Model, str]:
-    """The model and what it says of itself, at most once."""
+    """The model, and the one line that is to be written for it, beside what MuJoCo warns of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = gd.load_mjcf(source, **options)
     assert {w.category for w in caught} <= {MjcfWarning}
-    assert len(caught) <= 1
-    return model, "".join(str(w.message) for w in caught)
+    lines = [text for w in caught if ": MuJoCo warns: " not in (text := str(w.message))]
+    assert len(lines) <= 1
+    return model, "".join(lines)
 
 
 def run(message: str, model: pin.Model) -> dict[str, Any]:
@@ -398,8 +407,11 @@ def test_the_line_to_write() -> None:
 
 
 COUPLED = body(
-    '<joint name="a"/><joint name="b" stiffness="3" springref=".4" armature=".2" damping=".1"/>',
-    body('<joint name="c" type="slide" stiffness="2" damping=".3"/><joint name="d" armature=".4" axis="1 0 0"/>'),
+    '<joint name="a"/><joint name="b" stiffness="3" springref=".4" armature=".2" damping=".1" ref=".3"/>',
+    body(
+        '<joint name="c" type="slide" stiffness="2" damping=".3"/>'
+        '<joint name="d" armature=".4" axis="1 0 0" ref="-.2"/>'
+    ),
 )
 
 
@@ -460,6 +472,23 @@ def test_loops_are_those_of_mujoco(name: str) -> None:
     assert size.min() > 1e-3
     assert np.abs(theirs @ rows[len(ours) :].T).max() < 1e-8
     assert np.linalg.matrix_rank(theirs) == len(ours)
+
+
+def test_frames_of_loops_have_names_of_their_own() -> None:
+    """A site may have the name that a frame would get, or that of a body; then its index is written."""
+    links = LINKS.replace('"one"', '"pin/rocker"').replace('"two"', '"load"')
+    connect = '<connect name="pin" body1="coupler" body2="rocker" anchor="0.4 0 0"/>'
+    sites = '<connect site1="pin/rocker" site2="load"/>'
+    model, message = loaded(mjcf(links, after=f"<equality>{connect}{sites}</equality>"))
+    index = next(k for k, frame in enumerate(model.frames) if frame.name == "load" and frame.type == pin.OP_FRAME)
+    assert "gd.Loop('pin/coupler', 'pin/rocker_', '3D'), gd.Loop('pin/rocker', " + f"{index}, '3D')])" in message
+
+
+def test_what_cannot_move_is_no_loop() -> None:
+    fixed = mjcf(
+        arm(inside=body("", attributes='name="tool"')), after='<equality><weld body1="b" body2="tool"/></equality>'
+    )
+    assert loaded(fixed)[1] == ""
 
 
 def test_a_planar_linkage_says_that_it_is_redundant() -> None:
@@ -540,7 +569,8 @@ def test_a_root_joint_moves_the_body_without_one() -> None:
             pin.framesForwardKinematics(m, data, x)
         one, other = (d.oMf[m.getFrameId(name)] for m, d in zip((still, model), places, strict=True))
         assert relative_error(one.homogeneous, other.homogeneous) < ROUNDING
-    single, _ = loaded(mjcf('<body name="box"><geom size=".1"/></body>'), root_joint=pin.JointModelFreeFlyer())
+    target = '<body name="target" mocap="true"><geom size=".1"/></body>'
+    single, _ = loaded(mjcf(target + '<body name="box"><geom size=".1"/></body>'), root_joint=pin.JointModelFreeFlyer())
     assert single.nv == 6
 
 
@@ -584,6 +614,26 @@ def test_a_missing_mesh_is_named(tmp_path: Path) -> None:
     asset = '<asset><mesh name="m" file="no.stl"/></asset>'
     with pytest.raises(MjcfError, match=r"<text>: MuJoCo refuses it: Error: Error opening file 'no.stl'"):
         gd.load_mjcf(mjcf('<body><joint/><geom type="mesh" mesh="m"/></body>', asset))
+
+
+def test_warnings_of_mujoco_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MuJoCo would write them to a file in the current folder; who hears them before, does so afterwards."""
+    monkeypatch.chdir(tmp_path)
+    heard: list[str] = []
+    mujoco.set_mju_user_warning(heard.append)
+    try:
+        with pytest.warns(MjcfWarning, match=r"^<text>: MuJoCo warns: compiler attribute 'settotalmass' is"):
+            gd.load_mjcf(MODELS["settotalmass"])
+        with pytest.raises(MjcfError, match=r"^<text>: MuJoCo warns: compiler attribute 'settotalmass' is"):
+            gd.load_mjcf(MODELS["settotalmass"], check="strict")
+        assert heard == []
+        mujoco.MjModel.from_xml_string(MODELS["settotalmass"])
+        assert len(heard) == 1
+    finally:
+        mujoco.set_mju_user_warning(None)
+    assert list(tmp_path.iterdir()) == []
+    gd.load_mjcf(MODELS["settotalmass"], check="off")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_mujoco_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:

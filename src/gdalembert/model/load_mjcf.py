@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, get_args
@@ -48,7 +48,8 @@ def load_mjcf(source: Any, *, root_joint: pin.JointModel | None = None, check: C
             ``pin.JointModelFreeFlyer()``; ``None`` leaves it in the world.
         check: what to do about elements that are no part of a ``pin.Model``, but arguments of a formulation or
             constraints (springs, damping and friction, connect, weld, a linear equality of joints): ``"warn"`` gives
-            one ``MjcfWarning`` with the line to write, ``"strict"`` refuses, ``"off"`` is silent.
+            one ``MjcfWarning`` with the line to write, ``"strict"`` refuses, ``"off"`` is silent. So of what MuJoCo
+            warns of.
 
     Returns:
         A plain ``pin.Model``, its joints in MuJoCo's order; several joints of a body are joints in a row.
@@ -64,15 +65,16 @@ def load_mjcf(source: Any, *, root_joint: pin.JointModel | None = None, check: C
     choice("load_mjcf: check", check, get_args(Check))
     check_root_joint(root_joint)
     mujoco = required("load_mjcf", "mujoco", "mjcf")
-    mj, name = _compiled(mujoco, source)
+    with _warnings(mujoco) as said:
+        mj, name = _compiled(mujoco, source)
     check_dynamics(mujoco, mj, name)
     robot = MjcfRobot(mujoco, mj, name, root_joint)
-    remainder = Remainder(mujoco, mj, name, robot)
-    if line := remainder.line():
+    line = Remainder(mujoco, mj, name, robot).line()
+    for remark in [*(f"MuJoCo warns: {text}" for text in dict.fromkeys(said)), *([line] if line else [])]:
         if check == "strict":
-            raise MjcfError(name, None, line)
+            raise MjcfError(name, None, remark)
         if check == "warn":
-            warnings.warn(f"{name}: {line}", MjcfWarning, stacklevel=2)
+            warnings.warn(f"{name}: {remark}", MjcfWarning, stacklevel=2)
     return robot.model
 
 
@@ -106,6 +108,17 @@ def _root_element(data: str | bytes) -> str | None:
     with contextlib.suppress(StopIteration, expat.ExpatError, ValueError, LookupError):
         parser.Parse(data.lstrip(), True)
     return tags[0] if tags else None
+
+
+@contextlib.contextmanager
+def _warnings(mujoco: ModuleType) -> Iterator[list[str]]:
+    """What MuJoCo warns of, which it would otherwise write to a file in the current folder."""
+    before, said = mujoco.get_mju_user_warning(), list[str]()
+    mujoco.set_mju_user_warning(lambda text: said.append(" ".join(text.split())))
+    try:
+        yield said
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 def _compiled(mujoco: ModuleType, source: Any) -> tuple[Any, str]:
