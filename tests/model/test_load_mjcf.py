@@ -423,7 +423,16 @@ def test_joints_that_follow_others(base: str) -> None:
     text = mjcf(body(base, COUPLED), after=equalities)
     model, message = loaded(text)
     assert message.count("transformJointIntoMimic") == 2
-    check(mujoco.MjModel.from_xml_string(text), model, message)
+    mj = mujoco.MjModel.from_xml_string(text)
+    follow, data = Following(model, run(message, model.copy())["model"]), mujoco.MjData(mj)
+    for state in states(mj):
+        follow.apply(*state)
+        data.qpos, data.qvel, _ = state
+        mujoco.mj_forward(mj, data)
+        assert data.ne == 2
+        assert np.abs(data.efc_pos[:2]).max() < ROUNDING
+        assert np.abs(data.efc_J.reshape(data.nefc, mj.nv)[:2] @ data.qvel).max() < ROUNDING
+    check(mj, model, message)
 
 
 LOOPS = {
