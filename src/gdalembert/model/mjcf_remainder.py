@@ -93,27 +93,31 @@ def _check_joints(mujoco: ModuleType, mj: Any, refuse: Any, first: Any, springs:
     """Refuse springs, dampers and armatures that no joint of ours has."""
     free, ball = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL
     of_dof = mj.jnt_type[mj.dof_jntid] if mj.nv else np.zeros(0)
-    shaft = np.isin(mj.jnt_type, [free, ball])
+    turning = np.isin(mj.jnt_type, [free, ball])
+    of_world = "along the axes of the world, which a pin.Model cannot say; remove it, or write <freejoint/>"
     of_joints = (
-        ("has a plastic spring (springyield)", mj.jnt_springyield * springs),
+        ("has a plastic spring (springyield), which no formulation has; remove it", mj.jnt_springyield * springs),
         ("has a polynomial spring; give one stiffness", mj.jnt_stiffnesspoly * springs),
-        ("is free or a ball and has a spring, for which q − rest has no meaning", mj.jnt_stiffness * shaft * springs),
+        (
+            "is free or a ball and has a spring, for which q − rest has no meaning; remove it",
+            mj.jnt_stiffness * turning * springs,
+        ),
     )
     of_dofs = (
         ("has polynomial damping; give one number", mj.dof_dampingpoly * dampers),
-        ("is free and has armature, in the axes of the world", mj.dof_armature * (of_dof == free)),
-        ("is free and has frictionloss, along the axes of the world", mj.dof_frictionloss * (of_dof == free)),
+        (f"is free and has armature {of_world}", mj.dof_armature * (of_dof == free)),
+        (f"is free and has frictionloss {of_world}", mj.dof_frictionloss * (of_dof == free)),
     )
     for reason, values in of_joints:
         if mj.njnt and (joint := first(values)) is not None:
-            refuse(f"joint {quoted(mj.joint(joint).name)}", f"{reason}, which a pin.Model cannot say; remove it")
+            refuse(f"joint {quoted(mj.joint(joint).name)}", reason)
     for reason, values in of_dofs:
         if mj.nv and (dof := first(values)) is not None:
             name = quoted(mj.joint(int(mj.dof_jntid[dof])).name)
-            refuse(f"joint {name}", f"{reason}, which a pin.Model cannot say; remove it, or write <freejoint/>")
+            refuse(f"joint {name}", reason)
     transmissions = joint_transmissions(mujoco)
     for a in range(mj.nactuator):
-        at_joint = mj.actuator_trntype[a] in transmissions and not shaft[mj.actuator_trnid[a, 0]]
+        at_joint = mj.actuator_trntype[a] in transmissions and not turning[mj.actuator_trnid[a, 0]]
         element = f"actuator {quoted(mj.actuator(a).name)}"
         if dampers and mj.actuator_dampingpoly[a].any():
             refuse(element, "has polynomial damping; give one number")
