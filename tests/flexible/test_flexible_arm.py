@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from dataclasses import replace
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
+from scipy.optimize import brentq
 
 import gdalembert as gd
 from benchmarks.common import robots
@@ -76,13 +78,13 @@ def test_statics_and_linearisation() -> None:
     dyn = arm(joints=JOINTS)
     q = np.zeros(7)
     q[:2] = 0.3, -0.5
-    loaded = dyn.static_deflection(q, "tip", [0, -1.0, 0, 0, 0, 0], reference=pin.LOCAL)
+    loaded = dyn.static_deflection(q, "tip", [0, -1.0, 0, 0, 0, 0], reference=pin.LOCAL, hold="joints")
     jacobian = gd.Kinematics(dyn.tree).frame_jacobian("tip", pin.LOCAL)(loaded).full()
     rest = dyn.nle(loaded, np.zeros(7)).full().ravel() - jacobian.T @ [0, -1.0, 0, 0, 0, 0]
     assert np.array_equal(loaded[:2], q[:2])
     assert np.array_equal(q, [0.3, -0.5, 0, 0, 0, 0, 0])
     assert np.abs(rest[2:]).max() < 1e-11  # of forces of several newtons
-    at_rest = dyn.static_deflection(q)
+    at_rest = dyn.static_deflection(q[:2])
     a, b = dyn.linearize(at_rest)
     held = np.linalg.lstsq(dyn.actuation, dyn.nle(at_rest, np.zeros(7)).full().ravel(), rcond=None)[0]
     step = 1e-6
@@ -261,7 +263,9 @@ def test_two_inertias_on_a_spring(stiffness: float) -> None:
     free = dyn.natural_frequencies(np.zeros(2), joints="free")
     assert free[0] == 0
     assert free[1] == pytest.approx(np.sqrt(stiffness * (1 / 0.3 + 1 / 0.05)), rel=1e-14, abs=0)
-    assert dyn.natural_frequencies(np.zeros(2))[0] == pytest.approx(np.sqrt(stiffness / 0.05), rel=1e-14, abs=0)
+    link, rotor = (dyn.natural_frequencies([0.0], joints=joints)[0] for joints in ("braked", "locked"))
+    assert link == pytest.approx(np.sqrt(stiffness / 0.3), rel=1e-14, abs=0)
+    assert rotor == pytest.approx(np.sqrt(stiffness / 0.05), rel=1e-14, abs=0)
 
 
 def test_a_stiff_joint_is_a_rigid_one_with_an_armature() -> None:
@@ -357,12 +361,115 @@ def test_rest_of_the_joints_alone() -> None:
     beam = gd.Beam.tube(None, outer_diameter=0.05, wall=0.002, density=2700, youngs_modulus=70e9)
     links = {"link1": gd.FlexibleLink(beam, gd.modes.clamped_free(1), keep_body=True)}
     arm = gd.FlexibleArm(model, links, joints={"joint2": gd.FlexibleJoint(1e3, rotor_inertia=0.1)})
-    q = np.zeros(arm.tree.nq)
-    q[:2] = 0.1, 0.2
+    q = np.array([0.1, 0.2, 0.0, 0.2])
     found = arm.static_deflection(q[:2])
     np.testing.assert_array_equal(found, arm.static_deflection(q))
-    np.testing.assert_array_equal(found[:2], q[:2])
-    assert np.abs(found[2:]).min() > 0
+    np.testing.assert_array_equal(found[[0, 3]], q[[0, 3]])  # the motors
+    left = arm.nle(found, np.zeros(4)).full().ravel()
+    assert np.abs(left[1:3]).max() < 1e-12 * np.abs(left).max()
+    assert left[3] == pytest.approx(1e3 * (0.2 - found[1]), rel=1e-12)  # what the brake carries
+    locked = arm.static_deflection(q[:2], hold="joints")
+    np.testing.assert_array_equal(locked[:2], q[:2])
+    assert np.abs(arm.nle(locked, np.zeros(4)).full().ravel()[2:]).max() < 1e-12 * np.abs(left).max()
+
+
+# Brakes.
+
+
+def braked(spring: float = 50.0) -> FlexibleArm:
+    """A strip of 1.2 m with 0.3 kg on its tip, on a flexible joint across gravity."""
+    model = pin.Model()
+    model.name = "strip"
+    joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "hub")
+    model.appendBodyToJoint(joint, pin.Inertia(1e-6, np.array([0.6, 0, 0]), 1e-9 * np.eye(3)), pin.SE3.Identity())
+    model.addBodyFrame("strip", joint, pin.SE3.Identity(), 0)
+    load = pin.Inertia(0.3, np.zeros(3), 1e-9 * np.eye(3))
+    strip = FlexibleLink(gd.Beam(1.2, 0.486, EI_z=9.45), modes.craig_bampton(4), tip_body=load, keep_body=True)
+    return FlexibleArm(model, {"strip": strip}, {"hub": FlexibleJoint(spring, 0.02, damping=0.1)})
+
+
+def strip_frequencies(spring: float) -> list[float]:
+    """ω of Euler and Bernoulli's beam on a rotational spring, with a mass on its tip, by the determinant."""
+
+    def determinant(x: float) -> float:
+        c, s, ch, sh = np.cos(x), np.sin(x), np.cosh(x), np.sinh(x)
+        root, mass = spring * 1.2 / 9.45, 0.3 / (0.486 * 1.2) * x
+        rows = [
+            [1, 0, 1, 0],
+            [-x, -root, x, -root],
+            [-c, -s, ch, sh],
+            [s + mass * c, -c + mass * s, sh + mass * ch, ch + mass * sh],
+        ]
+        return float(np.linalg.det(rows))
+
+    x = np.linspace(0.1, 9, 500)
+    values = np.array([determinant(each) for each in x])
+    changes = np.flatnonzero(values[:-1] * values[1:] < 0)[:3]
+    roots = [brentq(determinant, x[k], x[k + 1], xtol=1e-14, rtol=1e-14) for k in changes]
+    return [root**2 * np.sqrt(9.45 / 0.486 / 1.2**4) for root in roots]
+
+
+def test_a_braked_arm_vibrates_as_its_beam_on_a_spring() -> None:
+    """With brakes on the motor stands, and the link swings on the spring of its joint: 0.79, 6.9 and 22 Hz."""
+    dyn = braked()
+    found = dyn.natural_frequencies([0.0])
+    # by Rayleigh and Ritz with six shapes, from above
+    np.testing.assert_allclose(found[:3], strip_frequencies(50.0), rtol=1e-4, atol=0)
+    assert np.array_equal(found, dyn.natural_frequencies(np.zeros(8), joints="braked"))
+    m, k = dyn.mass_matrix(np.zeros(8)).full()[:-1, :-1], dyn.stiffness_matrix[:-1, :-1]
+    by_hand = np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(m, k)).real))
+    np.testing.assert_allclose(found, by_hand, rtol=1e-10, atol=0)
+    frequencies, shapes = dyn.natural_modes([0.0])
+    assert np.array_equal(shapes[-1], np.zeros(7))
+    assert np.abs(shapes.T @ dyn.mass_matrix(np.zeros(8)).full() @ shapes - np.eye(7)).max() < 1e-12
+    assert np.array_equal(frequencies, found)
+    rigid = FlexibleArm(braked().rigid_tree, {}, {"hub": FlexibleJoint(50.0, 0.02)})
+    assert dyn.natural_frequencies([0.0], joints="locked")[1] != found[1]
+    assert rigid.natural_frequencies([0.3])[0] == pytest.approx(np.sqrt(50 / rigid.mass_matrix([0, 0]).full()[0, 0]))
+
+
+def test_damping_ratios_of_natural_modes() -> None:
+    """Of the bare clamped link as given, and of a link on a spring and a damper d / 2 sqrt(k I)."""
+    link = FlexibleLink(gd.Beam(1.2, 0.486, EI_z=9.45), modes.clamped_free(3), keep_body=True)
+    link = replace(link, modal_damping=(0.01, 0.02, 0.03))
+    bare = FlexibleArm(braked().rigid_tree, {"strip": link})
+    np.testing.assert_allclose(bare.modal_damping([0.0]), [0.01, 0.02, 0.03], rtol=1e-9, atol=0)
+    rigid = FlexibleArm(braked().rigid_tree, {}, {"hub": FlexibleJoint(50.0, 0.02, damping=0.4)})
+    inertia = rigid.mass_matrix([0, 0]).full()[0, 0]
+    assert rigid.modal_damping([0.0])[0] == pytest.approx(0.2 / np.sqrt(50 * inertia), rel=1e-12)
+    assert rigid.modal_damping([0.0], joints="locked")[0] == pytest.approx(0.2 / np.sqrt(50 * 0.02), rel=1e-12)
+    free = rigid.modal_damping([0.0], joints="free")
+    assert np.isnan(free[0])
+    assert free[1] == pytest.approx(0.2 * np.sqrt((1 / inertia + 1 / 0.02) / 50), rel=1e-12)
+
+
+def test_a_force_bends_beam_and_joint_while_the_motor_is_braked() -> None:
+    """F l³ / 3 EI + F l² / k on the tip; with the link held, the beam's part alone."""
+    dyn, force = braked(), 1e-6
+    push = {"frame": "strip tip", "wrench": [0, force, 0, 0, 0, 0], "reference": pin.LOCAL_WORLD_ALIGNED}
+    for hold, wanted in ((None, 1.2**3 / 3 / 9.45 + 1.2**2 / 50), ("joints", 1.2**3 / 3 / 9.45)):
+        q = dyn.static_deflection([0.0], **push, hold=hold)
+        moved = float(dyn.tip_placement("strip")(q)[1, 3])
+        assert moved == pytest.approx(force * wanted, rel=1e-9, abs=0)
+    assert q[-1] == 0  # nothing pulls at the motor of a link that is held
+    with pytest.raises(ArgumentError, match=r"^static_deflection: hold: got 'brakes'; give 'motors' or 'joints'$"):
+        dyn.static_deflection([0.0], hold="brakes")
+
+
+@pytest.mark.parametrize("count", [8, 10])
+def test_rest_in_modes_that_are_nearly_dependent(count: int) -> None:
+    """Polynomials on a taper, with a stiffness of condition 5e8, 4e11 and more: ∫ F (l − η)² / EI dη."""
+    model = braked().rigid_tree
+    beam = gd.Beam(1.2, lambda eta: 1 - 0.6 * eta, EI_z=lambda eta: 10 * (1 - 0.6 * eta) ** 3)
+    dyn = FlexibleArm(model, {"strip": FlexibleLink(beam, modes.polynomial(count), keep_body=True)})
+    x = np.linspace(0, 1.2, 20001)
+    wanted = 1e-3 * np.trapezoid((1.2 - x) ** 2 / (10 * (1 - 0.6 * x) ** 3), x)
+    q = dyn.static_deflection([0.0], "strip tip", [0, 1e-3, 0, 0, 0, 0], reference=pin.LOCAL_WORLD_ALIGNED)
+    assert float(dyn.tip_placement("strip")(q)[1, 3]) == pytest.approx(wanted, rel=1e-4)
+    pushed = FlexibleArm(model, dyn.links, wrenches={"strip tip": pin.LOCAL_WORLD_ALIGNED}).under(
+        [[0], [0.3], *[[0]] * 4]
+    )
+    pushed.linearize(pushed.static_deflection([0.3]))  # which counts as at rest
 
 
 @pytest.mark.parametrize(
@@ -379,12 +486,15 @@ def test_rest_of_the_joints_alone() -> None:
         ),
         (
             lambda dyn: dyn.static_deflection(np.zeros(5), "rod tip", [0, 1e300, 0, 0, 0, 0], reference=pin.LOCAL),
-            r"^static_deflection: Newton's method finds no equilibrium from q; the forces on modes and rotors still",
+            r"^static_deflection: Newton's method finds no equilibrium from q; the forces on modes and flexible",
         ),
-        (lambda dyn: dyn.natural_frequencies(np.zeros(4)), r"^natural_frequencies: q has shape \(4,\); give \(5,\)$"),
+        (
+            lambda dyn: dyn.natural_frequencies(np.zeros(4)),
+            r"^natural_frequencies: q has shape \(4,\); give \(5,\), or \(1,\) of",
+        ),
         (
             lambda dyn: dyn.natural_frequencies(np.zeros(5), joints="held"),
-            r"joints: got 'held'; give 'locked' or 'free'$",
+            r"joints: got 'held'; give 'braked', 'locked' or 'free'$",
         ),
         (
             lambda dyn: dyn.linearize(np.zeros(5), np.zeros(2)),
