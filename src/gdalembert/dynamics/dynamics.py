@@ -307,6 +307,10 @@ class Dynamics(EquationsOfMotion, ABC):
         """The joints (link side) that springs hold to rotors (motor side), the last entries of v in the same order."""
         return ()
 
+    def bending_warnings(self, q: Array) -> tuple[str, ...]:
+        """A sentence for each Cosserat rod that configurations (N × nq) bend further than it resolves."""
+        return ()
+
     @cached_property
     def change_in_tau(self) -> float:
         """How much cleaning changes tau: the largest relative error, max|Δ| / max(1, max|tau|), at 100 random states.

@@ -36,13 +36,14 @@ from gdalembert.flexible.elastic_forces import ModalDamping, Stiffness
 from gdalembert.flexible.flexible_link import BeamLink, FlexibleJoint, FlexibleLink
 from gdalembert.flexible.model_validity import Validity, indicators, validity
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
+from gdalembert.flexible.rod_resolution import RodResolution, resolutions, rod_errors
 from gdalembert.flexible.static_deflection import static_deflection
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.joints.deflection import Deflection, FirstOrderDeflection
 from gdalembert.model.regrouping import prepare
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import choice
+from gdalembert.spatial.arguments import choice, table
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function
 
@@ -319,8 +320,12 @@ class Arm(Dynamics):
         *,
         u: npt.ArrayLike | None = None,
         p: Values = None,
-    ) -> dict[str, Validity]:
+    ) -> dict[str, Validity | RodResolution]:
         """How far a motion strains the assumptions of each flexible link, by name; ``.warnings`` list large indicators.
+
+        Of links in assumed modes the slope, the spin and the axial load
+        (:class:`~gdalembert.flexible.model_validity.Validity`); of Cosserat rods how far the tip is off
+        (:class:`~gdalembert.flexible.rod_resolution.RodResolution`).
 
         Args:
             q: configurations (N × nq), one row for each instant; or one (nq).
@@ -336,11 +341,25 @@ class Arm(Dynamics):
             ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
         """
         robot = self.at(p).under()
-        return validity(robot, robot.flexibility, robot.indicators, q, v, a, u)
+        found: dict[str, Validity | RodResolution] = dict(
+            validity(robot, robot.flexibility, robot.indicators, q, v, a, u)
+        )
+        return found | self._rod_resolutions(table("validity: q", q, self.tree.nq))
+
+    def bending_warnings(self, q: Array) -> tuple[str, ...]:
+        return tuple(line for each in self._rod_resolutions(q).values() for line in each.warnings)
+
+    def _rod_resolutions(self, q: Array) -> dict[str, RodResolution]:
+        return resolutions(self.flexibility, self.rod_errors, q) if self.flexibility.rods else {}
+
+    @cached_property
+    def rod_errors(self) -> ca.Function:
+        """(q) → (errors): how far the tip of each Cosserat rod is off over its length; part of :meth:`validity`."""
+        return rod_errors(self.nominal, self.flexibility)
 
     @cached_property
     def indicators(self) -> ca.Function:
-        """(q, v, a) → (slope, spin, load) of each flexible link, in rad, rad/s, N; the basis of :meth:`validity`.
+        """(q, v, a) → (slope, spin, load) of each link in assumed modes, in rad, rad/s, N; part of :meth:`validity`.
 
         Parameters have the values of the model.
         """

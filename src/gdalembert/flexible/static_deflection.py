@@ -91,6 +91,8 @@ def static_deflection(
                 f"{where}: link {name!r}: its tip slopes by {slope:.3g} rad, and assumed modes are meant for "
                 f"less than {STEEP:g} rad; take a gd.CosseratRod for the link, or load the arm less",
             )
+    for line in arm.bending_warnings(found[None]):
+        warn(f"{where}: {line}")
     return found
 
 

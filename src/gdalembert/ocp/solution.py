@@ -365,8 +365,9 @@ def warnings_about(solution: Solution | JoinedSolution) -> Iterator[str]:
                 f"{each.step_error:.1%}; take more intervals, a higher degree or fewer modes, and look at "
                 "solution.simulate()"
             )
+        alone = ConstrainedDynamics.of("solution", each.dyn).dynamics
+        yield from (part + line for line in alone.bending_warnings(each.q))
         try:
-            alone = ConstrainedDynamics.of("solution", each.dyn).dynamics
             physical_parameters("the optimum of p", alone, each.p)
         except ArgumentError as error:
             yield f"{part}{error}; or give narrower bounds in design"

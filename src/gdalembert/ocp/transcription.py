@@ -106,7 +106,7 @@ class System:
         if not self.stiff:
             return x
         nq, nv, s = self.con.tree.nq, self.con.tree.nv, self.stiff
-        back = np.linalg.inv(self.shapes)
+        back = np.asarray(np.linalg.inv(self.shapes), dtype=float)
         return ca.vertcat(_along(back, nq)[: nq - s, :] @ x[:nq, :], _along(back, nv)[: nv - s, :] @ x[nq:, :])
 
     @property
@@ -130,8 +130,8 @@ class System:
         """The first nv rows of k (columns) in a motion (a row for each stage)."""
         if not self.stiff:
             return a.T
-        q, a = (np.linalg.solve(self.shapes, x[:, -self.con.tree.nv :].T) for x in (q, a))
-        return np.vstack([a[: -self.stiff], q[-self.stiff :]])
+        at, second = (np.linalg.solve(self.shapes, x[:, -self.con.tree.nv :].T) for x in (q, a))
+        return np.vstack([second[: -self.stiff], at[-self.stiff :]])
 
     def points(self, rule: RungeKutta, x: ca.MX, k: ca.MX, h: ca.MX) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
         """q, v and the unknowns of :attr:`stage`, a column for each collocation point, and the states after each step.
