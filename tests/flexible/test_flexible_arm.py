@@ -618,3 +618,47 @@ def test_first_order_rotations_have_no_angular_momentum(name: str) -> None:
         "two_link_flexible: its links turn to first order only, and have no angular momentum; take FlexibleArm, or "
         "total_mass times center_of_mass_velocity for the linear momentum"
     )
+
+
+# Joints of several degrees of freedom.
+
+
+def test_a_universal_joint_is_flexible_axis_by_axis() -> None:
+    """τ = M a + … + K_t (q − θ) on each axis; by its own name the error says how. First-order kinematics take it, too."""
+    model = pin.Model()
+    model.name = "leg"
+    kind = pin.JointModelUniversal(np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0]))
+    joint = model.addJoint(0, kind, pin.SE3.Identity(), "hip")
+    body = pin.Inertia(1.0, np.array([0.5, 0.0, 0.0]), 0.05 * np.eye(3))
+    model.appendBodyToJoint(joint, body, pin.SE3.Identity())
+    spring = FlexibleJoint(50.0, 0.02)
+    message = (
+        r"^joint 'hip': a joint of several degrees of freedom is flexible axis by axis; give a FlexibleJoint for each"
+    )
+    with pytest.raises(UnsupportedError, match=rf"{message} of 'hip\[0\]', 'hip\[1\]'$"):
+        FlexibleArm(model, {}, {"hip": spring})
+    dyn = FlexibleArm(model, {}, {"hip[1]": FlexibleJoint(70.0, 0.03), "hip[0]": spring})
+    q, v, a = np.random.default_rng(5).normal(size=(3, 4))
+    twist = q[:2] - q[2:]
+    wanted = pin.rnea(model, model.createData(), q[:2], v[:2], a[:2]) + [50.0, 70.0] * twist
+    tau = dyn.inverse_dynamics(q, v, a).full().ravel()
+    assert relative_error(tau, [*wanted, *([0.02, 0.03] * a[2:] - [50.0, 70.0] * twist)]) < TIGHT
+    plain = gd.FirstOrderArm(model).inverse_dynamics(q[:2], v[:2], a[:2]).full().ravel()
+    assert relative_error(plain, pin.rnea(model, model.createData(), q[:2], v[:2], a[:2])) < TIGHT
+    with pytest.raises(UnsupportedError, match=r"^joint 'ball': a Spherical joint cannot be flexible; revolute joints"):
+        ball = pin.Model()
+        j = ball.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
+        ball.appendBodyToJoint(j, body, pin.SE3.Identity())
+        FlexibleArm(ball, {}, {"ball": spring})
+
+
+def test_counts_that_no_computer_holds_are_refused() -> None:
+    """At once, not after minutes."""
+    beam = gd.Beam(1.0, 1.0, EI_z=1.0)
+    with pytest.raises(ArgumentError, match=r"^CosseratRod: segments: got 1000000; give an integer from 1 to 1000$"):
+        gd.CosseratRod(beam, segments=10**6, strains=("bending_y",))
+    for make in (modes.clamped_free, modes.clamped_clamped, modes.craig_bampton, modes.sine, modes.polynomial):
+        with pytest.raises(
+            ArgumentError, match=rf"^{make.__name__}: n.*: got 1000000; give an integer from . to 1000$"
+        ):
+            make(10**6)
