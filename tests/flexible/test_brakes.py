@@ -1,4 +1,4 @@
-"""Arms with flexible joints on the bench: brakes hold the motors, and the links swing on the springs of their joints."""
+"""Arms with flexible joints on the bench: brakes hold the motors, and the links swing on springs of their joints."""
 
 from __future__ import annotations
 
