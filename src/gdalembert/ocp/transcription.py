@@ -271,26 +271,27 @@ def system_of(robot: Robot, quasi_static: float | str | None, p: Array, rule: Ru
     ``"auto"``: those of more than :data:`PERIODS` periods in an ``interval`` [s], the shortest one, where that can be.
 
     Warns:
-        SolutionWarning: if what vibrates has more periods all the same, but for ``quasi_static=None``.
+        SolutionWarning: if these vibrate all the same, as contacts or loops hold the robot, or steps are explicit.
     """
     system, limit = System("Problem", robot), PERIODS / interval
     if isinstance(quasi_static, str):
         choice("quasi_static", quasi_static, (AUTO,))
-        fast = not (system.con.nc or rule.is_explicit) and np.any(locked_modes(system.dynamics, p)[0] > limit)
-        if fast:
+        stays = "the steps are explicit" if rule.is_explicit else "contacts or loops hold it" if system.con.nc else ""
+        modes = system.vibrating(p) if rule.is_explicit else locked_modes(system.dynamics, p)[0]
+        if not len(modes) or modes[-1] <= limit:
+            return system
+        if not stays:
             system.relax(limit, p)
-    elif quasi_static is not None:
-        system.relax(quasi_static, p)
-    if quasi_static is not None and np.any((vibrating := system.vibrating(p)) > limit):
-        held = "contacts or loops hold the robot" if system.con.nc else "they are of rotors, whose inertia counts"
-        why = "the steps are explicit" if rule.is_explicit else held
+            return system
         warn(
-            f"Problem: {system.con.tree.name}: vibrations of up to {vibrating[-1]:.3g} Hz have "
-            f"{vibrating[-1] * interval:.2g} periods in an interval, which no stage resolves, and they do not follow "
-            f"their loads since {why}; the solver may find no plan: take fewer modes or more intervals, or "
-            "quasi_static=None to leave it so",
+            f"Problem: {system.con.tree.name}: vibrations of up to {modes[-1]:.3g} Hz have "
+            f"{modes[-1] * interval:.2g} periods in an interval, which no stage resolves, and cannot follow their "
+            f"loads since {stays}; the solver may find no plan: take fewer modes or more intervals, or quasi_static=None to "
+            "leave it so",
             SolutionWarning,
         )
+    elif quasi_static is not None:
+        system.relax(quasi_static, p)
     return system
 
 
