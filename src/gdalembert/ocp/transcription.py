@@ -286,8 +286,8 @@ def system_of(robot: Robot, quasi_static: float | str | None, p: Array, rule: Ru
         warn(
             f"Problem: {system.con.tree.name}: vibrations of up to {modes[-1]:.3g} Hz have "
             f"{modes[-1] * interval:.2g} periods in an interval, which no stage resolves, and cannot follow their "
-            f"loads since {stays}; the solver may find no plan: take fewer modes or more intervals, or quasi_static=None to "
-            "leave it so",
+            f"loads since {stays}; the solver may find no plan: take fewer modes or more intervals, or "
+            "quasi_static=None to leave it so",
             SolutionWarning,
         )
     elif quasi_static is not None:
