@@ -88,7 +88,7 @@ def mode_shapes(
     and constrained to this shape, √(K_jj / M_jj) (Rayleigh's quotient). With ``natural``: its eigenmodes, which are
     combinations of the assumed shapes. The largest value of each shape is 1.
 
-    An arm: its natural modes at q with all joints locked, a panel for each link with its transverse deflection. The
+    An arm: its natural modes at q with all motors held, a panel for each link with its transverse deflection. The
     largest deflection of each mode over all links is 1. Lines are solid along y and dashed along z of the clamped
     frame. Extension, torsion and rotors contribute to the frequencies and are not drawn.
 
