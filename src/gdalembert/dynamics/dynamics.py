@@ -43,8 +43,8 @@ from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import checked_configuration, random_configuration, reached
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
-from gdalembert.model.tree import Tree
-from gdalembert.spatial.arguments import choice, vector, warn
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.arguments import choice, numbers, vector, warn
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import symbols
 
@@ -52,6 +52,8 @@ _NOTICED = 1e-9
 """Relative change of tau or of accelerations from which on cleaning is more than rounding."""
 _AT_REST = 1e-6
 """Relative to the largest effort: what may be left of the forces at a configuration that counts as at rest."""
+HELD = ("braked", "locked", "free")
+"""What of the joints is held while an arm vibrates: motors, links, or nothing."""
 _HELD = 1e-12
 """Relative to the diagonal of the stiffness: the least eigenvalue of what a spring holds."""
 
@@ -300,6 +302,15 @@ class Dynamics(EquationsOfMotion, ABC):
         """The entries of v that are coordinates of each flexible link, by name; none of a rigid robot."""
         return {}
 
+    @property
+    def flexible_joints(self) -> tuple[Joint, ...]:
+        """The joints (link side) that springs hold to rotors (motor side), the last entries of v in the same order."""
+        return ()
+
+    def bending_warnings(self, q: Array) -> tuple[str, ...]:
+        """A sentence for each Cosserat rod that configurations (N × nq) bend further than it resolves."""
+        return ()
+
     @cached_property
     def change_in_tau(self) -> float:
         """How much cleaning changes tau: the largest relative error, max|Δ| / max(1, max|tau|), at 100 random states.
@@ -322,6 +333,25 @@ class Dynamics(EquationsOfMotion, ABC):
 
     # Small motions about a configuration. Arguments ``p`` are values of the parameters, by default those of the model.
 
+    def configuration(self, what: str, q: npt.ArrayLike) -> Array:
+        """A configuration (nq), or that of joints alone, with undeformed links and rotors where their joints are.
+
+        ``what`` is its name in errors.
+
+        Raises:
+            ArgumentError: if it has another length, a number is not finite, or a quaternion is not of unit length.
+        """
+        given, joints = numbers(what, q), self.tree.nq - (self.tree.nv - self.modes.start)
+        if joints < self.tree.nq and given.shape in ((joints,), (joints, 1)):
+            given = np.pad(given.ravel(), (0, self.tree.nq - joints))
+            if self.flexible_joints:
+                given[-len(self.flexible_joints) :] = given[[joint.idx_q for joint in self.flexible_joints]]
+        elif joints < self.tree.nq and given.shape not in ((self.tree.nq,), (self.tree.nq, 1)):
+            raise ArgumentError(
+                f"{what} has shape {given.shape}; give ({self.tree.nq},), or ({joints},) of the joints alone"
+            )
+        return checked_configuration(what, given, self.tree)
+
     def force_stiffness(self, q: Array, p: Values = None) -> Array:
         """∂force/∂q at rest (nv × nv) [N m/rad, N/m]: the stiffness of the force elements; gravity is not in it."""
         s = self.symbols("q")
@@ -337,37 +367,50 @@ class Dynamics(EquationsOfMotion, ABC):
         return []
 
     def natural_frequencies(self, q: npt.ArrayLike, *, joints: str | None = None, p: Values = None) -> Array:
-        """Frequencies [rad/s] of small vibrations about q, lowest first.
+        """Frequencies [rad/s] (eigenfrequencies) of small vibrations about q, lowest first.
 
         Args:
-            q: a configuration (nq).
-            joints: ``"locked"``: the modes alone vibrate, and rotors against their joints; ``"free"``: all coordinates
-                do, with one zero for each motion that no spring holds back. By default locked where the robot has
-                flexible links or joints, free where it is rigid.
+            q: a configuration (nq), or that of the joints alone.
+            joints: what is held. ``"braked"``: the motors, as by a brake or a servo, so that modes vibrate and the
+                links of flexible joints swing against their rotors. ``"locked"``: the link side of all joints, so that
+                modes vibrate, and rotors against their joints. ``"free"``: nothing, with a frequency of zero for each
+                motion that no spring holds back. By default braked where the robot has flexible links or joints, free
+                where it is rigid.
 
         Gravity, wrenches, velocities and damping are left out; the eigenvalues of :meth:`linearize` have them.
 
         Raises:
-            ArgumentError: if ``joints`` is neither, q is not a configuration, or the stiffness of the forces is not
-                symmetric and positive semidefinite.
+            ArgumentError: if ``joints`` is none of these, q is not a configuration, or the stiffness of the forces is
+                not symmetric and positive semidefinite.
         """
         return self._natural_modes("natural_frequencies", q, joints, p)[0]
 
     def natural_modes(self, q: npt.ArrayLike, *, joints: str | None = None, p: Values = None) -> tuple[Array, Array]:
         """The frequencies (n) [rad/s] and shapes (nv × n) of small vibrations about q: a column for each frequency.
 
-        Shapes are mass-normalised, ψᵀ M ψ = 1. Arguments and errors are those of :meth:`natural_frequencies`; where
-        joints are locked, their entries are zero.
+        Shapes are mass-normalised, ψᵀ M ψ = 1, and zero in what is held. Arguments and errors are those of
+        :meth:`natural_frequencies`.
         """
         return self._natural_modes("natural_modes", q, joints, p)
+
+    def modal_damping(self, q: npt.ArrayLike, *, joints: str | None = None, p: Values = None) -> Array:
+        """Damping ratios (n) of the natural modes, ψᵀ D ψ / 2ω; nan where nothing holds a motion back.
+
+        D is :attr:`damping_matrix`. What couples modes by damping is left out; the eigenvalues of :meth:`linearize`
+        have it. Arguments and errors are those of :meth:`natural_frequencies`.
+        """
+        frequencies, shapes = self._natural_modes("modal_damping", q, joints, p)
+        damping = np.sum(shapes * (self.at(p).damping_matrix @ shapes), axis=0)
+        return np.asarray(damping / (2 * np.where(frequencies > 0, frequencies, np.nan)))
 
     def _natural_modes(self, where: str, q: npt.ArrayLike, joints: str | None, p: Values) -> tuple[Array, Array]:
         first, nv = self.modes.start, self.tree.nv
         if joints is None:
-            joints = "locked" if first < nv else "free"
-        choice(f"{where}: joints", joints, ("locked", "free"))
-        configuration = checked_configuration(f"{where}: q", q, self.tree)
-        chosen = range(nv) if joints == "free" else range(first, nv)
+            joints = "braked" if first < nv else "free"
+        choice(f"{where}: joints", joints, HELD)
+        configuration = self.configuration(f"{where}: q", q)
+        swinging = [joint.idx_v for joint in self.flexible_joints]
+        chosen = {"braked": [*swinging, *self.modes], "locked": [*range(first, nv)], "free": [*range(nv)]}[joints]
         index = np.ix_(chosen, chosen)
         given = self._values_of(where, p)
         stiffness = self.force_stiffness(configuration, p)[index]
@@ -404,7 +447,7 @@ class Dynamics(EquationsOfMotion, ABC):
         """A (2 nv × 2 nv) and B (2 nv × nu) of d/dt [δq; δv] = A [δq; δv] + B δu about (q, v, u), δq tangent to q.
 
         Args:
-            q: a configuration (nq).
+            q: a configuration (nq), or that of the joints alone.
             v: velocities (nv), 0 by default.
             u: efforts of the actuators (nu), by default those that hold the robot at q: without v, q has to be a
                 configuration at rest, as :meth:`~gdalembert.FlexibleArm.static_deflection` gives it for an arm. With v
@@ -416,7 +459,7 @@ class Dynamics(EquationsOfMotion, ABC):
             ArgumentError: if an argument has a wrong length, or if without v and u no u holds the robot at q.
         """
         nv, actuators = self.tree.nv, self.actuators
-        configuration = checked_configuration("linearize: q", q, self.tree)
+        configuration = self.configuration("linearize: q", q)
         rate = np.zeros(nv) if v is None else vector("linearize: v", v, nv)
         robot = self.at(p).under()
         nle = robot.inverse_dynamics(configuration, rate, np.zeros(nv)).full().ravel()

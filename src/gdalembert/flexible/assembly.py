@@ -271,6 +271,11 @@ def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, Joint]
     """The flexible joints in the order of the tree."""
     by_name = {joint.name: joint for joint in tree.joints}
     for name, spring in joints.items():
+        if parts := [part for part in by_name if part.startswith(f"{name}[")]:
+            raise UnsupportedError(
+                f"joint {name!r}: a joint of several degrees of freedom is flexible axis by axis; give a FlexibleJoint "
+                f"for each of {', '.join(map(repr, parts))}"
+            )
         if name not in by_name:
             raise UnknownNameError("joint", name, by_name)
         if not isinstance(spring, FlexibleJoint):

@@ -83,8 +83,9 @@ class End(BoundaryCondition):
         rest = neutral(tree).full().ravel(), np.zeros(tree.nv)
         found = [self._entries(key, x, own, parameters) for key, x, own in (("q", q, rest[0]), ("v", v, rest[1]))]
         for key, (_, fixed) in zip("qv", found, strict=True):
-            modes = fixed[len(fixed) - len(self._system.shapes) :]
-            if modes.any() and not modes.all():
+            dyn = self._system.dynamics
+            modes = fixed[len(fixed) - dyn.nv :][dyn.modes.start : dyn.modes.stop]
+            if self._system.stiff and modes.any() and not modes.all():
                 raise ArgumentError(
                     f"{self.name}: {key} fixes some modal coordinates; with quasi_static fix all of them, or none; or "
                     "give quasi_static=None"

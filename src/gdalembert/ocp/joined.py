@@ -325,11 +325,14 @@ def _checked(given: Sequence[Problem]) -> tuple[Problem, ...]:
             )
     if any(problem._robot.chosen for problem in problems):
         raise ArgumentError("Phases: a phase has a design, which would differ from phase to phase; drop design")
-    if any(problem._system.stiff for problem in problems):
-        raise UnsupportedError(
-            "Phases: fast modes of a phase follow their loads, so that deflections may jump to those of the next; give "
-            "quasi_static=None to its Problem, or more intervals"
-        )
+    systems = [problem._system for problem in problems]
+    if any(system.stiff for system in systems):
+        alike = all(np.array_equal(system.shapes, systems[0].shapes) for system in systems)
+        if not alike or any(system.stiff != systems[0].stiff for system in systems):
+            raise UnsupportedError(
+                "Phases: fast modes that follow their loads in one phase vibrate in another; give all their Problems "
+                "one quasi_static=, a frequency [Hz] or None, and one p"
+            )
     return problems
 
 
@@ -378,6 +381,9 @@ class Junction:
         self.known = _known(system.places, kept), np.full(len(system.rows), not self.takes_hold)
         q, change = y[:nq], y[nq:] - x[nq:]
         self.size, self.impulses, self._q = 1.0, ca.MX(0, 1), q
+        if system.stiff:  # deflections follow their loads, which may jump
+            self.rows = after._motion.state[: system.states, 0] - before._motion.state[: system.states, -1]
+            return
         if not self.takes_hold:
             self.rows = y - x
             return

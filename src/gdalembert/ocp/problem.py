@@ -117,7 +117,7 @@ class Problem(OptimalControlProblem[Solution]):
         self._robot = RobotParameters(self.opti, ConstrainedDynamics.of("Problem", dyn).dynamics, design)
         self._robot.start_at(p)
         shortest = float(np.min(time)) / intervals
-        self._system = system_of(dyn, quasi_static, self._robot.last, rule, shortest, design=bool(design))
+        self._system = system_of(dyn, quasi_static, self._robot.last, rule, shortest)
         choice("control", control, CONTROLS)
         choice("bounds_at", bounds_at, PLACES)
         self.bounds = constraints.checked_bounds(dyn, bounds)

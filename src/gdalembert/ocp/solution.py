@@ -365,8 +365,9 @@ def warnings_about(solution: Solution | JoinedSolution) -> Iterator[str]:
                 f"{each.step_error:.1%}; take more intervals, a higher degree or fewer modes, and look at "
                 "solution.simulate()"
             )
+        alone = ConstrainedDynamics.of("solution", each.dyn).dynamics
+        yield from (part + line for line in alone.bending_warnings(each.q))
         try:
-            alone = ConstrainedDynamics.of("solution", each.dyn).dynamics
             physical_parameters("the optimum of p", alone, each.p)
         except ArgumentError as error:
             yield f"{part}{error}; or give narrower bounds in design"
@@ -381,13 +382,12 @@ def inconsistencies(solution: Solution | JoinedSolution) -> Iterator[str]:
 
 def too_fast(system: System, solution: Solution) -> Iterator[str]:
     """What may help where modes vibrate that the intervals of a motion do not resolve."""
-    alone, interval = system.dynamics, solution.duration / (len(solution.t) - 1)
-    frequencies = locked_modes(alone, solution.p)[0]
-    vibrating = frequencies[: len(frequencies) - system.stiff]
+    interval, vibrating = solution.duration / (len(solution.t) - 1), system.vibrating(solution.p)
     if not len(vibrating) or (times := vibrating[-1] * interval) <= 1:
         return
     highest = f"modes of up to {vibrating[-1]:.3g} Hz vibrate {times:.2g} times in an interval"
-    if system.con.nc or alone.modes.stop < alone.tree.nv:
+    modes = locked_modes(system.dynamics, solution.p)[0]
+    if system.con.nc or not np.any(modes[: len(modes) - system.stiff] * interval > 1):
         yield f"{highest}; take fewer modes or more intervals"
     else:
         yield f"{highest}; let them follow their loads, quasi_static={1 / interval:.3g}, or take more intervals"

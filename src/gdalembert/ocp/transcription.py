@@ -17,11 +17,12 @@ from gdalembert.dynamics.physical_parameters import columns
 from gdalembert.errors import ArgumentError, UnsupportedError, shown
 from gdalembert.model.configuration import neutral, unit_and_scale, unit_blocks
 from gdalembert.model.limits import Bounds
+from gdalembert.nlp.program import SolutionWarning
 from gdalembert.ocp import steps
 from gdalembert.ocp.parameters import RobotParameters, step_of_parts
 from gdalembert.ocp.steps import RungeKutta, explicit_step, free_rates
 from gdalembert.spatial import constant
-from gdalembert.spatial.arguments import choice, number, numbers
+from gdalembert.spatial.arguments import choice, number, numbers, warn
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import EvaluatedExpression, Expression, evaluate
 from gdalembert.spatial.functions import function, symbols
@@ -34,15 +35,17 @@ Robot = Dynamics | ConstrainedDynamics
 class System:
     """A robot as a transcription sees it; of a flexible arm, natural modes above a frequency may follow their loads.
 
-    These are the modes at the neutral configuration, joints locked, and have no inertia: their amplitudes are unknowns
-    of each stage, not states.
+    These are the modes of its links at the neutral configuration, joints locked, and have no inertia: their amplitudes
+    are unknowns of each stage, not states. Rotors of flexible joints keep theirs.
 
     Attributes:
         robot: as given. ``con``: the same with its constraints, which may be none. ``dynamics``: without them.
         rows: of all constraints. ``places``: of those that are anchored, the rates of residuals.
         independent: the number of forces that are unknowns.
         projections: the number of unknowns that move the end of a step.
-        stiff: the number of natural modes that follow their loads, the last ones of ``shapes``, Ψ (n × n).
+        stiff: the number of natural modes that follow their loads. Then ``shapes`` Φ (nv × nv) gives v by the
+            velocities of joints, other natural modes, rotors, and these modes; 0 × 0 otherwise.
+        order: the entry of v in whose place each column of Φ stands.
     """
 
     def __init__(self, where: str, robot: Robot) -> None:
@@ -53,22 +56,31 @@ class System:
         self.places = steps.IndependentRows.of(steps.anchored_part(self.con), positions=True)
         self.independent = len(self.rows)
         self.projections = self.independent + len(self.places)
-        self.stiff, self.shapes = 0, np.zeros((0, 0))
+        self.stiff, self.shapes, self.order = 0, np.zeros((0, 0)), [*range(self.con.nv)]
 
     def relax(self, cutoff: float, p: Array) -> None:
         """Let modes above a frequency [Hz] follow their loads, of an arm with parameters p (n_p), if there are any."""
-        limit, tree, bends = number("quasi_static", cutoff, "Hz"), self.con.tree, self.dynamics.modes
-        if self.con.nc or not bends.start < bends.stop == tree.nv:
-            what = "no modes" if bends.start == tree.nv else "rotors, whose inertia counts"
-            what = "contacts or loops" if self.con.nc else what
-            raise UnsupportedError(f"quasi_static: {tree.name} has {what}; leave it out")
-        frequencies, self.shapes = locked_modes(self.dynamics, p)
+        limit, dyn, modes = number("quasi_static", cutoff, "Hz"), self.dynamics, self.dynamics.modes
+        if self.con.nc or not modes:
+            what = "contacts or loops" if self.con.nc else "no modes"
+            raise UnsupportedError(f"quasi_static: {dyn.tree.name} has {what}; leave it out")
+        frequencies, natural = locked_modes(dyn, p)
         self.stiff = int(np.sum(frequencies > limit))
         if not self.stiff:
             raise ArgumentError(
-                f"quasi_static={limit:g} Hz: no mode of {tree.name} is above it, the highest is at "
+                f"quasi_static={limit:g} Hz: no mode of {dyn.tree.name} is above it, the highest is at "
                 f"{frequencies[-1]:.4g} Hz; give a lower one, or leave it out"
             )
+        kept, shapes = len(modes) - self.stiff, np.eye(dyn.nv)
+        shapes[np.ix_(modes, modes)] = natural
+        self.order = [*range(modes.start), *modes[:kept], *range(modes.stop, dyn.nv), *modes[kept:]]
+        self.shapes = shapes[:, self.order]
+
+    def vibrating(self, p: Array) -> Array:
+        """Frequencies [Hz] of modes with inertia and of rotors, rising, with all joints locked and neutral."""
+        dyn, modes = self.dynamics, locked_modes(self.dynamics, p)[0]
+        rotors = locked_vibrations(dyn, p, range(dyn.modes.stop, dyn.nv))[0]
+        return np.sort(np.concatenate([modes[: len(modes) - self.stiff], rotors]))
 
     def check(self, method: str, rule: RungeKutta) -> None:
         """Refuse a method that cannot be used, or a robot whose M is singular, by an UnsupportedError."""
@@ -93,16 +105,16 @@ class System:
         """The states of [q; v] (columns)."""
         if not self.stiff:
             return x
-        n, nq = len(self.shapes), self.con.tree.nq
-        to_kept = ca.DM(np.linalg.inv(self.shapes)[: n - self.stiff])
-        parts = x[:nq, :], x[nq:, :]
-        return ca.vertcat(*(y for part in parts for y in (part[:-n, :], to_kept @ part[-n:, :])))
+        nq, nv, s = self.con.tree.nq, self.con.tree.nv, self.stiff
+        back = np.asarray(np.linalg.inv(self.shapes), dtype=float)
+        return ca.vertcat(_along(back, nq)[: nq - s, :] @ x[:nq, :], _along(back, nv)[: nv - s, :] @ x[nq:, :])
 
     @property
     def fixed_by(self) -> list[int]:
         """For each state, the entry of [q; v] with which it is fixed."""
-        nq, nv = self.con.tree.nq, self.con.tree.nv
-        return [*range(nq - self.stiff), *range(nq, nq + nv - self.stiff)]
+        nq, nv, s = self.con.tree.nq, self.con.tree.nv, self.stiff
+        of_q = [*range(nq - nv), *(nq - nv + k for k in self.order)]
+        return [*of_q[: nq - s], *(nq + k for k in self.order[: nv - s])]
 
     def on_grid(self, states: ca.MX, k: ca.MX | None, rule: RungeKutta) -> ca.MX:
         """q and v at the N + 1 instants of the grid, of states there and unknowns k at the stages."""
@@ -118,9 +130,8 @@ class System:
         """The first nv rows of k (columns) in a motion (a row for each stage)."""
         if not self.stiff:
             return a.T
-        n, kept = len(self.shapes), len(self.shapes) - self.stiff
-        eta, second = (np.linalg.solve(self.shapes, x[:, -n:].T) for x in (q, a))
-        return np.vstack([a[:, :-n].T, second[:kept], eta[kept:]])
+        at, second = (np.linalg.solve(self.shapes, x[:, -self.con.tree.nv :].T) for x in (q, a))
+        return np.vstack([second[: -self.stiff], at[-self.stiff :]])
 
     def points(self, rule: RungeKutta, x: ca.MX, k: ca.MX, h: ca.MX) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
         """q, v and the unknowns of :attr:`stage`, a column for each collocation point, and the states after each step.
@@ -139,16 +150,13 @@ class System:
 
     def _with_stiff(self, states: Any, eta: Any) -> tuple[Any, Any]:
         """q and v (columns) of states and the amplitudes of stiff modes."""
-        kept, nq = len(self.shapes) - self.stiff, self.con.tree.nq - self.stiff
-        slow, stiff = ca.DM(self.shapes[:, :kept]), ca.DM(self.shapes[:, kept:])
-        q = ca.vertcat(states[: nq - kept, :], slow @ states[nq - kept : nq, :] + stiff @ eta)
-        return q, self._without_stiff(states[nq:, :])
+        nq = self.con.tree.nq
+        q = _along(self.shapes, nq) @ ca.vertcat(states[: nq - self.stiff, :], eta)
+        return q, self._without_stiff(states[nq - self.stiff :, :])
 
     def _without_stiff(self, rates: Any) -> Any:
         """v or a (nv) of those of the states."""
-        kept = len(self.shapes) - self.stiff
-        first = rates.shape[0] - kept
-        return ca.vertcat(rates[:first, :], ca.DM(self.shapes[:, :kept]) @ rates[first:, :])
+        return _along(self.shapes, self.con.tree.nv)[:, : -self.stiff] @ rates
 
     @cached_property
     def finer(self) -> ca.Function:
@@ -158,8 +166,7 @@ class System:
     @cached_property
     def stage(self) -> ca.Function:
         """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.steps.stage`."""
-        joints = self.con.nv - len(self.shapes)
-        return steps.stage(self.rows, ca.diagcat(ca.DM.eye(joints), ca.DM(self.shapes)) if self.stiff else None)
+        return steps.stage(self.rows, _along(self.shapes, self.con.nv) if self.stiff else None)
 
     @cached_property
     def projection(self) -> ca.Function:
@@ -224,13 +231,25 @@ class System:
 
 
 def locked_modes(dyn: Dynamics, p: Array) -> tuple[Array, Array]:
-    """Frequencies [Hz] and shapes of an arm at the neutral configuration, joints locked; none of a rigid robot."""
-    first, q = dyn.modes.start, neutral(dyn.tree).full().ravel()
-    if first == dyn.tree.nv:
+    """Frequencies [Hz] and shapes of an arm's links at the neutral configuration, joints locked; none of a rigid robot.
+
+    Rotors of flexible joints have no part in them, as springs connect these with the joints alone.
+    """
+    return locked_vibrations(dyn, p, dyn.modes)
+
+
+def locked_vibrations(dyn: Dynamics, p: Array, chosen: range) -> tuple[Array, Array]:
+    """Frequencies [Hz], rising, and shapes of some coordinates at the neutral configuration, the others held."""
+    if not chosen:
         return np.zeros(0), np.zeros((0, 0))
-    mass = dyn.mass_matrix(q, *columns(p, 1)).full()[first:, first:]
-    squares, shapes = vibrations(mass, dyn.force_stiffness(q, p)[first:, first:])
+    q, index = neutral(dyn.tree).full().ravel(), np.ix_(chosen, chosen)
+    squares, shapes = vibrations(dyn.mass_matrix(q, *columns(p, 1)).full()[index], dyn.force_stiffness(q, p)[index])
     return np.sqrt(squares) / (2 * np.pi), shapes
+
+
+def _along(shapes: Array, size: int) -> ca.DM:
+    """Φ as a sparse matrix (size × size), for v, or for q, which begins with entries that are no coordinates of Φ."""
+    return ca.diagcat(ca.DM.eye(size - len(shapes)), ca.sparsify(ca.DM(shapes)))
 
 
 def vibrations(mass: Array, stiffness: Array) -> tuple[Array, Array]:
@@ -246,21 +265,32 @@ PERIODS = 4.0
 """A mode of more periods in the shortest interval is far too fast for its stages, fewer than one a period."""
 
 
-def system_of(
-    robot: Robot, quasi_static: float | str | None, p: Array, rule: RungeKutta, interval: float, *, design: bool
-) -> System:
+def system_of(robot: Robot, quasi_static: float | str | None, p: Array, rule: RungeKutta, interval: float) -> System:
     """The system of a robot with parameters p, modes of a flexible arm above ``quasi_static`` following their loads.
 
     ``"auto"``: those of more than :data:`PERIODS` periods in an ``interval`` [s], the shortest one, where that can be.
+
+    Warns:
+        SolutionWarning: if these vibrate all the same, as contacts or loops hold the robot, or steps are explicit.
     """
-    system = System("Problem", robot)
+    system, limit = System("Problem", robot), PERIODS / interval
     if isinstance(quasi_static, str):
         choice("quasi_static", quasi_static, (AUTO,))
-        alone, quasi_static = system.dynamics, None
-        bends = alone.modes.start < alone.tree.nv == alone.modes.stop
-        if bends and not (system.con.nc or rule.is_explicit or design):
-            quasi_static = PERIODS / interval if locked_modes(alone, p)[0][-1] * interval > PERIODS else None
-    if quasi_static is not None:
+        stays = "the steps are explicit" if rule.is_explicit else "contacts or loops hold it" if system.con.nc else ""
+        modes = system.vibrating(p) if rule.is_explicit else locked_modes(system.dynamics, p)[0]
+        if not len(modes) or modes[-1] <= limit:
+            return system
+        if not stays:
+            system.relax(limit, p)
+            return system
+        warn(
+            f"Problem: {system.con.tree.name}: vibrations of up to {modes[-1]:.3g} Hz have "
+            f"{modes[-1] * interval:.2g} periods in an interval, which no stage resolves, and cannot follow their "
+            f"loads since {stays}; the solver may find no plan: take fewer modes or more intervals, or "
+            "quasi_static=None to leave it so",
+            SolutionWarning,
+        )
+    elif quasi_static is not None:
         system.relax(quasi_static, p)
     return system
 
@@ -442,6 +472,7 @@ class TranscribedMotion:
             rest = neutral(dyn.tree).full().ravel()
             efforts = np.abs(system.dynamics.actuators.derivatives(rest, self.effort)[1]) @ self.effort
             sizes = np.concatenate([np.where(efforts > 0, efforts, 1.0), np.ones(len(self.free) + system.independent)])
+            sizes[: dyn.tree.nv] = sizes[system.order]
             opti.subject_to(ca.vec(residual) == 0, np.tile(sizes, points))
         self.reached = ca.vertcat(x_next, self.state[self.size :, :-1])
         gaps = ca.vec(self.state[:, 1:] - self.reached)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -157,7 +157,8 @@ def simulate(
         raise _stopped(result, interrupts.error)
     if motion.failure is not None:
         raise _failure(result, motion.failure, fault, times) from cause
-    warn(result, *(float(settings.get(name, 0)) for name in ("reltol", "abstol")))
+    bending = robot.bending_warnings(result.q)
+    warn(result, *(float(settings.get(name, 0)) for name in ("reltol", "abstol")), bending=bending)
     return result
 
 
@@ -202,9 +203,9 @@ def warn_of_fast_modes(dyn: Dynamics, method: str, step: float | None, q: Array,
     )
 
 
-def warn(result: Simulation, reltol: float, abstol: float) -> None:
-    """Warn of energies that do not balance, of constraints that drift, and of those that have become redundant."""
-    said, fastest = [], float(np.abs(result.v).max(initial=0.0))
+def warn(result: Simulation, reltol: float, abstol: float, *, bending: Sequence[str] = ()) -> None:
+    """Warn of energies that do not balance, drifting or redundant constraints, and rods that bend too far."""
+    said, fastest = [*bending], float(np.abs(result.v).max(initial=0.0))
     if fastest >= _AT_REST:
         worst, cure = max(_UNBALANCED, _UNBALANCED_IN_TOLERANCES * (reltol + abstol / fastest)), "smaller tolerances"
         if result.method in FIXED:
