@@ -26,7 +26,7 @@ from gdalembert.compilation.cache import MAX_SIZE, Cache, CachedLibrary
 from gdalembert.dynamics.equations_of_motion import FUNCTIONS
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import UnsupportedError
-from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.from_pinocchio import idle_joints, read_tree
 from gdalembert.model.limits import NO_LIMIT
 from gdalembert.model.load_urdf import MEANT, load_urdf, robot_folder, robots
 from gdalembert.model.rounding import CLEANED
@@ -73,7 +73,8 @@ def run_info(arguments: argparse.Namespace) -> int:
 def description(model: pin.Model, clean: float) -> dict[str, Any]:
     """Joints, limits and frames of a robot, and which constants are rounded, as ``json.dumps`` takes it."""
     tree = read_tree(model)
-    dynamics = NewtonEuler(tree, clean=clean)
+    idle = idle_joints(tree)
+    dynamics = NewtonEuler(tree, clean=clean, parameters={"inertia": bool(idle)})
     changes = [str(change) for change in dynamics.changes]
     largest = dynamics.change_in_tau if changes else 0.0
     names = [*(joint.name for joint in tree.joints), None]  # −1 is the universe
@@ -85,6 +86,7 @@ def description(model: pin.Model, clean: float) -> dict[str, Any]:
         "joints": [_joint(tree, joint, names[joint.parent]) for joint in tree.joints],
         "limits": [limits for joint in tree.independent_joints for limits in _limits(model, tree, joint)],
         "frames": [{"name": x.name, "type": x.type, "joint": names[x.joint], **_placement(x)} for x in tree.frames],
+        "without_inertia": list(idle),
         "cleaning": {"tolerance": clean, "changes": changes, "change_in_tau": largest},
     }
 

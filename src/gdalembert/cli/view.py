@@ -90,7 +90,7 @@ def joint_sweep(model: pin.Model, q: Array) -> tuple[Array, Array]:
     eighth of a turn where v is not dq/dt.
     """
     t, rows = [0.0], [q]
-    for joint in read_tree(model, dynamics=False).independent_joints:
+    for joint in read_tree(model).independent_joints:
         for k in range(joint.type.nv):
             column, at_q = joint.idx_v + k, joint.idx_q + k
             if joint.type.nq == joint.type.nv:

@@ -87,7 +87,7 @@ class Tendon:
 
     def length(self, model: pin.Model | Tree) -> ca.Function:
         """(q, v) → (length, rate): l [m] and dl/dt [m/s], of a model, or of the ``nominal`` tree of any Dynamics."""
-        tree = read_tree(model, dynamics=False)
+        tree = read_tree(model)
         s = symbols(q=tree.nq, v=tree.nv)
         length = ca.SX(sum(self.parts(tree, s["q"])))
         rate = ca.jtimes(length, s["q"], tree.configuration_rate(s["q"], s["v"]))

@@ -89,7 +89,7 @@ class Kinematics:
     changes: tuple[Change, ...]
 
     def __init__(self, model: pin.Model | Tree, *, clean: float = CLEANED, parameters: Given | None = None) -> None:
-        self._given, self._clean, self._asked = read_tree(model, dynamics=False), clean, parameters
+        self._given, self._clean, self._asked = read_tree(model), clean, parameters
         if not (self._given.is_numeric or self._given.symbols.numel()):
             raise UnsupportedError(
                 f"{self._given.name}: its constants have symbols that are no inputs, and Kinematics takes numbers; "

@@ -282,7 +282,7 @@ def joint_torques(
             f"exerted_by={shown(exerted_by)}: give 'robot' (the wrench on its surroundings, tau = Jᵀ wrench) "
             "or 'environment' (the wrench on the robot, tau = −Jᵀ wrench)"
         )
-    tree, _ = clean_tree(read_tree(model, dynamics=False), clean)
+    tree, _ = clean_tree(read_tree(model), clean)
     several = isinstance(frame, Sequence | Mapping) and not isinstance(frame, str)
     at = _wrenches_at(tree, frame, reference) if several else _wrenches_at(tree, [frame], reference)
     name = "wrenches" if several else "wrench"
@@ -344,7 +344,7 @@ def payload_torques(
         ArgumentError: if several have it, the index is out of range, the mass is negative or not finite, or the
             centre of mass is not three finite numbers.
     """
-    tree, _ = clean_tree(read_tree(model, dynamics=False), clean)
+    tree, _ = clean_tree(read_tree(model), clean)
     here = tree.frames[find_frame(tree, frame)]
     load = number("mass", mass, "kg", inclusive=True)
     com = vector("center_of_mass", center_of_mass, 3, names="xyz")

@@ -130,8 +130,12 @@ class Arm(Dynamics):
         elastic = Stiffness(tree, flexibility.stiffness), ModalDamping(tree, flexibility.damping)
         self._set_up(options, elastic)
         self.actuators = actuators_of(tree, options.get("actuation"), flexibility.actuation)
+        super()._require_inertia()
         if flexibility.links:
             self._check_mass_matrix()
+
+    def _require_inertia(self) -> None:
+        """Nothing of the robot with rigid links: beams give inertia."""
 
     @property
     def elasticity(self) -> Stiffness:
@@ -175,7 +179,7 @@ class Arm(Dynamics):
 
     @property
     def stiffness_matrix(self) -> Array:
-        return np.asarray(ca.evalf(self.at().elasticity.matrix).full())
+        return np.asarray(ca.evalf(self._with_values(self.parameters.vector()).elasticity.matrix).full())
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

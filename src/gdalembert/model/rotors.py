@@ -111,7 +111,7 @@ def with_rotors(model: pin.Model, rotors: Mapping[str, Rotor]) -> pin.Model:
     """
     if isinstance(model, Tree):
         raise ArgumentTypeError("with_rotors: expected a pin.Model, got a Tree; pass the model that it was read from")
-    tree = read_tree(model, dynamics=False)
+    tree = read_tree(model)
     if not isinstance(rotors, Mapping):
         raise ArgumentTypeError(f"with_rotors: expected {{joint: Rotor}}, got {type(rotors).__name__}")
     result = model.copy()

@@ -35,8 +35,9 @@ import pinocchio as pin
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import ModelParameters, Values
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError
 from gdalembert.flexible.flexible_arm import Arm
+from gdalembert.model.from_pinocchio import idle_joints, without_inertia
 from gdalembert.spatial.arguments import SEEDS, integer, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import Interrupts
@@ -120,7 +121,8 @@ def validate(
 
     Raises:
         ArgumentTypeError: if ``against`` is not a ``pin.Model``, or the system nothing that can be validated.
-        ModelError: if the model holds numbers without a meaning.
+        ModelError: if the model holds numbers without a meaning, or, for a Function or a callable, a joint of it moves
+            no inertia.
         UnsupportedError: if a joint mimics a helical joint, where Pinocchio is wrong or crashes.
         ArgumentError: if the system does not fit the model or raises an exception, or another argument is invalid.
     """
@@ -137,7 +139,13 @@ def validate(
             under_test = robot_under_test(system, recursion or PinocchioReference(against, system))
             at_each_p = [under_test.at(each) for each in values] or [under_test]
         else:
-            at_each_p = [torque_function(system, PinocchioReference(against), p)]
+            reference = PinocchioReference(against)
+            if names := idle_joints(reference.tree):
+                raise ModelError(
+                    f"validate: against: {reference.tree.name}: {without_inertia(names)}; give the model the inertia "
+                    "that the system has"
+                )
+            at_each_p = [torque_function(system, reference, p)]
         return _compare(at_each_p, samples, seed, tolerance, progress)
 
 
@@ -221,10 +229,13 @@ def _values_of_parameters(dynamics: Dynamics, p: Values, seed: int) -> list[Arra
             raise ArgumentError(f"validate: p: {dynamics.tree.name!r} has no parameters; leave p out")
         return []
     values = parameters.vector(p, "validate: p")
+    if p is not None:
+        dynamics.require_inertia_of("validate", values)
     if p is not None or not isinstance(parameters, ModelParameters):
         return [values]
     rng = np.random.default_rng(seed)
-    return [values, *(parameters.random(rng) for _ in range(_RANDOM))]
+    of_model = [] if parameters.idle_in_model else [values]
+    return [*of_model, *(parameters.random(rng) for _ in range(_RANDOM))]
 
 
 def _explain_by_parameters(
