@@ -155,10 +155,12 @@ def test_beams_give_inertia_and_a_rotor_behind_a_spring_does_not() -> None:
     arm = gd.FlexibleArm(chain(2), {"l1": gd.FlexibleLink(section), "l2": last})
     assert np.linalg.eigvalsh(arm.mass_matrix(np.zeros(arm.tree.nq)).full())[0] > 0
     elastic = {"j2": gd.FlexibleJoint(50.0, 0.02)}
+    massless = chain(2, inertia=True)
+    massless.inertias[2] = pin.Inertia.Zero()
     with pytest.raises(ModelError, match=r"^chain: joint 'j2' moves no inertia, so that"):
-        massless = chain(2, inertia=True)
-        massless.inertias[2] = pin.Inertia.Zero()
         gd.FlexibleArm(massless, {}, elastic)
+    with pytest.raises(ModelError, match=r"^chain: joint 'j3' moves no inertia, so that"):
+        gd.FlexibleArm(chain(3), {"l1": gd.FlexibleLink(section), "l2": gd.FlexibleLink(section)})
     of_p = gd.FlexibleArm(chain(2), {}, elastic, parameters={"inertia": True})
     p = of_p.parameters.of(chain(2, inertia=True))
     assert np.linalg.eigvalsh(of_p.mass_matrix(np.zeros(3), p).full())[0] > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 
@@ -258,8 +259,6 @@ def test_kinematics_needs_no_inertia() -> None:
     given = pin.Model()
     given.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "massless")
     assert gd.Kinematics(given).frame_placement("universe")(0).full().tolist() == np.eye(4).tolist()
-    with pytest.raises(ModelError, match="joint 'massless': moves no inertia"):
-        gd.NewtonEuler(given)
 
 
 def test_what_is_not_a_model_is_refused() -> None:
@@ -307,8 +306,8 @@ def test_a_joint_that_moves_nothing_is_refused(joint: str) -> None:
     names = idle_joints(read_tree(given))
     assert names
     assert all(name.startswith(joint) for name in names)
-    with pytest.raises(ModelError, match=f"joint {names[0]!r}".replace("[", r"\[") + ": moves no inertia"):
-        read_tree(given)
+    with pytest.raises(ModelError, match=re.escape(", ".join(map(repr, names))) + " moves? no inertia"):
+        gd.NewtonEuler(given)
     given.armature = np.full(given.nv, 0.1)
     assert idle_joints(read_tree(given)) == ()
 

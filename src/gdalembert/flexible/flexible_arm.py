@@ -130,7 +130,9 @@ class Arm(Dynamics):
         elastic = Stiffness(tree, flexibility.stiffness), ModalDamping(tree, flexibility.damping)
         self._set_up(options, elastic)
         self.actuators = actuators_of(tree, options.get("actuation"), flexibility.actuation)
-        super()._require_inertia()
+        beams = {tree.joints[beam.link].name for beam in flexibility.links.values()}
+        if not beams.issuperset(self.parameters.idle_joints()):  # of beams the mass matrix tells more
+            super()._require_inertia()
         if flexibility.links:
             self._check_mass_matrix()
 
@@ -147,7 +149,8 @@ class Arm(Dynamics):
         q = random_configuration(self.tree, np.random.default_rng(0)).full().ravel()
         behind = self.tree.nq - self.tree.nv
         q[self.modes.start + behind : self.modes.stop + behind] = 0
-        m = ca.DM(mass_matrix(prepare(self.nominal), ca.DM(q))).full() + np.diag(self.nominal.armature)
+        tree = self.parameters.tree_with_inertia
+        m = ca.DM(mass_matrix(prepare(tree), ca.DM(q))).full() + np.diag(tree.armature)
         # with shapes that are orthogonal in K_f: the given ones may be nearly dependent
         f = slice(self.modes.start, self.modes.stop)
         shapes = np.eye(self.tree.nv)

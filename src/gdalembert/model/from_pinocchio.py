@@ -280,10 +280,14 @@ def is_singular(tree: Tree, motors: Array | None = None) -> bool:
 def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
     """Twists and inertias: for each joint its Q̂ (nv × 4 × 4), and P of its subtree, so that M_ij = Tr(Q̂_i P_j Q̂_jᵀ).
 
-    They are taken at one generic configuration, the same for equal trees, in the axes of the root link of the branch.
+    They are taken at one generic configuration, the same for equal trees, in the axes of the root link of the branch;
+    flexible links are undeformed.
     Ours: M is an analytic function of q, so that what is singular at a generic point is singular everywhere.
     """
     q = random_configuration(tree, np.random.default_rng(20260101))
+    for joint in tree.joints:
+        if joint.type.is_modal:
+            q[joint.idx_q : joint.idx_q + joint.type.nq] = 0
     placed: list[Array] = []
     twists: list[Array] = []
     for joint in tree.joints:

@@ -79,10 +79,10 @@ def load_urdf(
         check: what to do about a URDF that can be loaded but is doubtful (a principal moment larger than the sum of
             the others by more than 0.1 %, an axis missing or not of unit length, limits in the wrong order or
             missing, damping and friction, a transmission or a ``<mimic>`` that is ignored, a link with a negative
-            principal moment in a rigid body that has none, joints that move no inertia, with which there is kinematics
-            and statics but no dynamics, a right angle of a joint written as 1.5708): ``"warn"``
-            gives a ``UrdfWarning`` per kind, ``"strict"`` refuses, ``"off"`` is silent. The shipped robots are vetted,
-            published violations included: about them ``"warn"`` is silent and only ``"strict"`` speaks.
+            principal moment in a rigid body that has none, joints that move no inertia, which leaves kinematics and
+            statics, a right angle of a joint written as 1.5708): ``"warn"`` gives a ``UrdfWarning`` per kind,
+            ``"strict"`` refuses, ``"off"`` is silent. The shipped robots are vetted, published violations included:
+            about them ``"warn"`` is silent and only ``"strict"`` speaks.
         round_angles: angles of ``rpy`` within it of a multiple of π/4 or π/6 are taken for that multiple [rad], at most
             0.1. Rotations then have zeros, and graphs are smaller: of a URDF that writes 1.5708, 1e-4 changes tau by
             some 1e-6 of its size.
@@ -108,11 +108,7 @@ def load_urdf(
     checked = CheckedUrdf(data, name, stem, mimic, round_angles)
     model = _build(checked, root_joint)
     _check_inertias(checked, model)
-    for reason, elements in checked.warnings.items():
-        if check == "strict":
-            raise UrdfError(name, _list(elements), reason)
-        if check == "warn" and not shipped:
-            warnings.warn(f"{name}: {_list(elements)}: {reason}", errors.UrdfWarning, stacklevel=2)
+    _tell_doubts(checked, "off" if shipped and check == "warn" else check)
     return model
 
 
@@ -193,6 +189,14 @@ def _check_inertias(checked: CheckedUrdf, model: pin.Model) -> None:
             "no moving inertia, so that the robot has kinematics and statics, but no dynamics; for that give the links "
             '<inertial>, the joints <dynamics armature="…"/>, or the formulation parameters={"inertia": True}',
         )
+
+
+def _tell_doubts(checked: CheckedUrdf, check: Check) -> None:
+    for reason, elements in checked.warnings.items():
+        if check == "strict":
+            raise UrdfError(checked.source, _list(elements), reason)
+        if check == "warn":
+            warnings.warn(f"{checked.source}: {_list(elements)}: {reason}", errors.UrdfWarning, stacklevel=3)
 
 
 def _list(elements: list[str]) -> str:

@@ -196,7 +196,3 @@ class Solvable(Protocol[Found]):
 
 class InvalidStartError(ArgumentError):
     """Parameters at which no solution starts: where there is a last solution, it stands for the next one."""
-
-
-class SolutionWarning(UserWarning):
-    """A solution that may be none: too coarse, not physical, inconsistent, or the last one in place of a new one."""

@@ -244,7 +244,7 @@ def is_shown(category: type[Warning]) -> bool:
     return True
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+def warn(message: str, category: type[Warning]) -> None:
     """Warn of what the user's line led to."""
     frame, level, inside = sys._getframe(0), 1, ("gdalembert", "dataclasses")
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:

@@ -186,6 +186,11 @@ class Parameters:
         return idle_joints(*self._inertia(self._model_values))
 
     @property
+    def tree_with_inertia(self) -> Tree:
+        """The tree with the values of the model, or with other ones if joints of the model move no inertia."""
+        return self._inertia(self._generic if self.idle_in_model else self._model_values)[0]
+
+    @property
     def is_singular(self) -> bool:
         """Whether M is singular in every configuration, whatever p is."""
         return is_singular(*self._inertia(self._model_values)) and is_singular(*self._inertia(self._generic))
