@@ -774,7 +774,7 @@ def test_view_shows_what_is_asked_for(capsys: Capture, tmp_path: Path, monkeypat
             pass
 
         def wait_for_browser(self, timeout: float) -> None:
-            assert timeout > 0
+            waited.append(timeout)
 
         def screenshot(self, path: str) -> None:
             assert path == "x.png"
@@ -783,9 +783,12 @@ def test_view_shows_what_is_asked_for(capsys: Capture, tmp_path: Path, monkeypat
     path = tmp_path / "boxed.urdf"
     box = '<link name="link"><visual><geometry><box size="1 1 1"/></geometry></visual>'
     path.write_text(DOUBTFUL.replace("doubtful", "boxed").replace('<link name="link">', box))
+    waited: list[float] = []
     assert main(["view", str(path), "--screenshot", "x.png"]) == 0
+    assert not waited  # the screenshot starts a browser where none is
     options = ["--plain", "--q=-0.3", "--frames", "--port", "0", "--open"]
     assert main(["view", str(path), *options, "--screenshot", "x.png"]) == 0
+    assert len(waited) == 1
     assert capsys.readouterr().out == "boxed: http://localhost:1 (Ctrl-C ends)\nx.png\n" * 2
     plain, asked = given
     assert plain.pop("visual_model").ngeoms == 1

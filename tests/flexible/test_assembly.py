@@ -416,6 +416,23 @@ def test_torsion_needs_something_to_turn() -> None:
         gd.FlexibleArm(roll((0, 1, 0)), {"rod2": twice})
 
 
+def test_a_model_without_links_is_told_how_to_get_them() -> None:
+    """As addJoint makes it: joints, and no frames but the universe."""
+    model = pin.Model()
+    model.name = "bare"
+    joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "hub")
+    model.appendBodyToJoint(joint, pin.Inertia(0.6, np.array([0.5, 0, 0]), 0.01 * np.eye(3)), pin.SE3.Identity())
+    arm = {"hub": gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), gd.modes.hermite())}
+    with pytest.raises(ArgumentError) as refused:
+        gd.FlexibleArm(model, arm)
+    assert str(refused.value) == (
+        "link 'hub': bare has no links, as a model made by addJoint; give them names, model.addBodyFrame('hub', "
+        "joint_id, pin.SE3.Identity(), 0)"
+    )
+    model.addBodyFrame("hub", joint, pin.SE3.Identity(), 0)
+    assert gd.FlexibleArm(model, arm).tree.nv == 3
+
+
 def test_a_joint_that_only_turns_a_line_is_refused() -> None:
     """The rod turns about itself: it had inertia for that, the beam has none."""
     line = gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), gd.modes.hermite(), root=np.eye(4))

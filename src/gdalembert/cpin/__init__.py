@@ -51,6 +51,10 @@ def __getattr__(name: str) -> Any:
         return StdVec
     if name.startswith(("buildModelFrom", "buildSampleModel")) and hasattr(pin, name):
         return lambda *given, **options: model.Model(getattr(pin, name)(*given, **options))
+    if hasattr(pin, name) and not name.startswith("_"):
+        raise MissingAttributeError(
+            f"cpin.{name}: it takes no symbols here; use pin.{name}, with model.pin for the model"
+        )
     raise MissingAttributeError(str(UnknownNameError("algorithm or class of cpin", name, __all__)))
 
 

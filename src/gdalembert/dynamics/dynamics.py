@@ -172,14 +172,15 @@ class Dynamics(EquationsOfMotion, ABC):
             "modes"
         )
         self.clean = clean
-        self.nominal, self.changes = clean_tree(self._given, clean)
+        cleaned, self.changes = clean_tree(self._given, clean)
+        self.nominal = cleaned
         of_forces = Options(springs=springs, friction=friction, forces=forces)
         self.actuators = actuators_of(self.nominal, actuation)
         other = Options(actuation=actuation, motors=motors, parameters=parameters, wrenches=wrenches)
         self._set_up(of_forces | other, ())
         self._require_inertia()
         if self.changes and is_shown(CleaningWarning):
-            _warn_of_cleaning(self._given, clean)
+            _warn_of_cleaning(self._given, cleaned, self.changes, clean)
 
     def _set_up(self, options: Options, own_forces: Sequence[elements.Force]) -> None:
         """Set force elements, parameters and wrenches; own forces are those that a robot has without being told."""
@@ -487,13 +488,12 @@ def formulations() -> dict[str, type[Dynamics]]:
     return dict(sorted(REGISTRY.items()))
 
 
-def _warn_of_cleaning(given: Tree, tolerance: float) -> None:
+def _warn_of_cleaning(given: Tree, cleaned: Tree, changes: tuple[Change, ...], tolerance: float) -> None:
     """Warn if cleaning changes tau or accelerations by more than 1e-9 of their size, at one random state.
 
     What rounding alone does to accelerations, if M is badly conditioned, is no matter of cleaning: nothing is computed
     where cleaning takes rounding away and no more, as it does of most models.
     """
-    cleaned, changes = clean_tree(given, tolerance)
     if len(changes) == len(clean_tree(given, min(tolerance, ENTRY_ERROR))[1]):
         return
     rng = np.random.default_rng(0)

@@ -245,6 +245,11 @@ def _names_by_index(tree: Tree, links: Links) -> dict[int, str]:
             )
         if name in fixed:
             raise ArgumentError(f"link {name!r}: it is fixed to link {fixed[name]!r}; make that one flexible")
+        if name not in moved and not (moved or grounded or fixed):
+            raise ArgumentError(
+                f"link {name!r}: {tree.name} has no links, as a model made by addJoint; give them names, "
+                f"model.addBodyFrame({name!r}, joint_id, pin.SE3.Identity(), 0)"
+            )
         if name not in moved:
             raise UnknownNameError("link", name, moved)
     return {moved[name]: name for name in links}
