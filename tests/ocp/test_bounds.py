@@ -43,7 +43,7 @@ def test_a_value_that_a_solver_leaves_beyond_a_bound_is_on_it(by_name: bool) -> 
     bounds = ocp.Bounds.of(dyn, q={"slide": 2.175}, v={"slide": 0.5})
 
     def end(q: float, v: float) -> ocp.Problem:
-        problem = ocp.Problem(dyn, 10.0, 3, bounds=bounds)
+        problem = ocp.Problem(dyn, 20.0, 3, bounds=bounds)
         problem.start({"slide": -q} if by_name else [-q])
         problem.end({"slide": q} if by_name else [q], {"slide": v} if by_name else v)
         return problem

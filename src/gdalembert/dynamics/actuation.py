@@ -39,6 +39,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import numbers, vector
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import function, symbols
 
 _STEPS, _SMALL = 50, 1e-12
@@ -46,7 +47,7 @@ _STEPS, _SMALL = 50, 1e-12
 
 
 @dataclass(frozen=True, init=False)
-class Tendon:
+class Tendon(Brief):
     """A tendon as an actuator: ``actuation={"flexor": gd.Tendon([("base", (0, 0, 0.02)), ("link1", (0.1, 0, 0))])}``.
 
     Its effort is the tension [N], at least 0: a tendon pulls, and shortening is positive work.

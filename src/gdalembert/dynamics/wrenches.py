@@ -35,6 +35,7 @@ from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import checked_transform, choice, number, numbers, vector
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
@@ -80,7 +81,7 @@ def torques_of_wrench(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q
 
 
 @dataclass(frozen=True)
-class ExternalWrenches:
+class ExternalWrenches(Brief):
     """Wrenches (6 × n) that act on a robot, each at a frame, as columns (f; m) [N, N m].
 
     The robot's Functions are given those rows of them that are not zero (:attr:`shape`); expressions take all six.

@@ -31,6 +31,7 @@ from gdalembert.model.regrouping import prepare
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import Array, frozen, homogeneous
+from gdalembert.spatial.brief import Brief
 
 _REST = 1e-10
 """The force on a mode that nothing excites, relative to that in a motion of all modes."""
@@ -39,7 +40,7 @@ _SMALL = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class PlacedBeam:
+class PlacedBeam(Brief):
     """The beam of a flexible link.
 
     Attributes:
@@ -61,7 +62,7 @@ class PlacedBeam:
 
 
 @dataclass(frozen=True, eq=False)
-class Flexibility:
+class Flexibility(Brief):
     """What is flexible in a robot, beside its tree.
 
     Attributes:

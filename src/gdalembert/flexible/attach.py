@@ -21,6 +21,7 @@ from gdalembert.model.rounding import MOMENT_TOLERANCE, NEGLIGIBLE, SAME_PLACE, 
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arguments import warn
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
+from gdalembert.spatial.brief import Brief
 
 _SAME_LENGTH = 1e-6
 """Relative: tolerance of a given length, and of being at the tip."""
@@ -126,7 +127,7 @@ def is_link_frame(frame: Frame) -> bool:
 
 
 @dataclass(frozen=True)
-class Replacement:
+class Replacement(Brief):
     """A link's own body and the beam that replaces it: masses [kg], centres of mass in the link frame [m].
 
     The beam is meant with its hub, and with its tip body if the link's own body is equal to all three.

@@ -43,6 +43,7 @@ from gdalembert.model.regrouping import prepare
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import function
 
 _NONE = Options(springs=None, friction=None, forces=None, actuation=None, parameters=None, wrenches=None)
@@ -53,7 +54,7 @@ BeamLinkT = TypeVar("BeamLinkT", bound=BeamLink)
 
 
 @dataclass(frozen=True, eq=False)
-class Participation:
+class Participation(Brief):
     """What each of n natural modes carries, all joints locked.
 
     Attributes:

@@ -28,6 +28,7 @@ from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import table
 from gdalembert.spatial.arrays import frozen
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import directional_derivative, function
 
 STEEP = 0.2
@@ -44,7 +45,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Validity:
+class Validity(Brief):
     """How far a motion strains the assumptions of a flexible link.
 
     Attributes:

@@ -16,6 +16,7 @@ from gdalembert.model.from_pinocchio import name_of
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import Brief
 
 Range: TypeAlias = float | tuple[float, float]
 """(lower, upper), or one number for −number to number."""
@@ -42,7 +43,7 @@ class Robot(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class Bounds(Brief):
     """Lower and upper bounds of q (nq) [rad, m], v (nv) [rad/s, m/s] and u (nu) [N m, N]; infinite if there are none.
 
     Attributes:
@@ -217,7 +218,7 @@ def _check(robot: str, key: str, names: tuple[str, ...], lower: Array, upper: Ar
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(Brief):
     """Largest torque, velocity and acceleration of each entry of v, and the range of each distance.
 
     Attributes:

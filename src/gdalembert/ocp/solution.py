@@ -25,6 +25,7 @@ from gdalembert.simulation.result import Simulation
 from gdalembert.simulation.simulate import simulate
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 
 COARSE = 0.05
 """A larger step error, relative to the velocity, is worth a warning."""
@@ -39,7 +40,7 @@ _AT_REST = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class FollowedPath:
+class FollowedPath(Brief):
     """A path of q and v: its expression, its bounds, and its other inputs; at a solution, their values.
 
     ``constants`` have one column, or one for each instant of the grid.
@@ -67,7 +68,7 @@ class ExcessOfPath(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Accuracy:
+class Accuracy(Brief):
     """A solution (t, x, u: a row for each instant of the grid) beside finer steps, which are taken when asked for.
 
     ``closes``: whether contacts and loops are asked to hold at these instants.

@@ -23,6 +23,7 @@ from gdalembert.ocp.steps import RungeKutta, explicit_step, free_rates
 from gdalembert.spatial import constant
 from gdalembert.spatial.arguments import choice, number, numbers
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import brief
 from gdalembert.spatial.expressions import EvaluatedExpression, Expression, evaluate
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.interrupts import interruptible
@@ -281,6 +282,9 @@ class Stages(NamedTuple):
     a: Any
     u: Any
     forces: Any
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 class TranscribedMotion:

@@ -24,6 +24,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import listed, vector
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import brief
 
 T = TypeVar("T")
 Given = Mapping[str, bool | Sequence[str]] | Sequence[str]
@@ -110,7 +111,7 @@ class Parameters:
         return float(self.values[self.index(name)])
 
     def __repr__(self) -> str:
-        return f"Parameters({dict(self)})"
+        return brief(self, dict(self))
 
     def index(self, name: str) -> int:
         """The entry of p with this name.
