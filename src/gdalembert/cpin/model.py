@@ -216,7 +216,7 @@ class Model:
 
     @property
     def kinematics(self) -> Kinematics:
-        return self.cached("kinematics", lambda: Kinematics(self.tree, clean=0))
+        return self.cached("kinematics", lambda: Kinematics(self.tree, clean=0).by_index())
 
     @property
     def configurations(self) -> Kinematics:

@@ -26,7 +26,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.frame_motion import fixed_placement
-from gdalembert.dynamics.frames import check_reference, find_frame
+from gdalembert.dynamics.frames import asked_frame, check_reference, find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
@@ -303,7 +303,7 @@ def _wrenches_at(tree: Tree, frames: Any, reference: Any) -> ExternalWrenches:
                 f"joint_torques: got a mapping and reference={reference}; give references by frame alone"
             )
         return ExternalWrenches.of(tree, frames)
-    found = [find_frame(tree, frame) for frame in frames]
+    found = [asked_frame(tree, frame) for frame in frames]
     check_reference(reference)
     for k, index in enumerate(found):
         if index in found[:k]:
@@ -346,7 +346,7 @@ def payload_torques(
             centre of mass is not three finite numbers.
     """
     tree, _ = clean_tree(read_tree(model), clean)
-    here = tree.frames[find_frame(tree, frame)]
+    here = tree.frames[asked_frame(tree, frame)]
     load = number("mass", mass, "kg", inclusive=True)
     com = vector("center_of_mass", center_of_mass, 3, names="xyz")
     s = symbols(q=tree.nq)
