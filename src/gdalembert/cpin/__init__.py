@@ -44,7 +44,7 @@ def __getattr__(name: str) -> Any:
     """Pinocchio's enumerations, joint models and parsers, and lists in place of its vectors."""
     shared = getattr(pin, name, None)
     is_enumeration = isinstance(shared, int) or (isinstance(shared, type) and issubclass(shared, int))
-    if is_enumeration or (shared and name.startswith("JointModel")) or name in ("ProximalSettings", "__version__"):
+    if is_enumeration or (name.startswith("JointModel") and shared) or name in ("ProximalSettings", "__version__"):
         return shared
     if name.startswith("StdVec_"):
         return StdVec
