@@ -27,7 +27,7 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler, RecursiveNewtonEuler
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnsupportedError
 from gdalembert.flexible.assembly import Flexibility, assemble_with_selected_modes
 from gdalembert.flexible.attach import Replacement
 from gdalembert.flexible.beams.modal_integrals import dependent
@@ -38,6 +38,7 @@ from gdalembert.flexible.model_validity import Validity, indicators, validity
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.flexible.static_deflection import static_deflection
 from gdalembert.model.configuration import checked_configuration, random_configuration
+from gdalembert.model.from_pinocchio import without_inertia
 from gdalembert.model.joints.deflection import Deflection, FirstOrderDeflection
 from gdalembert.model.regrouping import prepare
 from gdalembert.model.tree import Tree
@@ -132,7 +133,13 @@ class Arm(Dynamics):
         self._set_up(options, elastic)
         self.actuators = actuators_of(tree, options.get("actuation"), flexibility.actuation)
         beams = {tree.joints[beam.link].name for beam in flexibility.links.values()}
-        if not beams.issuperset(self.parameters.idle_joints()):  # of beams the mass matrix tells more
+        idle = self.parameters.idle_joints()
+        if behind := [name for name in idle if name in flexibility.rotors]:
+            raise ModelError(
+                f"{tree.name}: {without_inertia(behind)}; rotors are behind springs and give links none; give these "
+                "mass and inertia, or take the joints as rigid"
+            )
+        if not beams.issuperset(idle):  # of beams the mass matrix tells more
             super()._require_inertia()
         if flexibility.links:
             self._check_mass_matrix()
