@@ -97,6 +97,13 @@ def test_refusals(model: cpin.Model) -> None:
     with pytest.raises(AttributeError, match="no algorithm or class of cpin named 'rnaa'; nearest: 'rnea'"):
         cpin.rnaa  # noqa: B018
     assert not hasattr(cpin, "computeCollisions")
+    for name in ("buildModelsFromUrdf", "appendModel", "RobotWrapper", "GeometryModel"):
+        with pytest.raises(cpin.MissingAttributeError, match=rf"^cpin\.{name}: use pin\.{name}; it takes no symbols$"):
+            getattr(cpin, name)
+    with pytest.raises(
+        cpin.MissingAttributeError, match=r"^no algorithm or class of cpin named 'rnae'; nearest: 'rnea"
+    ):
+        cpin.rnae  # noqa: B018
 
 
 WRONG = {

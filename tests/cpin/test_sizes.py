@@ -91,7 +91,7 @@ ONE: dict[str, tuple[Read, Read]] = {
 def libraries(robot: str) -> tuple[pin.Model, cpin.Model, gd.NewtonEuler, gd.Kinematics]:
     """A robot of ROBOTS, and its Functions, by Pinocchio's names and by ours."""
     model = ROBOTS[robot]()
-    return model, cpin.Model(model), gd.NewtonEuler(model), gd.Kinematics(model)
+    return model, cpin.Model(model), gd.NewtonEuler(model), gd.Kinematics(model).by_index()
 
 
 @pytest.mark.parametrize("name", quick(ONE, "rnea", "crba", "position"))
@@ -135,7 +135,7 @@ def last_frames(model: pin.Model) -> list[int]:
 
 def check_placements_alone(model: pin.Model, frames: Iterable[int]) -> None:
     """Whichever frame is read, its graph is within 2 % of our own Function, or two instructions of small ones."""
-    cmodel, kin = cpin.Model(model), gd.Kinematics(model)
+    cmodel, kin = cpin.Model(model), gd.Kinematics(model).by_index()
     for frame in frames:
         own = count(model, lambda s, frame=frame: read_our_own(kin, s, frame))
         theirs = count(model, lambda s, frame=frame: read(cmodel, s, frame))
@@ -158,7 +158,7 @@ def test_a_placement_of_a_random_tree_is_as_large_as_our_own() -> None:
 def test_placements_of_random_trees_are_as_large_as_our_own(seed: int) -> None:
     model = random_tree(seed)
     check_placements_alone(model, range(1, model.nframes))
-    cmodel, kin, frames = cpin.Model(model), gd.Kinematics(model), last_frames(model)
+    cmodel, kin, frames = cpin.Model(model), gd.Kinematics(model).by_index(), last_frames(model)
     rng = np.random.default_rng(seed)
     for number in (2, 3, len(frames)):
         chosen = [int(k) for k in rng.permutation(frames)[:number]]
@@ -273,7 +273,7 @@ def test_forces_at_feet_are_smaller_by_their_own_name(robot: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("robot", quick(ROBOTS, "quadruped"))
 def test_the_rate_of_the_momentum_alone_is_smaller_by_its_own_name(robot: str) -> None:
-    model, kin = ROBOTS[robot](), gd.Kinematics(ROBOTS[robot]())
+    model, kin = ROBOTS[robot](), gd.Kinematics(ROBOTS[robot]()).by_index()
     cmodel = cpin.Model(model)
 
     def by_maps(s: dict[str, ca.SX]) -> ca.SX:

@@ -12,7 +12,7 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, BeamWarning, UnknownNameError, UnsupportedError
 from gdalembert.flexible import modes
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.flexible_arm import FlexibleArm
@@ -141,7 +141,7 @@ def test_it_keeps_its_links_until_it_is_pickled() -> None:
 
 def test_the_user_is_told_what_a_beam_replaces() -> None:
     with pytest.warns(
-        UserWarning, match=r"link 'link1': its body of 0.6 kg at \[0.5, 0.0, 0.0\] m is now a beam of 0.7"
+        BeamWarning, match=r"link 'link1': its body of 0.6 kg at \[0.5, 0.0, 0.0\] m is now a beam of 0.7"
     ):
         FlexibleArm(gd.load_urdf("two_link_flexible"), {"link1": FlexibleLink(Beam(1.0, 0.7, EI_z=10.0))})
 
@@ -164,7 +164,7 @@ def test_a_tip_body_is_part_of_what_a_beam_replaces_or_a_payload(tip_is_its_own:
 
 def test_a_tip_body_that_explains_no_difference_is_no_excuse() -> None:
     with pytest.warns(
-        UserWarning, match=r"a beam of 0.7 kg at .*, with its tip_body 0.9 kg; give a hub= or tip_body= "
+        BeamWarning, match=r"a beam of 0.7 kg at .*, with its tip_body 0.9 kg; give a hub= or tip_body= "
     ):
         FlexibleArm(gd.load_urdf("two_link_flexible"), {"link1": FlexibleLink(Beam(1.0, 0.7, EI_z=10.0), tip_body=TIP)})
 
@@ -468,7 +468,7 @@ def test_a_load_that_bends_far_takes_several_steps() -> None:
     """A force that turns with the tip, by 45°, is in equilibrium in the end."""
     dyn, load = cantilever(weight=0.0, flexural=5.0), np.array([0, -30.0, 0, 0, 0, 0])
     with pytest.warns(
-        UserWarning, match=r"^static_deflection: link 'rod': its tip slopes by 2.25 rad, and assumed modes"
+        BeamWarning, match=r"^static_deflection: link 'rod': its tip slopes by 2.25 rad, and assumed modes"
     ):
         found = dyn.static_deflection(np.zeros(5), "rod tip", load, reference=pin.LOCAL)
     torques = gd.joint_torques(dyn.tree, "rod tip", pin.LOCAL)(found, load).full().ravel()

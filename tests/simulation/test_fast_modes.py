@@ -12,7 +12,7 @@ import pytest
 import gdalembert as gd
 from benchmarks.flexible.case_study import DEFAULT, arm
 from gdalembert.dynamics.forces import Damping, Force
-from gdalembert.simulation.result import SimulationError, SimulationWarning
+from gdalembert.errors import SimulationError, SimulationWarning
 from gdalembert.simulation.simulate import warn_of_fast_modes
 from gdalembert.spatial.algebra import Matrix
 

@@ -25,7 +25,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.frame_motion import joints_seen_from
-from gdalembert.dynamics.frames import find_frame
+from gdalembert.dynamics.frames import asked_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.identification.least_squares import SPANNED, Combinations
@@ -92,7 +92,7 @@ class Measurement:
         pair = isinstance(frame, Sequence) and not isinstance(frame, str)
         if pair and len(frame) != 2:
             raise ArgumentError(f"{where}: got {len(frame)} frames; give one, or two that a loop joins")
-        self.frames = [find_frame(kinematics.tree, each) for each in (frame if pair else [frame])]
+        self.frames = [asked_frame(kinematics.tree, each) for each in (frame if pair else [frame])]
         self.label = " in ".join(repr(kinematics.tree.frames[k].name) for k in reversed(self.frames))
         self.is_pose, self.where = is_pose, where
         self.groups = (slice(0, 3), slice(3, 6)) if is_pose else (slice(0, 3),)

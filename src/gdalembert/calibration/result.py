@@ -13,6 +13,7 @@ import pinocchio as pin
 from gdalembert.errors import UnsupportedError
 from gdalembert.identification.result import Estimate, aligned, shown, some
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import html_report
 
 _CORRECTIONS = 10
 """Combinations that are printed: those that are the most standard deviations from the model."""
@@ -116,6 +117,9 @@ class Calibration(Estimate):
 
     def __str__(self) -> str:
         return self.report
+
+    def _repr_html_(self) -> str:
+        return html_report(self.report)
 
     def __repr__(self) -> str:
         return f"Calibration({self.robot!r}, {self.frame}, {len(self.base)} combinations)"

@@ -105,7 +105,7 @@ def configuration(model: pin.Model, text: str) -> Array:
     q = numbers("--q", text, "0,0.5,-1")
     if len(q) != model.nq:
         raise ArgumentError(f"--q {text}: {model.name} takes {model.nq} finite numbers, and these are {len(q)}")
-    return checked_configuration(f"--q {text}: q", q, read_tree(model, dynamics=False))
+    return checked_configuration(f"--q {text}: q", q, read_tree(model))
 
 
 def check_output(option: str, output: str) -> None:

@@ -44,14 +44,14 @@ def __getattr__(name: str) -> Any:
     """Pinocchio's enumerations, joint models and parsers, and lists in place of its vectors."""
     shared = getattr(pin, name, None)
     is_enumeration = isinstance(shared, int) or (isinstance(shared, type) and issubclass(shared, int))
-    is_joint = shared is not None and name.startswith("JointModel")
-    if is_enumeration or is_joint or name in ("ProximalSettings", "__version__"):
+    if is_enumeration or (name.startswith("JointModel") and shared) or name in ("ProximalSettings", "__version__"):
         return shared
     if name.startswith("StdVec_"):
         return StdVec
-    if name.startswith(("buildModelFrom", "buildSampleModel")) and hasattr(pin, name):
+    if shared is not None and name.startswith(("buildModelFrom", "buildSampleModel")):
         return lambda *given, **options: model.Model(getattr(pin, name)(*given, **options))
-    raise MissingAttributeError(str(UnknownNameError("algorithm or class of cpin", name, __all__)))
+    unknown = UnknownNameError("algorithm or class of cpin", name, __all__)
+    raise MissingAttributeError(str(unknown) if shared is None else f"cpin.{name}: use pin.{name}; it takes no symbols")
 
 
 def install() -> None:

@@ -202,7 +202,7 @@ class Model:
         return self.cached("tree", self._tree_and_inputs)[1]
 
     def _tree_and_inputs(self) -> tuple[Tree, list[Matrix]]:
-        tree, _ = clean_tree(read_tree(self.pin, dynamics=False), self.clean)
+        tree, _ = clean_tree(read_tree(self.pin), self.clean)
         tree = replace(tree, frames=(*tree.frames, *(joint_frame(tree, k) for k in range(self.pin.njoints))))
         return with_constants(tree, self.pin, self._symbolic)
 
@@ -216,7 +216,7 @@ class Model:
 
     @property
     def kinematics(self) -> Kinematics:
-        return self.cached("kinematics", lambda: Kinematics(self.tree, clean=0))
+        return self.cached("kinematics", lambda: Kinematics(self.tree, clean=0).by_index())
 
     @property
     def configurations(self) -> Kinematics:

@@ -38,13 +38,13 @@ from gdalembert.dynamics.newton_euler import aba, rnea
 from gdalembert.dynamics.parameters.parameters import Given, Values, parameters_of
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import ExternalWrenches, GivenIn, WrenchesByFrame
-from gdalembert.errors import ArgumentError, CleaningWarning
+from gdalembert.errors import ArgumentError, CleaningWarning, ModelError
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import checked_configuration, random_configuration, reached
-from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.rounding import CLEANED
+from gdalembert.model.from_pinocchio import idle_joints, read_tree, without_inertia
+from gdalembert.model.rounding import CLEANED, ENTRY_ERROR
 from gdalembert.model.tree import Joint, Tree
-from gdalembert.spatial.arguments import choice, numbers, vector, warn
+from gdalembert.spatial.arguments import choice, is_shown, numbers, vector, warn
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import symbols
 
@@ -174,13 +174,15 @@ class Dynamics(EquationsOfMotion, ABC):
             "modes"
         )
         self.clean = clean
-        self.nominal, self.changes = clean_tree(self._given, clean)
-        if self.changes:
-            _warn_of_cleaning(self._given, self.nominal, clean)
+        cleaned, self.changes = clean_tree(self._given, clean)
+        self.nominal = cleaned
         of_forces = Options(springs=springs, friction=friction, forces=forces)
         self.actuators = actuators_of(self.nominal, actuation)
         other = Options(actuation=actuation, motors=motors, parameters=parameters, wrenches=wrenches)
         self._set_up(of_forces | other, ())
+        self._require_inertia()
+        if self.changes and is_shown(CleaningWarning):
+            _warn_of_cleaning(self._given, cleaned, self.changes, clean)
 
     def _set_up(self, options: Options, own_forces: Sequence[elements.Force]) -> None:
         """Set force elements, parameters and wrenches; own forces are those that a robot has without being told."""
@@ -217,17 +219,41 @@ class Dynamics(EquationsOfMotion, ABC):
         self.added_forces = self.forces[: len(added)]
         check_tendons(self.tree, options.get("actuation"))
 
+    def _require_inertia(self) -> None:
+        """Refuse joints that move no inertia, whatever p is."""
+        if names := self.parameters.idle_joints():
+            raise ModelError(
+                f"{self.tree.name}: {without_inertia(names)}; give the links mass and inertia, the joints an "
+                "armature or motors=, or the robot parameters={'inertia': True}, so that p has them; gd.Kinematics, "
+                "gd.joint_torques and cpin need none"
+            )
+
+    def require_inertia_of(self, where: str, p: Array) -> None:
+        """Refuse p (n_p) with which a joint moves no inertia."""
+        if names := self.parameters.idle_joints(p):
+            raise ArgumentError(
+                f"{where}: {self.tree.name}: with this p {without_inertia(names)}; give p of a robot with inertia"
+            )
+
     def at(self, p: Values = None) -> Self:
         """The robot with numbers in place of p: those of the model, or p, all values or some of them by name.
 
         Raises:
             UnknownNameError, ArgumentTypeError, ArgumentError: as
-                :meth:`~gdalembert.dynamics.parameters.parameters.Parameters.vector`; if the robot has no parameters.
+                :meth:`~gdalembert.dynamics.parameters.parameters.Parameters.vector`; if the robot has no parameters,
+                or a joint moves no inertia with these.
         """
         if not self.parameters:
             self.parameters.refuse("at", p)
             return self
         values = self.parameters.vector(p)
+        self.require_inertia_of("at", values)
+        return self._with_values(values)
+
+    def _with_values(self, values: Array) -> Self:
+        """The robot with numbers (n_p) in place of p, whatever M they give."""
+        if not self.parameters:
+            return self
         tree, forces = self.parameters.substitute(ca.DM(values))
         robot = self._on(tree)
         robot.nominal, robot.forces, robot.added_forces = tree, forces, forces[: len(self.added_forces)]
@@ -279,7 +305,8 @@ class Dynamics(EquationsOfMotion, ABC):
     def damping_matrix(self) -> Array:
         """D (nv × nv) [N m s/rad, N s/m]: viscous damping, the part D v of the forces, in the model."""
         zero = ca.DM(self.tree.nv, self.tree.nv)
-        return frozen(sum((force.damping_matrix(self.nominal) for force in self.at().forces), zero).full())
+        forces = self._with_values(self.parameters.vector()).forces
+        return frozen(sum((force.damping_matrix(self.nominal) for force in forces), zero).full())
 
     @property
     def forces_depend_on_velocity(self) -> bool:
@@ -321,8 +348,10 @@ class Dynamics(EquationsOfMotion, ABC):
             return 0.0
         if self._origin is not None:
             return self._origin[1][0].change_in_tau
-        own, nv = self.at().under(), self.tree.nv
-        given = type(self)(self._given, **(self._arguments | Options(clean=0, parameters=None, wrenches=None)))
+        own, nv = self._with_values(self.parameters.values).under(), self.tree.nv
+        parameters = self._options.get("parameters") if idle_joints(self._given) else None  # which no robot is without
+        given = type(self)(self._given, **(self._arguments | Options(clean=0, parameters=parameters, wrenches=None)))
+        given = given._with_values(given.parameters.values)
         x, v, a = np.split(np.random.default_rng(0).normal(size=(100, 3 * nv)), 3, axis=1)
         worst = 0.0
         for state in zip(reached(self.tree, x), v, a, strict=True):
@@ -357,12 +386,15 @@ class Dynamics(EquationsOfMotion, ABC):
         s = self.symbols("q")
         by_q, _ = self.force_derivatives_expression(s["q"], ca.DM.zeros(self.tree.nv))
         graph = ca.Function("stiffness", list(s.values()), [by_q])
-        return frozen(graph(q, *self._values_of("force_stiffness", p)).full())
+        return frozen(graph(q, *self._values_of("force_stiffness", p, dynamics=False)).full())
 
-    def _values_of(self, where: str, p: Values) -> list[Array]:
-        """p as the last input of a Function."""
+    def _values_of(self, where: str, p: Values, *, dynamics: bool = True) -> list[Array]:
+        """p as the last input of a Function; for dynamics every joint has to move inertia with it."""
         if self.parameters:
-            return [self.parameters.vector(p, f"{where}: p")]
+            values = self.parameters.vector(p, f"{where}: p")
+            if dynamics and self.parameters.idle_in_model:
+                self.require_inertia_of(where, values)
+            return [values]
         self.parameters.refuse(where, p)
         return []
 
@@ -499,17 +531,20 @@ def formulations() -> dict[str, type[Dynamics]]:
     return dict(sorted(REGISTRY.items()))
 
 
-def _warn_of_cleaning(given: Tree, cleaned: Tree, tolerance: float) -> None:
+def _warn_of_cleaning(given: Tree, cleaned: Tree, changes: tuple[Change, ...], tolerance: float) -> None:
     """Warn if cleaning changes tau or accelerations by more than 1e-9 of their size, at one random state.
 
-    What rounding alone does to accelerations, if M is badly conditioned, is no matter of cleaning.
+    What rounding alone does to accelerations, if M is badly conditioned, is no matter of cleaning: nothing is computed
+    where cleaning takes rounding away and no more, as it does of most models.
     """
+    if len(changes) == len(clean_tree(given, min(tolerance, ENTRY_ERROR))[1]):
+        return
     rng = np.random.default_rng(0)
     q = ca.DM(random_configuration(given, rng))
     v, a = (ca.DM(rng.normal(size=given.nv)) for _ in range(2))
     tau = rnea.inverse_dynamics(given, q, v, a)
     in_tau = _change(rnea.inverse_dynamics(cleaned, q, v, a), tau)
-    in_a = _change(aba.forward_dynamics(cleaned, q, v, tau), a)
+    in_a = 0.0 if idle_joints(given) else _change(aba.forward_dynamics(cleaned, q, v, tau), a)
     if in_a > _NOTICED:
         in_a -= _change(aba.forward_dynamics(given, q, v, tau), a)
     if max(in_tau, in_a) > _NOTICED:

@@ -22,7 +22,6 @@ from gdalembert.dynamics.expressions import Expressions
 from gdalembert.dynamics.parameters.base import Base, BaseParameters
 from gdalembert.dynamics.parameters.groups import Inertia
 from gdalembert.errors import UnsupportedError
-from gdalembert.model.from_pinocchio import is_singular
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.arrays import Array
@@ -344,7 +343,7 @@ class EquationsOfMotion(Expressions):
         return ca.reshape(directional_derivative(ca.vec(m), q, self.tree.configuration_rate(q, v)), m.shape)
 
     def _require_regular_mass_matrix(self) -> None:
-        if is_singular(self.nominal):
+        if self.parameters.is_singular:
             raise UnsupportedError(
                 f"{self.tree.name}: M is singular in every configuration, so that no tau determines a: some joints can "
                 "move against each other without moving any inertia; give the massless links between them a mass"

@@ -22,6 +22,7 @@ from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import MASKED, is_masked, numbers
 from gdalembert.spatial.arrays import ByValue
+from gdalembert.spatial.brief import Brief
 
 __all__ = ["Damping", "Force", "Gravity", "Springs"]
 
@@ -35,7 +36,7 @@ SpringsByJoint = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
 """``{joint: (stiffness, rest)}``."""
 
 
-class Force(ABC):
+class Force(Brief, ABC):
     """A force element: what acts on a robot beside the inertia of its links.
 
     Its torque stands on the left-hand side of the equations of motion,

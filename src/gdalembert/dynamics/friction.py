@@ -26,6 +26,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import number, numbers
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 
 SMOOTHING = 0.01
 """The default smoothing velocity [rad/s, m/s]: slow for a robot, yet not too stiff for an implicit integrator."""
@@ -49,7 +50,7 @@ def without_load(part: Matrix, total: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True)
-class Friction:
+class Friction(Brief):
     """Friction of one joint: torque viscous · v + (coulomb + load · |tau_l|) · tanh(v / smoothing) + offset.
 
     tau_l is the torque that the joint transmits: tau without any friction, armature and motors included. Coulomb

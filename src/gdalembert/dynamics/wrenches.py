@@ -26,7 +26,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.frame_motion import fixed_placement
-from gdalembert.dynamics.frames import check_reference, find_frame
+from gdalembert.dynamics.frames import asked_frame, check_reference, find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
@@ -35,6 +35,7 @@ from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import checked_transform, choice, number, numbers, vector
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
@@ -80,7 +81,7 @@ def torques_of_wrench(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q
 
 
 @dataclass(frozen=True)
-class ExternalWrenches:
+class ExternalWrenches(Brief):
     """Wrenches (6 × n) that act on a robot, each at a frame, as columns (f; m) [N, N m].
 
     The robot's Functions are given those rows of them that are not zero (:attr:`shape`); expressions take all six.
@@ -282,7 +283,7 @@ def joint_torques(
             f"exerted_by={shown(exerted_by)}: give 'robot' (the wrench on its surroundings, tau = Jᵀ wrench) "
             "or 'environment' (the wrench on the robot, tau = −Jᵀ wrench)"
         )
-    tree, _ = clean_tree(read_tree(model, dynamics=False), clean)
+    tree, _ = clean_tree(read_tree(model), clean)
     several = isinstance(frame, Sequence | Mapping) and not isinstance(frame, str)
     at = _wrenches_at(tree, frame, reference) if several else _wrenches_at(tree, [frame], reference)
     name = "wrenches" if several else "wrench"
@@ -302,7 +303,7 @@ def _wrenches_at(tree: Tree, frames: Any, reference: Any) -> ExternalWrenches:
                 f"joint_torques: got a mapping and reference={reference}; give references by frame alone"
             )
         return ExternalWrenches.of(tree, frames)
-    found = [find_frame(tree, frame) for frame in frames]
+    found = [asked_frame(tree, frame) for frame in frames]
     check_reference(reference)
     for k, index in enumerate(found):
         if index in found[:k]:
@@ -344,8 +345,8 @@ def payload_torques(
         ArgumentError: if several have it, the index is out of range, the mass is negative or not finite, or the
             centre of mass is not three finite numbers.
     """
-    tree, _ = clean_tree(read_tree(model, dynamics=False), clean)
-    here = tree.frames[find_frame(tree, frame)]
+    tree, _ = clean_tree(read_tree(model), clean)
+    here = tree.frames[asked_frame(tree, frame)]
     load = number("mass", mass, "kg", inclusive=True)
     com = vector("center_of_mass", center_of_mass, 3, names="xyz")
     s = symbols(q=tree.nq)

@@ -28,6 +28,7 @@ from gdalembert.model.load_mjcf import load_robot
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import listed
+from gdalembert.spatial.brief import Brief
 from gdalembert.symbolic import SymbolicTree, abbreviations, closed_forms, readable, symbolic_tree
 from gdalembert.symbolic.closed_forms import CLOSED, MAX_TERMS, Formulas
 
@@ -141,7 +142,7 @@ def _parts(dynamics: Dynamics, name: str, outputs: Sequence[str], functions: Seq
 
 
 @dataclass(frozen=True)
-class ClosedForms:
+class ClosedForms(Brief):
     """Matrices of a formulation on a robot by name, without shorthand.
 
     Attributes:

@@ -27,7 +27,7 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler, RecursiveNewtonEuler
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnsupportedError
 from gdalembert.flexible.assembly import Flexibility, assemble_with_selected_modes
 from gdalembert.flexible.attach import Replacement
 from gdalembert.flexible.beams.modal_integrals import dependent
@@ -39,12 +39,14 @@ from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.flexible.rod_resolution import RodResolution, resolutions, rod_errors
 from gdalembert.flexible.static_deflection import static_deflection
 from gdalembert.model.configuration import random_configuration
+from gdalembert.model.from_pinocchio import without_inertia
 from gdalembert.model.joints.deflection import Deflection, FirstOrderDeflection
 from gdalembert.model.regrouping import prepare
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import choice, table
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import function
 
 _NONE = Options(springs=None, friction=None, forces=None, actuation=None, parameters=None, wrenches=None)
@@ -55,7 +57,7 @@ BeamLinkT = TypeVar("BeamLinkT", bound=BeamLink)
 
 
 @dataclass(frozen=True, eq=False)
-class Participation:
+class Participation(Brief):
     """What each of n natural modes carries, with motors or joints held.
 
     Attributes:
@@ -133,8 +135,20 @@ class Arm(Dynamics):
         elastic = Stiffness(tree, flexibility.stiffness), ModalDamping(tree, flexibility.damping)
         self._set_up(options, elastic)
         self.actuators = actuators_of(tree, options.get("actuation"), flexibility.actuation)
+        beams = {tree.joints[beam.link].name for beam in flexibility.links.values()}
+        idle = self.parameters.idle_joints()
+        if behind := [name for name in idle if name in flexibility.rotors]:
+            raise ModelError(
+                f"{tree.name}: {without_inertia(behind)}; rotors are behind springs and give links none; give these "
+                "mass and inertia, or take the joints as rigid"
+            )
+        if not beams.issuperset(idle):  # of beams the mass matrix tells more
+            super()._require_inertia()
         if flexibility.links:
             self._check_mass_matrix()
+
+    def _require_inertia(self) -> None:
+        """Nothing of the robot with rigid links: beams give inertia."""
 
     @property
     def elasticity(self) -> Stiffness:
@@ -146,7 +160,8 @@ class Arm(Dynamics):
         q = random_configuration(self.tree, np.random.default_rng(0)).full().ravel()
         behind = self.tree.nq - self.tree.nv
         q[self.modes.start + behind : self.modes.stop + behind] = 0
-        m = ca.DM(mass_matrix(prepare(self.nominal), ca.DM(q))).full() + np.diag(self.nominal.armature)
+        tree = self.parameters.tree_with_inertia
+        m = ca.DM(mass_matrix(prepare(tree), ca.DM(q))).full() + np.diag(tree.armature)
         # with shapes that are orthogonal in K_f: the given ones may be nearly dependent
         f = slice(self.modes.start, self.modes.stop)
         shapes = np.eye(self.tree.nv)
@@ -178,7 +193,7 @@ class Arm(Dynamics):
 
     @property
     def stiffness_matrix(self) -> Array:
-        return np.asarray(ca.evalf(self.at().elasticity.matrix).full())
+        return np.asarray(ca.evalf(self._with_values(self.parameters.vector()).elasticity.matrix).full())
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.dynamics.wrenches import joint_torques
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, BeamWarning
 from gdalembert.flexible.assembly import Flexibility
 from gdalembert.flexible.elastic_forces import Stiffness
 from gdalembert.flexible.model_validity import STEEP, tip_slope
@@ -90,9 +90,10 @@ def static_deflection(
             warn(
                 f"{where}: link {name!r}: its tip slopes by {slope:.3g} rad, and assumed modes are meant for "
                 f"less than {STEEP:g} rad; take a gd.CosseratRod for the link, or load the arm less",
+                BeamWarning,
             )
     for line in arm.bending_warnings(found[None]):
-        warn(f"{where}: {line}")
+        warn(f"{where}: {line}", BeamWarning)
     return found
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arguments import choice, integer, number, numbers, required
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 
 _UNEVEN = 1e-3
 """Deviation of a step from the mean, relative to it, that counts as jitter of the clock's last digits."""
@@ -33,7 +34,7 @@ Filter = Callable[[Array], tuple[Array, Array, Array]]
 
 
 @dataclass(frozen=True, eq=False)
-class Signals:
+class Signals(Brief):
     """Filtered samples of a motion, one row for each of N instants.
 
     Attributes:

@@ -19,10 +19,11 @@ from gdalembert.model.inertia import pseudo_inertia
 from gdalembert.model.rounding import MOST_CLEANED, clean_inertia, clean_rotation, clean_unit_vector, drop
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import Brief
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Brief):
     """One number that was cleaned: of what (``"joint 'elbow'"``), which (``"rotation[0, 2]"``), both values (SI)."""
 
     element: str

@@ -85,9 +85,10 @@ def load_urdf(
         check: what to do about a URDF that can be loaded but is doubtful (a principal moment larger than the sum of
             the others by more than 0.1 %, an axis missing or not of unit length, limits in the wrong order or
             missing, damping and friction, a transmission or a ``<mimic>`` that is ignored, a link with a negative
-            principal moment in a rigid body that has none, a right angle of a joint written as 1.5708): ``"warn"``
-            gives a ``UrdfWarning`` per kind, ``"strict"`` refuses, ``"off"`` is silent. The shipped robots are vetted,
-            published violations included: about them ``"warn"`` is silent and only ``"strict"`` speaks.
+            principal moment in a rigid body that has none, joints that move no inertia, which leaves kinematics and
+            statics, a right angle of a joint written as 1.5708): ``"warn"`` gives a ``UrdfWarning`` per kind,
+            ``"strict"`` refuses, ``"off"`` is silent. The shipped robots are vetted, published violations included:
+            about them ``"warn"`` is silent and only ``"strict"`` speaks.
         round_angles: angles of ``rpy`` within it of a multiple of π/4 or π/6 are taken for that multiple [rad], at most
             0.1. Rotations then have zeros, and graphs are smaller: of a URDF that writes 1.5708, 1e-4 changes tau by
             some 1e-6 of its size.
@@ -98,8 +99,8 @@ def load_urdf(
     Raises:
         UrdfError: whatever ``check`` says, if the text is malformed or not a URDF, has unprocessed xacro, values that
             are not finite numbers up to 1e30, negative mass, principal moments or armature, a zero axis, a planar joint
-            not in the x-y plane, joints that are not one tree or lie more than 1000 deep, an impossible mimic joint, or
-            a joint that moves no inertia; or if it is larger than 10 MB or has more than 5000 links.
+            not in the x-y plane, joints that are not one tree or lie more than 1000 deep, or an impossible mimic joint;
+            or if it is larger than 10 MB or has more than 5000 links.
         UnknownNameError: if there is no robot of that name.
         ArgumentTypeError, ArgumentError: for arguments of the wrong type or value.
     """
@@ -113,11 +114,7 @@ def load_urdf(
     checked = CheckedUrdf(data, name, stem, mimic, round_angles)
     model = _build(checked, root_joint)
     _check_inertias(checked, model)
-    for reason, elements in checked.warnings.items():
-        if check == "strict":
-            raise UrdfError(name, elements[0], reason)
-        if check == "warn" and not shipped:
-            warnings.warn(f"{name}: {_list(elements)}: {reason}", errors.UrdfWarning, stacklevel=2)
+    _tell_doubts(checked, "off" if shipped and check == "warn" else check)
     return model
 
 
@@ -185,7 +182,7 @@ def _build(checked: CheckedUrdf, root_joint: pin.JointModel | None) -> pin.Model
 
 
 def _check_inertias(checked: CheckedUrdf, model: pin.Model) -> None:
-    """Refuse a negative principal moment, unless what its link is fixed to makes up for it, and an idle joint."""
+    """Refuse a negative principal moment, unless what its link is fixed to makes up for it; note idle joints."""
     for name, moment in checked.negative.items():
         link = f"link {quoted(name)}"
         joint = model.frames[model.getFrameId(name, pin.FrameType.BODY)].parentJoint
@@ -195,17 +192,23 @@ def _check_inertias(checked: CheckedUrdf, model: pin.Model) -> None:
         reason = "has a negative principal moment, but the rigid body it is part of has none"
         checked.warnings.setdefault(reason, []).append(link)
     try:
-        idle = idle_joints(read_tree(model, dynamics=False)) if model.nv else ()
+        idle = idle_joints(read_tree(model)) if model.nv else ()
     except errors.ModelError as error:
         raise UrdfError(checked.source, None, str(error)) from error
-    if idle:
-        raise UrdfError(
-            checked.source,
-            f"joint {quoted(idle[0])}",
-            "moves no inertia, so that the mass matrix is singular; give the links it moves a mass and inertia, "
-            'the joint <dynamics armature="…"/>, or make it fixed; if the armature is to be identified, '
-            "give a first guess, there or in model.armature of pin.buildModelFromUrdf(path)",
+    for name in idle:
+        checked.warn(
+            f"joint {quoted(name)}",
+            "no moving inertia, so that the robot has kinematics and statics, but no dynamics; for that give the links "
+            '<inertial>, the joints <dynamics armature="…"/>, or the formulation parameters={"inertia": True}',
         )
+
+
+def _tell_doubts(checked: CheckedUrdf, check: Check) -> None:
+    for reason, elements in checked.warnings.items():
+        if check == "strict":
+            raise UrdfError(checked.source, _list(elements), reason)
+        if check == "warn":
+            warnings.warn(f"{checked.source}: {_list(elements)}: {reason}", errors.UrdfWarning, stacklevel=3)
 
 
 def _list(elements: list[str]) -> str:
@@ -267,7 +270,7 @@ def _parse(data: str | bytes, source: str) -> ET.Element:
         if node.tag.startswith("xacro:"):
             raise UrdfError(source, None, f"holds the xacro command <{errors.shortened(node.tag)}>; run xacro first")
         for key, value in node.attrib.items():
-            if "${" in value:
+            if "${" in value or ("$(" in value and key != "filename"):  # meshes are not opened
                 raise UrdfError(source, None, f"holds the xacro expression {quoted(value)}; run xacro first")
             if len(value) > MAX_NAME and key in ("name", "link", "joint"):
                 what = f"<{errors.shortened(node.tag)} {key}={quoted(value)}>"

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 
 Indices: TypeAlias = npt.NDArray[Any]
 """Integers or truth values."""
@@ -126,7 +127,7 @@ class NonlinearProgram(ABC):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Outcome:
+class Outcome(Brief):
     """What a solver says of a solution."""
 
     status: str
@@ -196,7 +197,3 @@ class Solvable(Protocol[Found]):
 
 class InvalidStartError(ArgumentError):
     """Parameters at which no solution starts: where there is a last solution, it stands for the next one."""
-
-
-class SolutionWarning(UserWarning):
-    """A solution that may be none: too coarse, not physical, inconsistent, or the last one in place of a new one."""

@@ -13,10 +13,10 @@ from typing import Any, Generic
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, SolutionWarning, UnsupportedError
 from gdalembert.nlp import backends
 from gdalembert.nlp.dependence import SLOW, active, dependent
-from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Found, InvalidStartError, SolutionWarning, Solvable
+from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Found, InvalidStartError, Solvable
 from gdalembert.spatial import arguments
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import foreign

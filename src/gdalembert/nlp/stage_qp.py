@@ -18,12 +18,13 @@ from gdalembert.compilation.machine_code import aligned, opened, source_of
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arguments import integer, number, vector
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 
 _STATUS = ("solved", "iterations", "not finite")
 
 
 @dataclass(frozen=True, eq=False)
-class StageQPSolution:
+class StageQPSolution(Brief):
     """What :class:`StageQP` found.
 
     Attributes:

@@ -14,6 +14,7 @@ from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import own_values
 from gdalembert.ocp.real_time import RealTimeSteps, finite
 from gdalembert.ocp.real_time_stages import RealTimeProblem
+from gdalembert.spatial.brief import first_of
 
 
 class ContactSchedule:
@@ -50,7 +51,7 @@ class ContactSchedule:
                     )
 
     def __repr__(self) -> str:
-        return f"ContactSchedule({self.problems!r})"
+        return f"ContactSchedule([{first_of([*map(repr, self.problems)])}])"
 
     def solver(self, solver: str = "rti", options: Mapping[str, Any] | None = None) -> ContactScheduleSolver:
         """Build a solver of one step a tick; options are those of :meth:`Problem.solver`.

@@ -166,14 +166,14 @@ class End(BoundaryCondition):
             found = configuration.checked_configuration(what, given, self._tree)
         else:
             found = vector(what, given, length, repeat=True)
-        self._bounds.check(what, found, key)
+        found = self._bounds.within(what, found, key)
         return projected(found, unit_blocks(self._tree)) if key == "q" else found, fixed
 
     def _some(
         self, what: str, key: str, given: Mapping[str, Any], rest: Array, parameters: ProblemParameters
     ) -> tuple[Any, Mask]:
         """As :meth:`_entries`, where some are given by name."""
-        names, lower, upper = (getattr(self._bounds, f"{key}_{part}") for part in ("names", "lower", "upper"))
+        names = getattr(self._bounds, f"{key}_names")
         turning = [i for _, start, stop in unit_blocks(self._tree) for i in range(start, stop)] if key == "q" else []
         entries, fixed = list(rest), np.zeros(len(rest), dtype=bool)
         for name, value in given.items():
@@ -187,11 +187,9 @@ class End(BoundaryCondition):
                     raise ArgumentError(f"{what}: {name!r} has shape {value.shape}; give (1, 1)")
                 parameters.check(f"{what}: {name!r}", value)
             else:
-                value = number(f"{what}: {name!r}", value, least=-np.inf)
-                if not lower[i] <= value <= upper[i]:
-                    raise ArgumentError(
-                        f"{what} of {name!r} is {value:.6g}, outside its bounds ({lower[i]:.6g}, {upper[i]:.6g})"
-                    )
+                alone = np.full(len(rest), np.nan)
+                alone[i] = number(f"{what}: {name!r}", value, least=-np.inf)
+                value = float(self._bounds.within(what, alone, key)[i])
             entries[i], fixed[i] = value, True
         symbolic = any(isinstance(entry, ca.MX) for entry in entries)
         return ca.vertcat(*entries) if symbolic else np.array(entries, dtype=float), fixed

@@ -17,6 +17,7 @@ from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.limits import Bounds
 from gdalembert.ocp.constraints import checked_bounds
 from gdalembert.spatial.arguments import required
+from gdalembert.spatial.brief import Brief
 
 
 class Symbols(NamedTuple):
@@ -84,7 +85,7 @@ def add_to_rockit(
 
 
 @dataclass(frozen=True, eq=False)
-class AcadosExpressions:
+class AcadosExpressions(Brief):
     """The attributes of an ``AcadosModel`` by their names: ``vars(model).update(vars(expressions))`` sets them.
 
     Attributes:

@@ -15,11 +15,12 @@ from gdalembert.model.configuration import Blocks, checked_configuration, differ
 from gdalembert.ocp.transcription import Robot, System
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import function, symbols
 
 
 @dataclass(frozen=True, eq=False)
-class Guess:
+class Guess(Brief):
     """An initial guess, one row for each of N times; it need not obey the equations of motion.
 
     Attributes:

@@ -32,6 +32,7 @@ from gdalembert.ocp.steps import IndependentRows, values_of
 from gdalembert.ocp.transcription import checked_duration
 from gdalembert.spatial.arguments import choice
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import first_of
 from gdalembert.spatial.expressions import foreign
 
 Joint = TypeVar("Joint", bound=JoinedSolution)
@@ -184,7 +185,7 @@ class Phases(JoinedProblems[PhasesSolution]):
         self._junctions = [Junction(*pair) for pair in zip(self.problems, self.problems[1:], strict=False)]
 
     def __repr__(self) -> str:
-        return f"Phases([{', '.join(map(repr, self.problems))}])"
+        return f"Phases([{first_of([*map(repr, self.problems)])}])"
 
     def subject_to(self, constraint: ca.MX) -> None:
         """Add a constraint of the variables of several phases, as ``last.q[:, -1] == first.q[:, 0]`` of a gait.
@@ -481,7 +482,7 @@ class Scenarios(JoinedProblems[ScenariosSolution]):
         self.problems, self.cost = _alike(problems), cost
 
     def __repr__(self) -> str:
-        return f"Scenarios([{', '.join(map(repr, self.problems))}], cost={self.cost!r})"
+        return f"Scenarios([{first_of([*map(repr, self.problems)])}], cost={self.cost!r})"
 
     def _each_p(self, p: Any) -> Sequence[Values]:
         if p is None:

@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, SolutionWarning
 from gdalembert.model.limits import Bounds
-from gdalembert.nlp.program import SolutionWarning
 from gdalembert.ocp import constraints
 from gdalembert.ocp.constraints import Constraints
 from gdalembert.ocp.ends import End, Fixed, constrain_grid

@@ -14,17 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, SolutionWarning, UnknownNameError, UnsupportedError
 from gdalembert.model.configuration import lengths, projected, unit_blocks
 from gdalembert.nlp.backends import backend, checked_options, same_options
-from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram, SolutionWarning
+from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stagewise import ChangeOfVariables, StagewiseProgram
 from gdalembert.ocp import solution as solutions
 from gdalembert.ocp.constraints import CLOSED, MOTION, Constraints
 from gdalembert.ocp.ends import End
 from gdalembert.ocp.parameters import Inputs
-from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, OptimizationError, Solution
+from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
 from gdalembert.ocp.transcription import Stages, TranscribedMotion
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
@@ -188,7 +188,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             self._built = key, wanted, OptimalControlProblem.solver(self, solver, wanted)
         solution = self._built[2].cold()
         if not solution.solved:
-            raise OptimizationError(solution)
+            raise unsolved(solution)
         for warning in solutions.warnings_about(solution):
             warnings.warn(f"{solution.dyn.tree.name}: {warning}", SolutionWarning, stacklevel=3)
         return solution
@@ -320,7 +320,7 @@ class Program(Generic[Planned]):
         return solutions.inconsistencies(solution) if again else solutions.warnings_about(solution)
 
     def error(self, solution: Planned) -> Exception:
-        return OptimizationError(solution)
+        return unsolved(solution)
 
 
 def own_values(values: Mapping[str, Any], known: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -18,10 +18,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from gdalembert.compilation.compiled_function import compile as compiled_function
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError, SolutionWarning, UnsupportedError
 from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blocks
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
-from gdalembert.nlp.program import SolutionWarning
 from gdalembert.nlp.step_code import arrays_read, step_code
 from gdalembert.ocp.real_time_paths import LimitedPaths, PathAtParameters, is_of_interval
 from gdalembert.ocp.real_time_stages import NEXT, WEIGHTS, Layout, RealTimeProblem, Stages
@@ -29,9 +28,9 @@ from gdalembert.ocp.solution import (
     Accuracy,
     FollowedPath,
     JoinedSolution,
-    OptimizationError,
     RealTimeSolution,
     Solution,
+    unsolved,
 )
 from gdalembert.ocp.transcription import Stages as StageValues
 from gdalembert.spatial.arguments import UNIT_ERROR, integer, number
@@ -185,7 +184,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
         self._measure()
         reason = self._first_steps(guess) if first else self._steps.step(self._iterations, None if prepared else by)
         if reason and first:
-            raise OptimizationError(self._solution(solved=False))
+            raise unsolved(self._solution(solved=False))
         left = self._steps.found["infeasibility"]
         if reason:
             self._warn(f"the step {reason}; the last plan stands for it")

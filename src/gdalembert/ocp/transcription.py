@@ -14,16 +14,16 @@ from gdalembert.compilation.machine_code import external
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics, check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.physical_parameters import columns
-from gdalembert.errors import ArgumentError, UnsupportedError, shown
+from gdalembert.errors import ArgumentError, SolutionWarning, UnsupportedError, shown
 from gdalembert.model.configuration import neutral, unit_and_scale, unit_blocks
 from gdalembert.model.limits import Bounds
-from gdalembert.nlp.program import SolutionWarning
 from gdalembert.ocp import steps
 from gdalembert.ocp.parameters import RobotParameters, step_of_parts
 from gdalembert.ocp.steps import RungeKutta, explicit_step, free_rates
 from gdalembert.spatial import constant
 from gdalembert.spatial.arguments import choice, number, numbers, warn
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import brief
 from gdalembert.spatial.expressions import EvaluatedExpression, Expression, evaluate
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.interrupts import interruptible
@@ -311,6 +311,9 @@ class Stages(NamedTuple):
     a: Any
     u: Any
     forces: Any
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 class TranscribedMotion:

@@ -85,7 +85,7 @@ def motion(
     if isinstance(robot, pin.Model):
         limits = [np.array([robot.lowerPositionLimit, robot.upperPositionLimit])]
         limits += [np.outer([-1, 1], robot.velocityLimit), np.outer([-1, 1], robot.effortLimit)]
-        for _, start, stop in unit_blocks(read_tree(robot, dynamics=False)):
+        for _, start, stop in unit_blocks(read_tree(robot)):
             limits[0][:, start:stop] = np.inf  # quaternions and pairs (cos, sin) have none
     grid = style.panels(3, 1, (6.4, 5.6), sharex=True).ravel()
     for ax, key, own, bounds, title in zip(grid, values, names, limits, titles, strict=True):

@@ -15,13 +15,13 @@ from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDyna
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.physical_parameters import check_mass_matrix, columns, physical_parameters
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, SimulationError, SimulationWarning
 from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.model.tree import Tree
 from gdalembert.simulation import integration
 from gdalembert.simulation.control import Control, ControlFailure, Grid, Law, control, is_python
 from gdalembert.simulation.integration import ADAPTIVE, FIXED, INTEGRALS, Integrator, PartialMotion, Plant, plant
-from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
+from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import Interrupts

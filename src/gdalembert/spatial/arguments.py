@@ -236,7 +236,15 @@ def required(where: str, name: str, extra: str) -> Any:
         raise MissingPackageError(where, package, extra) from None
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+def is_shown(category: type[Warning]) -> bool:
+    """Whether a warning may be shown, so that what only a warning tells is worth computing."""
+    for action, message, other, module, _ in warnings.filters:
+        if issubclass(category, other) and (message is None and module is None):
+            return action != "ignore"
+    return True
+
+
+def warn(message: str, category: type[Warning]) -> None:
     """Warn of what the user's line led to."""
     frame, level, inside = sys._getframe(0), 1, ("gdalembert", "dataclasses")
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:

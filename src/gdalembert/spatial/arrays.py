@@ -7,10 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert.spatial.brief import Brief
+
 Array = npt.NDArray[np.float64]
 
 
-class ByValue:
+class ByValue(Brief):
     """Equality and hash of a dataclass that holds arrays: by value."""
 
     def _key(self) -> tuple[object, ...]:

@@ -58,6 +58,11 @@ def progress(what: str, total: int, unit: str, *, shown: bool) -> Iterator[Calla
         print(file=sys.stderr)
 
 
+def is_watched() -> bool:
+    """Whether somebody sees what is written to stderr as it comes: a terminal or a notebook, not a file."""
+    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+
+
 class Interrupts:
     """Keeps the first exception that a signal handler raises, from ``with`` on until its end.
 

@@ -47,6 +47,7 @@ from gdalembert.model.load_mjcf import load_robot
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Joint, Tree, TreeOfSymbols
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, Vector, angle, formula, formulas, symbol
 
 Given = Mapping[str, Mapping[str, Any]]
@@ -389,7 +390,7 @@ def _rotation(joint: Joint, i: int, named: Callable[[str, float], sympy.Expr]) -
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Brief):
     """A joint and its link, in formulas: numbers, strings, SymPy expressions; angles in rad, the rest in SI units.
 
     Attributes:

@@ -64,6 +64,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import frozen
+from gdalembert.spatial.brief import first_of
 from gdalembert.spatial.factorization import Factorization, dense_inverse
 from gdalembert.spatial.functions import derivative_along, function, smaller, symbols
 
@@ -157,7 +158,7 @@ class ConstrainedDynamics(Closure):
         return partial(type(self), **gains), (self.dynamics, self.constraints)
 
     def __repr__(self) -> str:
-        return f"ConstrainedDynamics({self.dynamics!r}, [{', '.join(each.name for each in self.constraints)}])"
+        return f"ConstrainedDynamics({self.dynamics!r}, [{first_of([each.name for each in self.constraints])}])"
 
     if not TYPE_CHECKING:
 

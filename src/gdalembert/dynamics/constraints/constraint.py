@@ -26,6 +26,7 @@ from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix, entries, transform
 from gdalembert.spatial.arguments import checked_transform, number, numbers, vector
 from gdalembert.spatial.arrays import Array, ByValue, frozen
+from gdalembert.spatial.brief import Brief
 
 _HELD = (pin.RigidConstraintModel, pin.PointAnchorConstraintModel, pin.FrameAnchorConstraintModel)
 _BOUNDED = (pin.PointContactConstraintModel, pin.JointLimitConstraintModel, pin.JointFrictionConstraintModel)
@@ -144,7 +145,7 @@ class Contact(ByValue, Constraint):
 
 
 @dataclass(frozen=True, init=False)
-class Loop(Constraint):
+class Loop(Brief, Constraint):
     """Two frames of the robot that are held together, or one of which moves in a way that the other one prescribes.
 
     A URDF is a tree; a loop closes it: the pin of a four-bar linkage is a 3D loop, or a 6D loop between two links with

@@ -33,6 +33,7 @@ from gdalembert.model.rounding import PRODUCT_ERROR, drop
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array, frozen, independent_columns, unit_columns
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import symbols
 
 _STATES = 200
@@ -52,7 +53,7 @@ _LETTERS = {(0, 3): "hx", (1, 3): "hy", (2, 3): "hz", (3, 3): "m"}
 
 
 @dataclass(frozen=True)
-class BaseParameters:
+class BaseParameters(Brief):
     """The base parameters of a robot.
 
     They are numbers of the pseudo-inertias of the links in link frames of our own, after regrouping: ``Jxx`` = ∫ x²,

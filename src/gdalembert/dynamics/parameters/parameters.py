@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import casadi as ca
@@ -17,12 +18,13 @@ from gdalembert.dynamics.parameters.groups import Armature, GravityVector, Inert
 from gdalembert.dynamics.parameters.placement import Placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.cleaning import clean_tree
-from gdalembert.model.from_pinocchio import check_same_joints, name_of, read_tree
+from gdalembert.model.from_pinocchio import check_same_joints, idle_joints, is_singular, name_of, read_tree
 from gdalembert.model.inertia import dynamic_parameters
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import listed, vector
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import brief
 
 T = TypeVar("T")
 Given = Mapping[str, bool | Sequence[str]] | Sequence[str]
@@ -109,7 +111,7 @@ class Parameters:
         return float(self.values[self.index(name)])
 
     def __repr__(self) -> str:
-        return f"Parameters({dict(self)})"
+        return brief(self, dict(self))
 
     def index(self, name: str) -> int:
         """The entry of p with this name.
@@ -166,6 +168,50 @@ class Parameters:
     def parts(self, p: Any) -> list[tuple[ParameterGroup, Any]]:
         """The kinds that stand in the tree, in the order of :data:`KINDS`, each with its part of p."""
         return []
+
+    def idle_joints(self, p: Values = None) -> tuple[str, ...]:
+        """The joints that move no inertia with these parameters; without p, those that move none whatever p is.
+
+        Raises:
+            UnknownNameError, ArgumentTypeError, ArgumentError: as :meth:`vector`.
+        """
+        if p is not None:
+            return idle_joints(*self._inertia(self.vector(p)))
+        if not self.idle_in_model or not self:
+            return self.idle_in_model
+        return idle_joints(*self._inertia(self._generic))
+
+    @cached_property
+    def idle_in_model(self) -> tuple[str, ...]:
+        """The joints that move no inertia in the model."""
+        return idle_joints(*self._inertia(self._model_values))
+
+    @property
+    def tree_with_inertia(self) -> Tree:
+        """The tree with the values of the model, or with other ones if joints of the model move no inertia."""
+        return self._inertia(self._generic if self.idle_in_model else self._model_values)[0]
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether M is singular in every configuration, whatever p is."""
+        return is_singular(*self._inertia(self._model_values)) and is_singular(*self._inertia(self._generic))
+
+    def _inertia(self, p: Array) -> tuple[Tree, Array | None]:
+        """The tree with p in it, and the part of M of its motors."""
+        tree, forces = self.substitute(ca.DM(p)) if self else (self.tree, self.forces)
+        rotors = [ca.DM(inertia).full() for force in forces if (inertia := force.inertia()) is not None]
+        return tree, np.sum(rotors, axis=0) if rotors else None
+
+    @property
+    def _model_values(self) -> Array:
+        """The values of the model; any numbers for those that are not known."""
+        unknown = np.isnan(self.values)
+        return np.where(unknown, self._generic, self.values) if unknown.any() else self.values
+
+    @property
+    def _generic(self) -> Array:
+        """p (n_p) at no special place, the same for equal parameters: M is singular there only if it always is."""
+        return np.random.default_rng(20260101).uniform(0.5, 2.0, len(self))
 
     def random(self, rng: np.random.Generator) -> Array:
         """A random p (n_p) that a robot can have.
@@ -282,6 +328,10 @@ class ModelParameters(Parameters):
         of_forces = np.minimum(np.where(of_forces == 0, factor / 2, factor * of_forces), most)
         return frozen(np.concatenate([*(kind.random(self._nominal, rng) for kind in self._kinds), of_forces]))
 
+    @property
+    def _generic(self) -> Array:
+        return self.random(np.random.default_rng(20260101))
+
     def of(self, model: pin.Model | Tree) -> Array:
         tree, _ = clean_tree(self._checked_tree(model), self._clean)
         of_kinds = (kind.values_of(tree, self._nominal) for kind in self._kinds)
@@ -301,7 +351,7 @@ class ModelParameters(Parameters):
         return copy
 
     def _checked_tree(self, model: pin.Model | Tree) -> Tree:
-        tree = read_tree(model, dynamics=False)
+        tree = read_tree(model)
         check_same_joints("parameters", self._nominal, tree)
         return tree
 
