@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import pinocchio as pin
@@ -35,9 +37,23 @@ from gdalembert.spatial.objects import *
 __all__ = ["StdVec", "install", "liegroups"]
 __all__ += configurations.__all__ + constraints.__all__ + data.__all__ + dynamics.__all__ + kinematics.__all__
 __all__ += model.__all__ + object_maps.__all__ + objects.__all__
+
+
+def _public(call: Callable[..., Any]) -> Callable[..., Any]:
+    """An algorithm, whose arguments are checked, and whose data follows its model."""
+
+    @wraps(call)
+    def followed(*args: Any, **named: Any) -> Any:
+        if len(args) > 1 and isinstance(args[1], data.Data):
+            args[1].follow(args[0])
+        return call(*args, **named)
+
+    return refusing(followed, model=(model.Model, "a cpin.Model"), data=(data.Data, "model.createData()"))
+
+
 for _name in (*configurations.__all__, *constraints.__all__, *dynamics.__all__, *kinematics.__all__):
     if callable(_call := globals()[_name]) and _name[0].islower():
-        globals()[_name] = refusing(_call, model=(model.Model, "a cpin.Model"), data=(data.Data, "model.createData()"))
+        globals()[_name] = _public(_call)
 
 
 def __getattr__(name: str) -> Any:

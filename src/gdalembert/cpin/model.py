@@ -206,6 +206,12 @@ class Model:
         tree = replace(tree, frames=(*tree.frames, *(joint_frame(tree, k) for k in range(self.pin.njoints))))
         return with_constants(tree, self.pin, self._symbolic)
 
+    @property
+    def total_mass(self) -> float | Matrix:
+        """The mass of all links that a joint moves [kg]."""
+        total: float | Matrix = sum((body.mass for body in self.inertias[1:]), 0.0)
+        return total
+
     def frame(self, frame_id: int) -> int:
         """A frame in the tree, by its index in the model."""
         return index_of("model.frames", frame_id, self.pin.nframes)

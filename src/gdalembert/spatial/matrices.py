@@ -96,10 +96,23 @@ def index_of(what: str, given: Any, length: int) -> int:
         raise ArgumentError(f"{what}[{given}]: give an index from 0 to {length - 1}{unknown}") from None
 
 
+def _entry(x: ca.DM, index: Any) -> Any:
+    """What an index reads: a float, or a matrix of a slice."""
+    indices = index if isinstance(index, tuple) else (index,)
+    return float(x) if all(isinstance(k, int | np.integer) for k in indices) else x
+
+
 class Numbers(ca.DM):
-    """Numbers that an object has: where an entry becomes a symbol, a matrix of symbols takes their place there."""
+    """Numbers that an object has: where an entry becomes a symbol, a matrix of symbols takes their place there.
+
+    An entry is a float, which meets symbols, NumPy and formats: of a matrix, NumPy makes an array.
+    """
 
     owner: tuple[Any, str] | None = None
+
+    def __getitem__(self, index: Any) -> Any:
+        x = super().__getitem__(index)
+        return x if self.owner is None else _entry(x, index)
 
     def __setitem__(self, index: Any, x: Any) -> None:
         if not isinstance(x, ca.SX | ca.MX):
@@ -127,8 +140,12 @@ class Column(ca.DM):
         super().__init__(getattr(owner, name))
         self._given = owner, name
 
+    def __getitem__(self, index: Any) -> Any:
+        return _entry(super().__getitem__(index), index)
+
     def __setitem__(self, index: Any, x: Any) -> None:
-        values = vector(f"model.{self._given[1]}", x, self[index].numel(), finite=False, repeat=True)
+        length = ca.DM.__getitem__(self, index).numel()
+        values = vector(f"model.{self._given[1]}", x, length, finite=False, repeat=True)
         super().__setitem__(index, values)
         setattr(*self._given, self.full().ravel())
 

@@ -6,6 +6,7 @@ All are those of :mod:`gdalembert.spatial.lie`: exact with their derivatives at 
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import Parameter, Signature
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import refusing, synonyms
 from gdalembert.spatial.lie import maps
 from gdalembert.spatial.matrices import matrix, shape_of
 from gdalembert.spatial.objects import SE3, Motion, Quaternion
@@ -26,32 +28,35 @@ __all__ = [
 ]
 
 
-def _of(name: str, shape: tuple[int, int], value: Callable[[Matrix], Any], doc: str) -> Callable[[Any], Any]:
-    """A function of one matrix."""
+def _of(
+    name: str, shape: tuple[int, int], value: Callable[[Matrix], Any], doc: str, *keywords: str
+) -> Callable[..., Any]:
+    """A function of one matrix, by Pinocchio's keywords for it."""
 
     def evaluated(x: Any) -> Any:
         return value(matrix(name, x, *shape))
 
     evaluated.__name__, evaluated.__doc__ = name, doc
-    return evaluated
+    vars(evaluated)["__signature__"] = Signature([Parameter(keywords[0], Parameter.POSITIONAL_OR_KEYWORD)])
+    return refusing(synonyms(**dict.fromkeys(keywords[1:], keywords[0]))(evaluated))
 
 
 def _log3(r: Matrix) -> Matrix:
     return maps.rotation_log(r)
 
 
-exp3 = _of("exp3", (3, 1), maps.rotation_exp, "R (3 × 3) of a rotation vector.")
-exp3_quat = _of("exp3_quat", (3, 1), maps.quaternion_exp, "The quaternion (x, y, z, w) of a rotation vector.")
-exp6 = _of("exp6", (6, 1), lambda v: SE3(maps.motion_exp(v)), "The placement that a twist leads to in unit time.")
-exp6_quat = _of("exp6_quat", (6, 1), lambda v: SE3ToXYZQUAT(maps.motion_exp(v)), "exp6 as (x, y, z; quaternion).")
-log6 = _of("log6", (4, 4), lambda t: Motion(maps.motion_log(t)), "The twist that leads to a placement in unit time.")
-log6_quat = _of("log6_quat", (7, 1), lambda x: log6(XYZQUATToSE3(x)), "log6 of (x, y, z; quaternion).")
-Jexp3 = _of("Jexp3", (3, 1), lambda w: maps.screw_shift(-w), "J of exp3(w + δ) = exp3(w) exp3(J δ).")
-Jlog3 = _of("Jlog3", (3, 3), lambda r: maps.inverse_screw_shift(-_log3(r)), "J of log3(R exp3(δ)) = log3(R) + J δ.")
-Jexp6 = _of("Jexp6", (6, 1), maps.motion_exp_jacobian, "J of exp6(v + δ) = exp6(v) exp6(J δ).")
-Jlog6 = _of("Jlog6", (4, 4), maps.motion_log_jacobian, "J of log6(M exp6(δ)) = log6(M) + J δ.")
-skew = _of("skew", (3, 1), spatial.skew, "[v×] (3 × 3).")
-unSkew = _of("unSkew", (3, 3), lambda m: ca.inv_skew((m - m.T) / 2), "v (3) of [v×].")
+exp3 = _of("exp3", (3, 1), maps.rotation_exp, "R (3 × 3) of a rotation vector.", "w")
+exp3_quat = _of("exp3_quat", (3, 1), maps.quaternion_exp, "The quaternion (x, y, z, w) of a rotation vector.", "w")
+exp6 = _of("exp6", (6, 1), lambda v: SE3(maps.motion_exp(v)), "The placement that a twist leads to in unit time.", "v", "motion")
+exp6_quat = _of("exp6_quat", (6, 1), lambda v: SE3ToXYZQUAT(maps.motion_exp(v)), "exp6 as (x, y, z; quaternion).", "v")
+log6 = _of("log6", (4, 4), lambda t: Motion(maps.motion_log(t)), "The twist that leads to a placement in unit time.", "M", "homegeneous_matrix")
+log6_quat = _of("log6_quat", (7, 1), lambda x: log6(XYZQUATToSE3(x)), "log6 of (x, y, z; quaternion).", "q")
+Jexp3 = _of("Jexp3", (3, 1), lambda w: maps.screw_shift(-w), "J of exp3(w + δ) = exp3(w) exp3(J δ).", "w")
+Jlog3 = _of("Jlog3", (3, 3), lambda r: maps.inverse_screw_shift(-_log3(r)), "J of log3(R exp3(δ)) = log3(R) + J δ.", "R")
+Jexp6 = _of("Jexp6", (6, 1), maps.motion_exp_jacobian, "J of exp6(v + δ) = exp6(v) exp6(J δ).", "v", "motion")
+Jlog6 = _of("Jlog6", (4, 4), maps.motion_log_jacobian, "J of log6(M exp6(δ)) = log6(M) + J δ.", "M")
+skew = _of("skew", (3, 1), spatial.skew, "[v×] (3 × 3).", "u")
+unSkew = _of("unSkew", (3, 3), lambda m: ca.inv_skew((m - m.T) / 2), "v (3) of [v×].", "U")
 
 
 def log3_quat(quaternion: Any) -> Matrix:
@@ -59,11 +64,16 @@ def log3_quat(quaternion: Any) -> Matrix:
     return maps.quaternion_log(Quaternion(quaternion).coeffs())
 
 
-def log3(R: Any) -> Matrix:
-    """The rotation vector (3) of a rotation matrix, or of a quaternion."""
-    if isinstance(R, Quaternion | pin.Quaternion) or shape_of(R) in ((4,), (4, 1)):
-        return log3_quat(R)
-    return _log3(matrix("log3", R, 3, 3))
+@refusing
+@synonyms(quat="R")
+def log3(R: Any, theta: Any = None) -> Matrix:
+    """The rotation vector (3) of a rotation matrix, or of a quaternion; its length is written into an array theta."""
+    is_quaternion = isinstance(R, Quaternion | pin.Quaternion) or shape_of(R) in ((4,), (4, 1))
+    found = log3_quat(R) if is_quaternion else _log3(matrix("log3", R, 3, 3))
+    if hasattr(theta, "__setitem__"):
+        angle = ca.norm_2(found)
+        theta[0] = float(angle) if isinstance(angle, ca.DM) else angle
+    return found
 
 
 def exp(x: Any) -> Any:
@@ -92,9 +102,11 @@ def SE3ToXYZQUATtuple(M: Any) -> tuple[Matrix, ...]:
     return tuple(ca.vertsplit(SE3ToXYZQUAT(M)))
 
 
-def XYZQUATToSE3(x: Any) -> SE3:
+@refusing
+@synonyms(tuple="array", list="array")
+def XYZQUATToSE3(array: Any) -> SE3:
     """The placement of (x, y, z; unit quaternion (x, y, z, w)) (7)."""
-    column = matrix("XYZQUATToSE3", x, 7)
+    column = matrix("XYZQUATToSE3", array, 7)
     return SE3(maps.quaternion_rotation(column[3:]), column[:3])
 
 
@@ -129,7 +141,7 @@ def _rpy_jacobian(angles: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) 
 
 rpy = SimpleNamespace(
     rpyToMatrix=_rpy_matrix,
-    matrixToRpy=_of("rpy.matrixToRpy", (3, 3), _rpy_of, "Roll, pitch, yaw (3), the pitch from −π/2 to π/2."),
+    matrixToRpy=_of("rpy.matrixToRpy", (3, 3), _rpy_of, "Roll, pitch, yaw (3), the pitch from −π/2 to π/2.", "R"),
     rotate=_turn,
     computeRpyJacobian=_rpy_jacobian,
 )
