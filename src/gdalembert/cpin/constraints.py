@@ -13,7 +13,6 @@ import pinocchio as pin
 from gdalembert.cpin.data import Data
 from gdalembert.cpin.kinematics import evaluate
 from gdalembert.cpin.model import Model
-from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedAnywhere
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.spatial import skew
 from gdalembert.spatial.algebra import Matrix
@@ -93,6 +92,8 @@ def initConstraintDynamics(model: Model, data: Data, contact_models: Sequence[An
 
 def _held(model: Model, contact_models: Any, settings: Any = None, restitution: float = 0.0) -> tuple[Any, list[Any]]:
     """The robot with its constraints, made once."""
+    from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedAnywhere
+
     if not isinstance(contact_models, Sequence) and not hasattr(contact_models, "tolist"):
         raise ArgumentTypeError("contact_models: give a list of RigidConstraintModel")
     if not (settings is None or hasattr(settings, "mu")):
@@ -104,7 +105,7 @@ def _held(model: Model, contact_models: Any, settings: Any = None, restitution: 
         places = (each.joint1_placement.homogeneous.tobytes(), each.joint2_placement.homogeneous.tobytes())
         return each.type, each.reference_frame, each.joint1_id, each.joint2_id, *places
 
-    def make() -> ConstrainedAnywhere:
+    def make() -> Any:
         options = {"stiffness": kp, "damping": kd, "regularization": mu, "restitution": restitution}
         return ConstrainedAnywhere(model.dynamics, [each.pin for each in constraints], **options)
 

@@ -47,12 +47,28 @@ def _log3(r: Matrix) -> Matrix:
 
 exp3 = _of("exp3", (3, 1), maps.rotation_exp, "R (3 × 3) of a rotation vector.", "w")
 exp3_quat = _of("exp3_quat", (3, 1), maps.quaternion_exp, "The quaternion (x, y, z, w) of a rotation vector.", "w")
-exp6 = _of("exp6", (6, 1), lambda v: SE3(maps.motion_exp(v)), "The placement that a twist leads to in unit time.", "v", "motion")
+exp6 = _of(
+    "exp6",
+    (6, 1),
+    lambda v: SE3(maps.motion_exp(v)),
+    "The placement that a twist leads to in unit time.",
+    "v",
+    "motion",
+)
 exp6_quat = _of("exp6_quat", (6, 1), lambda v: SE3ToXYZQUAT(maps.motion_exp(v)), "exp6 as (x, y, z; quaternion).", "v")
-log6 = _of("log6", (4, 4), lambda t: Motion(maps.motion_log(t)), "The twist that leads to a placement in unit time.", "M", "homegeneous_matrix")
+log6 = _of(
+    "log6",
+    (4, 4),
+    lambda t: Motion(maps.motion_log(t)),
+    "The twist that leads to a placement in unit time.",
+    "M",
+    "homegeneous_matrix",
+)
 log6_quat = _of("log6_quat", (7, 1), lambda x: log6(XYZQUATToSE3(x)), "log6 of (x, y, z; quaternion).", "q")
 Jexp3 = _of("Jexp3", (3, 1), lambda w: maps.screw_shift(-w), "J of exp3(w + δ) = exp3(w) exp3(J δ).", "w")
-Jlog3 = _of("Jlog3", (3, 3), lambda r: maps.inverse_screw_shift(-_log3(r)), "J of log3(R exp3(δ)) = log3(R) + J δ.", "R")
+Jlog3 = _of(
+    "Jlog3", (3, 3), lambda r: maps.inverse_screw_shift(-_log3(r)), "J of log3(R exp3(δ)) = log3(R) + J δ.", "R"
+)
 Jexp6 = _of("Jexp6", (6, 1), maps.motion_exp_jacobian, "J of exp6(v + δ) = exp6(v) exp6(J δ).", "v", "motion")
 Jlog6 = _of("Jlog6", (4, 4), maps.motion_log_jacobian, "J of log6(M exp6(δ)) = log6(M) + J δ.", "M")
 skew = _of("skew", (3, 1), spatial.skew, "[v×] (3 × 3).", "u")
