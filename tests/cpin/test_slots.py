@@ -196,9 +196,7 @@ def test_readers_refuse_a_model_that_has_changed() -> None:
     data, ((q, v, _), *_) = model.createData(), states(robot(), np.random.default_rng(5), 1)
     cpin.forwardKinematics(model, data, q, v)
     model.jointPlacements[2].translation = [0.1, 0.2, 0.3]
-    with pytest.raises(
-        cpin.MissingAttributeError, match=r"the model is another, or has changed, since data.v .*; call"
-    ):
+    with pytest.raises(cpin.MissingAttributeError, match=r"the model is another, or has changed, since data.v .* call"):
         cpin.getVelocity(model, data, 2)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import casadi as ca
 import pinocchio as pin
 
 from gdalembert.cpin import configurations, constraints, data, dynamics, kinematics, model
@@ -34,9 +35,11 @@ from gdalembert.spatial.matrices import StdVec
 from gdalembert.spatial.object_maps import *
 from gdalembert.spatial.objects import *
 
-__all__ = ["StdVec", "install", "liegroups"]
+__all__ = ["ScalarType", "StdVec", "install", "liegroups"]
 __all__ += configurations.__all__ + constraints.__all__ + data.__all__ + dynamics.__all__ + kinematics.__all__
 __all__ += model.__all__ + object_maps.__all__ + objects.__all__
+_SHARED = ("BaumgarteCorrectorParameters", "XAxis", "YAxis", "ZAxis", "__version__")
+ScalarType = ca.SX
 
 
 def _public(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,11 +60,11 @@ for _name in (*configurations.__all__, *constraints.__all__, *dynamics.__all__, 
 
 
 def __getattr__(name: str) -> Any:
-    """Pinocchio's enumerations, joint models and parsers, and lists in place of its vectors."""
+    """Pinocchio's enumerations, axes, joint models and parsers, and lists in place of its vectors."""
     shared = getattr(pin, name, None)
     is_enumeration = isinstance(shared, int) or (isinstance(shared, type) and issubclass(shared, int))
     is_joint = shared is not None and name.startswith("JointModel")
-    if is_enumeration or is_joint or name in ("ProximalSettings", "__version__"):
+    if is_enumeration or is_joint or name in _SHARED:
         return shared
     if name.startswith("StdVec_"):
         return StdVec

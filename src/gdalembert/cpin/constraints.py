@@ -22,7 +22,13 @@ from gdalembert.spatial.matrices import index_of, is_constant, matrix, number_of
 from gdalembert.spatial.objects import SE3, Force
 
 __all__ = [
-    *("RigidConstraintData", "RigidConstraintModel", "computeConstraintDynamicsDerivatives", "constraintDynamics"),
+    *(
+        "ProximalSettings",
+        "RigidConstraintData",
+        "RigidConstraintModel",
+        "computeConstraintDynamicsDerivatives",
+        "constraintDynamics",
+    ),
     *("forwardDynamics", "getConstraintJacobian", "getConstraintsJacobian", "impulseDynamics"),
     "initConstraintDynamics",
 ]
@@ -69,6 +75,14 @@ class RigidConstraintModel:
 
     def createData(self) -> RigidConstraintData:
         return RigidConstraintData(self)
+
+
+class ProximalSettings(pin.ProximalSettings):
+    """Pinocchio's: (accuracies, mu, number of iterations); no accuracy is needed here, where it may be ``None``."""
+
+    def __init__(self, *given: Any) -> None:
+        known = (0.0 if x is None and k < len(given) - 2 else x for k, x in enumerate(given))
+        taken("ProximalSettings", super().__init__, *known)
 
 
 class RigidConstraintData(SimpleNamespace):

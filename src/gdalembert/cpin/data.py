@@ -84,7 +84,7 @@ class MissingAttributeError(GdalembertError, AttributeError):
 
 
 class Whole(Items):
-    """A list of the whole robot's quantity alone: those of subtrees, which Pinocchio has behind it, are not computed."""
+    """A list of the robot's quantity alone: those of subtrees, which Pinocchio has behind it, are not computed."""
 
     def __init__(self, name: str, value: Callable[[], Any]) -> None:
         super().__init__(name, 1, lambda _: value())

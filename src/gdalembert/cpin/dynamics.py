@@ -15,7 +15,7 @@ from gdalembert.cpin.model import Model
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import listed
-from gdalembert.spatial.matrices import Items, is_constant, number_of
+from gdalembert.spatial.matrices import is_constant, number_of
 from gdalembert.spatial.objects import SE3, Force, Inertia
 
 __all__ = [

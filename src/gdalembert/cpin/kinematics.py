@@ -14,7 +14,7 @@ from gdalembert.cpin.model import Model
 from gdalembert.dynamics.kinematics import frame_placements_at
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.matrices import Items, index_of, is_same
+from gdalembert.spatial.matrices import Items, is_same
 from gdalembert.spatial.objects import SE3, Motion
 
 __all__ = [

@@ -61,9 +61,14 @@ def _has_matrices(given: Any) -> bool:
 
 
 def shape_of(given: Any) -> tuple[int, ...]:
-    """The shape of a matrix, a list or an object; NumPy does not see that of symbols."""
+    """The shape of a matrix, a list or an object, also of lists of matrices; of unequal rows, the number of these."""
     given = getattr(given, "np", given)
-    return tuple(given.shape) if hasattr(given, "shape") else np.shape(given)
+    if hasattr(given, "shape"):
+        return tuple(given.shape)
+    if not isinstance(given, list | tuple):
+        return np.shape(given)
+    shapes = {shape_of(row) if isinstance(row, list | tuple | np.ndarray) else () for row in given}
+    return (len(given), *(shapes.pop() if len(shapes) == 1 else ()))
 
 
 def is_constant(x: Matrix) -> bool:

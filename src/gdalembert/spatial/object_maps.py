@@ -24,7 +24,7 @@ from gdalembert.spatial.objects import SE3, Motion, Quaternion
 __all__ = [
     *("Jexp3", "Jexp6", "Jlog3", "Jlog6", "SE3ToXYZQUAT", "SE3ToXYZQUATtuple", "XYZQUATToSE3", "exp", "exp3"),
     *("exp3_quat", "exp6", "exp6_quat", "log", "log3", "log3_quat", "log6", "log6_quat", "rpy", "skew", "skewSquare"),
-    "unSkew",
+    *("unSkew", "utils"),
 ]
 
 
@@ -66,9 +66,7 @@ log6 = _of(
 )
 log6_quat = _of("log6_quat", (7, 1), lambda x: log6(XYZQUATToSE3(x)), "log6 of (x, y, z; quaternion).", "q")
 Jexp3 = _of("Jexp3", (3, 1), lambda w: maps.screw_shift(-w), "J of exp3(w + δ) = exp3(w) exp3(J δ).", "w")
-Jlog3 = _of(
-    "Jlog3", (3, 3), lambda r: maps.inverse_screw_shift(-_log3(r)), "J of log3(R exp3(δ)) = log3(R) + J δ.", "R"
-)
+Jlog3 = _of("Jlog3", (3, 3), lambda r: maps.inverse_screw_shift(-_log3(r)), "J: log3(R exp3(δ)) = log3(R) + J δ.", "R")
 Jexp6 = _of("Jexp6", (6, 1), maps.motion_exp_jacobian, "J of exp6(v + δ) = exp6(v) exp6(J δ).", "v", "motion")
 Jlog6 = _of("Jlog6", (4, 4), maps.motion_log_jacobian, "J of log6(M exp6(δ)) = log6(M) + J δ.", "M")
 skew = _of("skew", (3, 1), spatial.skew, "[v×] (3 × 3).", "u")
@@ -126,6 +124,7 @@ def XYZQUATToSE3(array: Any) -> SE3:
     return SE3(maps.quaternion_rotation(column[3:]), column[:3])
 
 
+@refusing
 def _turn(axis: str, angle: Any) -> Matrix:
     """Rotation about ``"x"``, ``"y"`` or ``"z"``."""
     angle = matrix("rpy.rotate: angle", angle, 1)
@@ -134,10 +133,13 @@ def _turn(axis: str, angle: Any) -> Matrix:
     return spatial.axis_rotation([float(letter == axis) for letter in "xyz"], ca.cos(angle), ca.sin(angle))
 
 
-def _rpy_matrix(*angles: Any) -> Matrix:
+@refusing
+@synonyms(rpy="roll")
+def _rpy_matrix(roll: Any, pitch: Any = None, yaw: Any = None) -> Matrix:
     """R = Rz(yaw) Ry(pitch) Rx(roll), of three angles or of one column."""
-    roll, pitch, yaw = ca.vertsplit(matrix("rpy.rpyToMatrix", angles[0] if len(angles) == 1 else list(angles), 3))
-    return ca.densify(_turn("z", yaw) @ _turn("y", pitch) @ _turn("x", roll))
+    given = roll if pitch is None and yaw is None else [roll, pitch, yaw]
+    x, y, z = ca.vertsplit(matrix("rpy.rpyToMatrix", given, 3))
+    return ca.densify(_turn("z", z) @ _turn("y", y) @ _turn("x", x))
 
 
 def _rpy_of(r: Matrix) -> Matrix:
@@ -145,14 +147,43 @@ def _rpy_of(r: Matrix) -> Matrix:
     return ca.vertcat(ca.atan2(r[2, 1], r[2, 2]), pitch, ca.atan2(r[1, 0], r[0, 0]))
 
 
-def _rpy_jacobian(angles: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
+def _is_local(function: str, reference_frame: Any) -> bool:
+    if not isinstance(reference_frame, pin.ReferenceFrame):
+        raise ArgumentTypeError(f"rpy.{function}: got {shown(reference_frame)}; give LOCAL or WORLD")
+    return bool(reference_frame == pin.LOCAL)
+
+
+@refusing
+def _rpy_jacobian(rpy: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
     """J (3 × 3) of ω = J d(rpy)/dt, in LOCAL axes or in those of the universe."""
-    roll, pitch, _ = ca.vertsplit(matrix("rpy.computeRpyJacobian", angles, 3))
+    roll, pitch, _ = ca.vertsplit(matrix("rpy.computeRpyJacobian", rpy, 3))
     x, y, z = (ca.DM.eye(3)[:, k] for k in range(3))
     local = ca.horzcat(x, _turn("x", roll).T @ y, _turn("x", roll).T @ _turn("y", pitch).T @ z)
-    if not isinstance(reference_frame, pin.ReferenceFrame):
-        raise ArgumentTypeError(f"rpy.computeRpyJacobian: got {shown(reference_frame)}; give LOCAL or WORLD")
-    return ca.densify(local if reference_frame == pin.LOCAL else _rpy_matrix(angles) @ local)
+    return ca.densify(local if _is_local("computeRpyJacobian", reference_frame) else _rpy_matrix(rpy) @ local)
+
+
+@refusing
+def _rpy_jacobian_inverse(rpy: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
+    """J⁻¹ (3 × 3) of d(rpy)/dt = J⁻¹ ω; it is not finite where the pitch is ±π/2."""
+    roll, pitch, yaw = ca.vertsplit(matrix("rpy.computeRpyJacobianInverse", rpy, 3))
+    tangent, cosine = ca.tan(pitch), ca.cos(pitch)
+    if _is_local("computeRpyJacobianInverse", reference_frame):
+        s, c = ca.sin(roll), ca.cos(roll)
+        s, c = ca.sin(roll), ca.cos(roll)
+        return ca.densify(spatial.rows((1, s * tangent, c * tangent), (0, c, -s), (0, s / cosine, c / cosine)))
+    s, c = ca.sin(yaw), ca.cos(yaw)
+    return ca.densify(spatial.rows((c / cosine, s / cosine, 0), (-s, c, 0), (c * tangent, s * tangent, 1)))
+
+
+@refusing
+def _rpy_jacobian_rate(rpy: Any, rpydot: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
+    """dJ/dt (3 × 3) at angles and their rates."""
+    where = "rpy.computeRpyJacobianTimeDerivative"
+    x, rate = (ca.SX.sym(name, 3) for name in ("rpy", "rpydot"))
+    _is_local("computeRpyJacobianTimeDerivative", reference_frame)
+    change = ca.jtimes(ca.vec(_rpy_jacobian(x, reference_frame)), x, rate)
+    of_state = ca.Function("jacobian_rate", [x, rate], [ca.densify(ca.reshape(change, 3, 3))])
+    return of_state(matrix(f"{where}: rpy", rpy, 3), matrix(f"{where}: rpydot", rpydot, 3))
 
 
 rpy = SimpleNamespace(
@@ -160,5 +191,14 @@ rpy = SimpleNamespace(
     matrixToRpy=_of("rpy.matrixToRpy", (3, 3), _rpy_of, "Roll, pitch, yaw (3), the pitch from −π/2 to π/2.", "R"),
     rotate=_turn,
     computeRpyJacobian=_rpy_jacobian,
+    computeRpyJacobianInverse=_rpy_jacobian_inverse,
+    computeRpyJacobianTimeDerivative=_rpy_jacobian_rate,
 )
-"""Roll, pitch and yaw: ``rpyToMatrix``, ``matrixToRpy``, ``rotate``, ``computeRpyJacobian``."""
+"""Roll, pitch and yaw: ``rpyToMatrix``, ``matrixToRpy``, ``rotate``; ``computeRpyJacobian``, its inverse and rate."""
+utils = SimpleNamespace(
+    **{name: getattr(pin.utils, name) for name in pin.utils.__all__}
+    | {name: getattr(rpy, name) for name in ("rpyToMatrix", "matrixToRpy", "rotate")},
+    SE3ToXYZQUAT=SE3ToXYZQUAT,
+    XYZQUATToSE3=XYZQUATToSE3,
+)
+"""``pinocchio.utils``, with the maps of symbols in place of those of numbers."""
