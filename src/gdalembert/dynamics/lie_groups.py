@@ -23,16 +23,11 @@ class LieGroup:
     """
 
     def __init__(self, name: str, *joints: Any) -> None:
-        self._joints, self._model = joints, pin.Model()
+        model = pin.Model()
         for k, joint in enumerate(joints):
-            self._model.addJoint(k, joint, pin.SE3.Identity(), f"joint{k}")
-        self.name, self.nq, self.nv, self.neutral = (
-            name,
-            self._model.nq,
-            self._model.nv,
-            ca.DM(pin.neutral(self._model)),
-        )
-        self._kinematics = Kinematics(self._model)
+            model.addJoint(k, joint, pin.SE3.Identity(), f"joint{k}")
+        self.name, self.nq, self.nv, self.neutral = name, model.nq, model.nv, ca.DM(pin.neutral(model))
+        self._joints, self._model, self._kinematics = joints, model, Kinematics(model)
 
     def __mul__(self, other: Any) -> LieGroup:
         """The product of two groups, whose configurations stand one after the other."""
