@@ -449,7 +449,7 @@ def impulseDynamics_after_crba(lib, model, data, s):
     return [*found, lib.impulseDynamics(model, data, **named), lib.impulseDynamics(model, data, q=s.q, **named)]
 
 
-@program
+@constant_subspace
 def computeABADerivatives_after_aba(lib, model, data, s):
     lib.aba(model, data, s.q, s.v, s.tau, pin.Convention.WORLD)
     by_q, by_v, by_tau = lib.computeABADerivatives(model, data)

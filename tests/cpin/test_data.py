@@ -168,7 +168,8 @@ def test_subtrees_are_refused_by_name(model: cpin.Model, slot: str) -> None:
 def test_install_gives_programs_their_import(tmp_path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
-        "import sys\nfrom pinocchio import casadi as cpin\nprint(cpin.__name__, sys.argv[1:], __name__)\n"
+        "import sys\nfrom pinocchio import casadi as cpin\nimport pinocchio.casadi as other\n"
+        "assert other is cpin\nprint(cpin.__name__, sys.argv[1:], __name__)\n"
     )
     run = [sys.executable, "-m", "gdalembert.cpin", str(program), "a", "b"]
     done = subprocess.run(run, capture_output=True, text=True, check=True)

@@ -77,7 +77,7 @@ class RigidConstraintModel:
         return RigidConstraintData(self)
 
 
-class ProximalSettings(pin.ProximalSettings):
+class ProximalSettings(pin.ProximalSettings):  # type: ignore[misc]
     """Pinocchio's: (accuracies, mu, number of iterations); no accuracy is needed here, where it may be ``None``."""
 
     def __init__(self, *given: Any) -> None:
