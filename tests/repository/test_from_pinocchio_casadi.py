@@ -118,9 +118,7 @@ def test_every_function_of_pinocchio_is_in_one_of_the_tables() -> None:
     absent = {name for name in dir(pin) if not hasattr(cpin, name)}
     parts = {"RigidConstraintData", "contact_force"}
     assert {name for name in missing - named if not name.startswith(beginnings)} == set()
-    assert {
-        name for name in named - absent - parts if not name.endswith("…")
-    } == set()
+    assert {name for name in named - absent - parts if not name.endswith("…")} == set()
     assert [each for each in beginnings if not any(name.startswith(each) for name in absent)] == []
 
 

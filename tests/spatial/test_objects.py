@@ -561,6 +561,7 @@ def test_single_numbers_are_floats_and_meet_numpy() -> None:
     ):
         assert isinstance(x, float)
         assert np.array([0, 0, -2 * x]).tolist() == [0, 0, -2 * expected]
+    assert np.array(OURS.SE3ToXYZQUATtuple(placed)).tolist() == [1, 2, 3, 0, 0, 0, 1]
     assert body.lever[0:1].shape == (1, 1)
     assert body.parts[0].shape == (1, 1)
     body.mass = ca.SX.sym("m")

@@ -5,7 +5,8 @@
 in place of that line is all that such a program changes. Names, arguments, order and conventions are those of
 Pinocchio; SX and MX are taken, and numbers. There is no algorithm here: a call keeps its q, v, a, tau, and a slot of
 ``data`` evaluates a cached Function of :class:`~gdalembert.Kinematics` or :class:`~gdalembert.NewtonEuler` when it is
-read. What no call has computed is an error that names the call, where Pinocchio gives zeros or the identity.
+read. ``data`` is the workspace of the model of the call, as in Pinocchio, whichever model made it. What no call has
+computed is an error that names the call, where Pinocchio gives zeros or the identity.
 """
 
 from __future__ import annotations

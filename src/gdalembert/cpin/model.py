@@ -68,7 +68,8 @@ class Model:
     """A robot with Pinocchio's lists, which symbols may stand in: ``Model(pin_model)``, or built joint by joint.
 
     ``clean`` is the tolerance of numbers that rounding has left, as of every formulation; 0 takes every bit as given.
-    What is no constant of the dynamics (names, parents, limits, ids) is read from :attr:`pin`.
+    What is no constant of the dynamics (names, parents, limits, ids) is read from :attr:`pin`. Models of equal numbers
+    share the Functions that were built of one of them. They can be pickled where there are no symbols.
 
     Attributes:
         pin: a ``pin.Model`` of its numbers; where there are symbols, it is as it was before.

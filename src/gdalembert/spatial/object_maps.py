@@ -111,9 +111,9 @@ def SE3ToXYZQUAT(M: Any) -> Matrix:
     return ca.vertcat(placed.translation, maps.quaternion_of(placed.rotation))
 
 
-def SE3ToXYZQUATtuple(M: Any) -> tuple[Matrix, ...]:
-    """The seven entries of :func:`SE3ToXYZQUAT`, apart."""
-    return tuple(ca.vertsplit(SE3ToXYZQUAT(M)))
+def SE3ToXYZQUATtuple(M: Any) -> tuple[float | Matrix, ...]:
+    """The seven entries of :func:`SE3ToXYZQUAT`, apart; numbers as floats."""
+    return tuple(float(x) if isinstance(x, ca.DM) else x for x in ca.vertsplit(SE3ToXYZQUAT(M)))
 
 
 @refusing
