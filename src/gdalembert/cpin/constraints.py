@@ -22,15 +22,9 @@ from gdalembert.spatial.matrices import index_of, is_constant, matrix, number_of
 from gdalembert.spatial.objects import SE3, Force
 
 __all__ = [
-    *(
-        "ProximalSettings",
-        "RigidConstraintData",
-        "RigidConstraintModel",
-        "computeConstraintDynamicsDerivatives",
-        "constraintDynamics",
-    ),
-    *("forwardDynamics", "getConstraintJacobian", "getConstraintsJacobian", "impulseDynamics"),
-    "initConstraintDynamics",
+    *("ProximalSettings", "RigidConstraintData", "RigidConstraintModel"),
+    *("computeConstraintDynamicsDerivatives", "constraintDynamics", "forwardDynamics", "getConstraintJacobian"),
+    *("getConstraintsJacobian", "impulseDynamics", "initConstraintDynamics"),
 ]
 
 

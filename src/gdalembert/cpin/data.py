@@ -143,7 +143,7 @@ class Data:
 
     def follow(self, model: Any) -> None:
         """Become the workspace of the model of a call, as in Pinocchio; results of other sizes are forgotten."""
-        new, old = ((each.pin.nq, each.pin.nv, each.pin.njoints, each.pin.nframes) for each in (model, self._model))
+        new, old = ((x.pin.nq, x.pin.nv, x.pin.njoints, x.pin.nframes) for x in (model, self._model))
         if new != old:
             self.empty(*SLOTS, *ARGUMENTS)
         self._model = model
@@ -201,10 +201,10 @@ class Data:
     def fill_entries(self, slot: str, entries: Iterable[int], q: Matrix) -> None:
         """Take what computes some placements of a list at q, where not all of them are known there."""
         if slot not in self.at or not self.is_at(slot, q):
-            found, whole = set[int](), SLOTS[slot][1](self._model, self, q)
-            self.fill(**{slot: lambda: _some(whole(), found, slot)})
+            computed, whole = set[int](), SLOTS[slot][1](self._model, self, q)
+            self.fill(**{slot: lambda: _some(whole(), computed, slot)})
             self.note(slot, q)
-            self.partial[slot] = found
+            self.partial[slot] = computed
         self.partial.get(slot, set()).update(entries)
 
     def run_again(self, algorithm: str) -> None:

@@ -270,9 +270,10 @@ def computeFrameJacobian(model: Model, data: Data, q: Any, frame_id: int, refere
 
 def computeJointJacobian(model: Model, data: Data, q: Any, joint_id: int) -> Matrix:
     """J (6 × nv) of a joint's frame, LOCAL."""
-    function = model.kinematics.frame_jacobian(model.joint_frame(joint_id), LOCAL)
+    k = model.joint_frame(joint_id)
+    function = model.kinematics.frame_jacobian(k, LOCAL)
     (at_q,) = data.run("computeJointJacobian", q=q)
-    data.fill_entries("liMi", model.pin.supports[joint_id], at_q)
+    data.fill_entries("liMi", model.pin.supports[k - model.pin.nframes], at_q)
     return ca.densify(evaluate(model, function, at_q))
 
 

@@ -133,20 +133,20 @@ class Model:
     def copy(self) -> Model:
         return type(self)(self)
 
-    def _own(self) -> dict[str, Any]:
-        """What a subclass or a program keeps in the model beside it."""
+    def _attributes(self) -> dict[str, Any]:
+        """What a subclass or a program keeps in the model beside its state."""
         return {name: x for name, x in self.__dict__.items() if name not in _STATE}
 
     def __copy__(self) -> Model:
-        return _again(type(self), self, self.clean, self._own())
+        return _restored(type(self), self, self.clean, self._attributes())
 
     def __deepcopy__(self, memo: Any) -> Model:
-        memo[id(self)] = copied = _again(type(self), self, self.clean, {})
-        copied.__dict__.update(deepcopy(self._own(), memo))
+        memo[id(self)] = copied = _restored(type(self), self, self.clean, {})
+        copied.__dict__.update(deepcopy(self._attributes(), memo))
         return copied
 
     def __reduce__(self) -> Any:
-        return _again, (type(self), self.numbers("pickle"), self.clean, self._own())
+        return _restored, (type(self), self.numbers("pickle"), self.clean, self._attributes())
 
     def createData(self) -> Data:
         """Data, for algorithms to fill."""
@@ -282,11 +282,11 @@ class Model:
         return self.cached(("robot", *joints), lambda: NewtonEuler(self.tree, clean=0, wrenches=wrenches or None))
 
 
-def _again(kind: type[Model], model: Any, clean: float, own: dict[str, Any]) -> Model:
+def _restored(kind: type[Model], model: Any, clean: float, attributes: dict[str, Any]) -> Model:
     """A model of this class, whose constructor may take other arguments."""
     made = kind.__new__(kind)
     Model.__init__(made, model, clean)
-    made.__dict__.update(own)
+    made.__dict__.update(attributes)
     return made
 
 

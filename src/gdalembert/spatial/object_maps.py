@@ -83,11 +83,11 @@ def log3_quat(quaternion: Any) -> Matrix:
 def log3(R: Any, theta: Any = None) -> Matrix:
     """The rotation vector (3) of a rotation matrix, or of a quaternion; its length is written into an array theta."""
     is_quaternion = isinstance(R, Quaternion | pin.Quaternion) or shape_of(R) in ((4,), (4, 1))
-    found = log3_quat(R) if is_quaternion else _log3(matrix("log3", R, 3, 3))
+    w = log3_quat(R) if is_quaternion else _log3(matrix("log3", R, 3, 3))
     if hasattr(theta, "__setitem__"):
-        angle = ca.norm_2(found)
+        angle = ca.norm_2(w)
         theta[0] = float(angle) if isinstance(angle, ca.DM) else angle
-    return found
+    return w
 
 
 def exp(x: Any) -> Any:
@@ -137,8 +137,8 @@ def _turn(axis: str, angle: Any) -> Matrix:
 @synonyms(rpy="roll")
 def _rpy_matrix(roll: Any, pitch: Any = None, yaw: Any = None) -> Matrix:
     """R = Rz(yaw) Ry(pitch) Rx(roll), of three angles or of one column."""
-    given = roll if pitch is None and yaw is None else [roll, pitch, yaw]
-    x, y, z = ca.vertsplit(matrix("rpy.rpyToMatrix", given, 3))
+    angles = roll if pitch is None and yaw is None else [roll, pitch, yaw]
+    x, y, z = ca.vertsplit(matrix("rpy.rpyToMatrix", angles, 3))
     return ca.densify(_turn("z", z) @ _turn("y", y) @ _turn("x", x))
 
 
@@ -178,12 +178,12 @@ def _rpy_jacobian_inverse(rpy: Any, reference_frame: pin.ReferenceFrame = pin.LO
 @refusing
 def _rpy_jacobian_rate(rpy: Any, rpydot: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
     """dJ/dt (3 × 3) at angles and their rates."""
-    where = "rpy.computeRpyJacobianTimeDerivative"
+    name = "rpy.computeRpyJacobianTimeDerivative"
     x, rate = (ca.SX.sym(name, 3) for name in ("rpy", "rpydot"))
     _is_local("computeRpyJacobianTimeDerivative", reference_frame)
     change = ca.jtimes(ca.vec(_rpy_jacobian(x, reference_frame)), x, rate)
     of_state = ca.Function("jacobian_rate", [x, rate], [ca.densify(ca.reshape(change, 3, 3))])
-    return of_state(matrix(f"{where}: rpy", rpy, 3), matrix(f"{where}: rpydot", rpydot, 3))
+    return of_state(matrix(f"{name}: rpy", rpy, 3), matrix(f"{name}: rpydot", rpydot, 3))
 
 
 rpy = SimpleNamespace(
