@@ -166,6 +166,18 @@ def test_placements_of_random_trees_are_as_large_as_our_own(seed: int) -> None:
         assert count(model, lambda s, chosen=chosen: read(cmodel, s, *chosen)) <= 1.1 * own
 
 
+@pytest.mark.parametrize("frame", [-1, 4])
+def test_the_error_of_a_pose_is_up_to_a_tenth_larger_than_our_own(frame: int) -> None:
+    """As the page says: it is of several calls, two objects between them."""
+    model = gd.load_urdf("panda7")
+    cmodel, k, q, target = cpin.Model(model), range(model.nframes)[frame], ca.SX.sym("q", 7), ca.SX.sym("T", 4, 4)
+    data, own = cmodel.createData(), gd.Kinematics(model).frame_error(k).n_instructions()
+    cpin.framesForwardKinematics(cmodel, data, q)
+    for apart in (data.oMf[k].actInv(cpin.SE3(target)), data.oMf[k].inverse() * cpin.SE3(target)):
+        composed = ca.Function("error", [q, target], [cpin.log6(apart).vector]).n_instructions()
+        assert own < composed <= 1.1 * own
+
+
 Several = Callable[[cpin.Model, Any, list[int], dict[str, ca.SX]], Any]
 
 

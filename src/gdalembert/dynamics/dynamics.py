@@ -20,6 +20,7 @@ from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypedDict
 
@@ -71,6 +72,8 @@ class Options(TypedDict, total=False):
     wrenches: WrenchesByFrame | None
 
 
+FORMULATIONS = ("generalized_dalembert", "lagrange_euler", "recursive_newton_euler")
+"""The modules of our formulations, each of which registers its own when it is imported."""
 REGISTRY: dict[str, type[Dynamics]] = {}
 """Every subclass of :class:`Dynamics` that gives itself a ``name``, by that name."""
 
@@ -148,6 +151,8 @@ class Dynamics(EquationsOfMotion, ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "name" in cls.__dict__:
+            if not cls.__module__.startswith("gdalembert."):
+                formulations()  # whose names are taken
             taken = REGISTRY.get(cls.name)
             if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
                 raise ArgumentError(f"{cls.__qualname__}: the name {cls.name!r} is that of {taken.__qualname__}")
@@ -528,6 +533,8 @@ class Dynamics(EquationsOfMotion, ABC):
 
 def formulations() -> dict[str, type[Dynamics]]:
     """All formulations by name: ours, and every subclass of :class:`Dynamics` that gives itself a ``name``."""
+    for module in FORMULATIONS:
+        import_module(f"gdalembert.dynamics.{module}")
     return dict(sorted(REGISTRY.items()))
 
 

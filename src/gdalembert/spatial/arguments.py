@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -22,6 +22,7 @@ import numpy as np
 from gdalembert.errors import ArgumentError, ArgumentTypeError, MissingPackageError, shown
 from gdalembert.spatial.arrays import Array, frozen
 
+T = TypeVar("T")
 Property: TypeAlias = float | Callable[[Any], Any]
 """A number, or a function of the abscissa η [m] that takes a NumPy array, or a single number, of it."""
 
@@ -205,24 +206,36 @@ def taken(what: str, call: Callable[..., Any], *args: Any) -> Any:
         raise ArgumentTypeError(f"{what}: Pinocchio does not take ({kinds}) with these shapes and values") from None
 
 
+def synonyms(**names: str) -> Callable[[T], T]:
+    """A decorator of functions that :func:`refusing` wraps: other keywords of their parameters, by these."""
+
+    def with_synonyms(function: T) -> T:
+        vars(function)["synonyms"] = names
+        return function
+
+    return with_synonyms
+
+
 def refusing(function: Callable[..., Any], **kinds: tuple[type, str]) -> Callable[..., Any]:
     """The function, which refuses arguments of these names that are of no such kind, and says what to give."""
     parameters = inspect.signature(function)
+    known_as: dict[str, str] = getattr(function, "synonyms", {})
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         try:
-            given = parameters.bind(*args, **kwargs).arguments
+            bound = parameters.bind(*args, **{known_as.get(name, name): x for name, x in kwargs.items()})
         except TypeError as error:
             names = ", ".join(parameters.parameters)
             raise ArgumentTypeError(f"{function.__name__}: {error}; give ({names})") from None
+        given = bound.arguments
         for name, (kind, wanted) in kinds.items():
             known = name not in given or isinstance(given[name], kind)
             if not (known or given[name] is parameters.parameters[name].default):
                 raise ArgumentTypeError(
                     f"{function.__name__}: {name} is of type {type(given[name]).__name__}; give {wanted}"
                 )
-        return function(*args, **kwargs)
+        return function(*bound.args, **bound.kwargs)
 
     return checked
 
