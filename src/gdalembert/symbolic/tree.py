@@ -45,8 +45,8 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.inertia import pseudo_inertia
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.rounding import CLEANED
-from gdalembert.model.tree import Joint, Tree, TreeOfSymbols
-from gdalembert.spatial.arrays import Array
+from gdalembert.model.tree import Frame, Joint, Tree, TreeOfSymbols
+from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, Vector, angle, formula, formulas, symbol
 
 Given = Mapping[str, Mapping[str, Any]]
@@ -241,7 +241,8 @@ def symbolic_tree(
 ) -> SymbolicTree:
     """A robot with formulas for its constants.
 
-    Continuous joints, for which Pinocchio's q has (cos, sin), are ordinary revolute joints here.
+    Continuous joints, for which Pinocchio's q has (cos, sin), are ordinary revolute joints here. The frames are those
+    of the model; where they stand on their links, they have numbers.
 
     Args:
         model: a shipped robot's name, a URDF (path or text), a ``pin.Model`` or a ``Tree``.
@@ -281,7 +282,9 @@ def symbolic_tree(
                 armature[k] = x
     g = _gravity(source.gravity, constants) if gravity is None else formulas(gravity, 3, "gravity")
     changed: dict[str, Any] = {"armature": constants.vector(armature), "gravity": constants.vector(g)}
-    return constants.tree(replace(source, nq=idx_q, joints=tuple(joints), frames=(), **changed), springs)
+    # what is fixed to a link stays where its numbers say, and is part of the link's body
+    frames = tuple(Frame(x.name, x.joint, x.rotation, x.translation, x.type, x.previous) for x in source.frames)
+    return constants.tree(replace(source, nq=idx_q, joints=tuple(joints), frames=frames, **changed), springs)
 
 
 def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
@@ -420,6 +423,9 @@ def from_denavit_hartenberg(
 ) -> SymbolicTree:
     """A serial chain with formulas for its constants; joints are named joint1, joint2, …
 
+    Frame i of the rows is the frame ``frame1``, ``frame2``, …; those of the joints, about whose z axis or along which
+    they move, have the joints' names. In the modified convention the two are the same.
+
     Angles within 1e-11 of a multiple of π/2 are that multiple. Any other number becomes the value of a symbol,
     ``theta_i`` or ``alpha_i``.
 
@@ -451,6 +457,7 @@ def from_denavit_hartenberg(
             )
         return turn
 
+    frames = [Frame("universe", -1, frozen(np.eye(3)), frozen(np.zeros(3)), "FIXED_JOINT")]
     before = sympy.eye(4)  # standard convention: from the last joint frame to the frame of its link
     for i, row in enumerate(rows):
         own = _homogeneous(rotation("z", i, "theta"), (0, 0, formula(row.d)))
@@ -461,12 +468,16 @@ def from_denavit_hartenberg(
         else:
             placement, to_frame = across * own, sympy.eye(4)
         joints.append(_joint(i, row, placement, to_frame, constants, f"{name}: row {i + 1}"))
+        frames.append(Frame(joints[-1].name, i, frozen(np.eye(3)), frozen(np.zeros(3)), "JOINT"))
+        turn: Any = constants.matrix(to_frame[:3, :3].tolist())
+        shift: Any = constants.vector(list(to_frame[:3, 3]))
+        frames.append(Frame(f"frame{i + 1}", i, turn, shift, "OP_FRAME", len(frames) - 1))
     n = len(joints)
     armature = constants.vector(formula(row.armature) for row in rows)
     down = constants.vector(formulas(gravity, 3, f"{name}: gravity"))
     symbols: dict[str, Any] = {"armature": armature, "gravity": down, "damping": np.zeros(n), "friction": np.zeros(n)}
     names = tuple(joint.name for joint in joints)
-    tree = Tree(name, n, n, tuple(joints), links=tuple(range(n)), joint_names=names, frames=(), **symbols)
+    tree = Tree(name, n, n, tuple(joints), links=tuple(range(n)), joint_names=names, frames=tuple(frames), **symbols)
     return constants.tree(tree)
 
 
