@@ -24,7 +24,8 @@ from gdalembert.dynamics.lagrange_euler import LagrangeEuler
 from gdalembert.dynamics.named_functions import KINEMATIC, NamedFunction
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
-from gdalembert.export.notes import angles, called, notes, parameters, values, wrenches
+from gdalembert.export.meanings import Sum, of_functions, sums
+from gdalembert.export.notes import angles, called, notes, origin, parameters, values, wrenches
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
@@ -172,6 +173,7 @@ class ClosedForms:
 
     Attributes:
         automatic: whether the symbols are those that :func:`~gdalembert.symbolic.symbolic_tree` chooses.
+        has_terms: whether some are terms of the formulation, rather than Functions that every one has.
         remarks: lines about the coordinates.
     """
 
@@ -179,6 +181,7 @@ class ClosedForms:
     dynamics: Dynamics
     matrices: dict[str, sympy.Matrix]
     automatic: bool
+    has_terms: bool
     remarks: Sequence[str]
 
     @property
@@ -195,7 +198,19 @@ class ClosedForms:
     def notes(self) -> list[str]:
         """The lines at the head of a file."""
         used = values(self.tree, (x.name for x in self.symbols), self.automatic)
-        return notes(self.dynamics, [*self.remarks, *used])
+        sums = [each.plain for each in self.sums]
+        return notes(self.dynamics, [*self.remarks, *(["", *sums] if sums else []), *used], self.origin)
+
+    @property
+    def origin(self) -> list[str]:
+        """The source of the equations, if it is that of these matrices, and the package that writes them."""
+        source, writer = origin(self.dynamics)
+        return [source if self.has_terms else "closed forms that are the same in every formulation.", writer]
+
+    @property
+    def sums(self) -> list[Sum]:
+        """How the torque is made of the matrices."""
+        return sums(self.dynamics, self.matrices, self.has_terms)
 
     @property
     def symbols(self) -> list[sympy.Symbol]:
@@ -302,7 +317,9 @@ def _derived_forms(
     """Closed forms of a robot with its numbers, or with symbols."""
     tree, remarks = _symbolic(model, with_symbols=with_symbols, clean=clean)
     dynamics, choices = find(tree.dynamics, numeric=False)
-    return ClosedForms(tree, dynamics, _closed(tree, type(dynamics), choices, max_terms), tree is not model, remarks)
+    matrices = _closed(tree, type(dynamics), choices, max_terms)
+    has_terms = any(choice.output is not None for choice in choices)
+    return ClosedForms(tree, dynamics, matrices, tree is not model, has_terms, remarks)
 
 
 def _symbolic(model: pin.Model | Tree, *, with_symbols: bool, clean: float) -> tuple[SymbolicTree, list[str]]:
@@ -346,7 +363,10 @@ def _code(into: Format, dynamics: Dynamics, choices: Sequence[ExportedGraph], co
     named = hasattr(dynamics, "name")  # the class tells others from the exact equations of the robot
     name = identifier(dynamics.tree.name if named else f"{dynamics.tree.name} {called(dynamics)}")
     functions = {choice.name: choice.function(dynamics) for choice in choices}
-    return into.write(name, functions, notes(dynamics, constants))
+    written = [choice.name for choice in choices if choice.output is not None]
+    added = [each.plain for each in sums(dynamics, written, has_terms=True)]
+    lines = [*constants, *(["", *added] if added else []), *of_functions((x.of for x in choices), dynamics)]
+    return into.write(name, functions, notes(dynamics, lines))
 
 
 def _closed(

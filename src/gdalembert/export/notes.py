@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 
 import casadi as ca
@@ -46,10 +46,10 @@ def origin(dynamics: Dynamics) -> list[str]:
     return [source, f"Written by gdalembert {metadata.version('gdalembert')}."]
 
 
-def notes(dynamics: Dynamics, constants: Iterable[str] = ()) -> list[str]:
-    """Lines of up to 100 characters; ``constants`` are lines about the robot's constants."""
+def notes(dynamics: Dynamics, constants: Iterable[str] = (), about: Sequence[str] = ()) -> list[str]:
+    """Lines of up to 100 characters; ``constants`` are lines about the constants, ``about`` replaces the origin."""
     tree = dynamics.tree
-    source, writer = origin(dynamics)
+    source, writer = about or origin(dynamics)
     lines = [f"{comment_text(tree.name)}: {source}", writer, "", UNITS]
     lines += [f"{joint}: {what}" for joint, what in coordinates(tree)]
     if not isinstance(tree.gravity, ca.SX):

@@ -51,6 +51,15 @@ from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, Vector
 
 Given = Mapping[str, Mapping[str, Any]]
 _QUANTITIES = ("mass", "com", "inertia", "translation", "rotation", "armature", "spring")
+_SYNONYMS = {
+    **dict.fromkeys(("position", "origin", "xyz", "offset", "length"), "translation"),
+    **dict.fromkeys(("orientation", "rpy", "axis", "angle"), "rotation"),
+    **dict.fromkeys(("center_of_mass", "centre_of_mass", "lever", "cog"), "com"),
+    **dict.fromkeys(("m", "weight"), "mass"),
+    **dict.fromkeys(("stiffness", "springs"), "spring"),
+    **dict.fromkeys(("rotor", "rotor_inertia", "I_act"), "armature"),
+}
+"""What is meant by other names of quantities."""
 _TYPES: dict[str, jt.JointType] = {"R": jt.Revolute((0.0, 0.0, 1.0)), "P": jt.Prismatic((0.0, 0.0, 1.0))}
 _AXES = "xyz"
 _UPPER = tuple(itertools.combinations_with_replacement(range(3), 2))
@@ -301,7 +310,8 @@ def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
             raise ArgumentTypeError(f"parameters[{name!r}]={quantities!r}: give {{quantity: formulas}}")
         for quantity in quantities:
             if quantity not in _QUANTITIES:
-                raise UnknownNameError("quantity", quantity, _QUANTITIES)
+                known = [_SYNONYMS[quantity]] if quantity in _SYNONYMS else _QUANTITIES
+                raise UnknownNameError("quantity", quantity, known)
         given.setdefault(index[name], {}).update(quantities)
     return given
 
@@ -457,7 +467,7 @@ def from_denavit_hartenberg(
             )
         return turn
 
-    frames = [Frame("universe", -1, frozen(np.eye(3)), frozen(np.zeros(3)), "FIXED_JOINT")]
+    frames = [Frame("universe", -1, _UNTURNED, _AT_ORIGIN, "FIXED_JOINT")]
     before = sympy.eye(4)  # standard convention: from the last joint frame to the frame of its link
     for i, row in enumerate(rows):
         own = _homogeneous(rotation("z", i, "theta"), (0, 0, formula(row.d)))
@@ -468,10 +478,7 @@ def from_denavit_hartenberg(
         else:
             placement, to_frame = across * own, sympy.eye(4)
         joints.append(_joint(i, row, placement, to_frame, constants, f"{name}: row {i + 1}"))
-        frames.append(Frame(joints[-1].name, i, frozen(np.eye(3)), frozen(np.zeros(3)), "JOINT"))
-        turn: Any = constants.matrix(to_frame[:3, :3].tolist())
-        shift: Any = constants.vector(list(to_frame[:3, 3]))
-        frames.append(Frame(f"frame{i + 1}", i, turn, shift, "OP_FRAME", len(frames) - 1))
+        frames += _frames(i, to_frame, constants)
     n = len(joints)
     armature = constants.vector(formula(row.armature) for row in rows)
     down = constants.vector(formulas(gravity, 3, f"{name}: gravity"))
@@ -479,6 +486,17 @@ def from_denavit_hartenberg(
     names = tuple(joint.name for joint in joints)
     tree = Tree(name, n, n, tuple(joints), links=tuple(range(n)), joint_names=names, frames=tuple(frames), **symbols)
     return constants.tree(tree)
+
+
+_UNTURNED, _AT_ORIGIN = frozen(np.eye(3)), frozen(np.zeros(3))
+
+
+def _frames(i: int, to_frame: sympy.Matrix, constants: Constants) -> list[Frame]:
+    """The frame of a joint, and that of its row, at ``to_frame`` in it."""
+    turn: Any = constants.matrix(to_frame[:3, :3].tolist())
+    shift: Any = constants.vector(list(to_frame[:3, 3]))
+    of_joint = Frame(f"joint{i + 1}", i, _UNTURNED, _AT_ORIGIN, "JOINT")
+    return [of_joint, Frame(f"frame{i + 1}", i, turn, shift, "OP_FRAME", 2 * i + 1)]
 
 
 def _checked_rows(rows: Sequence[Row], name: str) -> list[Row]:
