@@ -479,13 +479,16 @@ def from_denavit_hartenberg(
             placement, to_frame = across * own, sympy.eye(4)
         joints.append(_joint(i, row, placement, to_frame, constants, f"{name}: row {i + 1}"))
         frames += _frames(i, to_frame, constants)
-    n = len(joints)
     armature = constants.vector(formula(row.armature) for row in rows)
     down = constants.vector(formulas(gravity, 3, f"{name}: gravity"))
-    symbols: dict[str, Any] = {"armature": armature, "gravity": down, "damping": np.zeros(n), "friction": np.zeros(n)}
-    names = tuple(joint.name for joint in joints)
-    tree = Tree(name, n, n, tuple(joints), links=tuple(range(n)), joint_names=names, frames=tuple(frames), **symbols)
-    return constants.tree(tree)
+    return constants.tree(_chain(name, joints, frames, armature, down))
+
+
+def _chain(name: str, joints: Sequence[Joint], frames: Sequence[Frame], armature: Any, gravity: Any) -> Tree:
+    """The tree of joints in a row; armature and gravity are of symbols."""
+    n, names = len(joints), tuple(joint.name for joint in joints)
+    links, nothing = tuple(range(n)), np.zeros(n)
+    return Tree(name, n, n, tuple(joints), links, names, armature, nothing, nothing, gravity, tuple(frames))
 
 
 _UNTURNED, _AT_ORIGIN = frozen(np.eye(3)), frozen(np.zeros(3))
