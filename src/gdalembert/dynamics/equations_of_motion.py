@@ -352,7 +352,11 @@ class EquationsOfMotion(Expressions):
 
     @cached_property
     def torque_regressor(self) -> ca.Function:
-        """(q, v, a) → (Y), nv × 10 (njoints − 1), sparse: tau = Y π; equals ``pin.computeJointTorqueRegressor``."""
+        """(q, v, a) → (Y), nv × 10 (njoints − 1), sparse: tau = Y π; equals ``pin.computeJointTorqueRegressor``.
+
+        Armature, friction and other forces have no columns, also where they are parameters: those are columns of the
+        derivative of tau by p.
+        """
         return self._regressor("torque_regressor", "inverse_dynamics_expression", "q", "v", "a")
 
     @cached_property
