@@ -24,6 +24,7 @@ BOOMS = build(np.random.default_rng(5), ["RZ", "RY", "RY", "PX", "RY"], [0, 1, 2
 for joint in (3, 4, 5):
     BOOMS.jointPlacements[joint].rotation = np.eye(3) if joint != 3 else np.diag([1.0, -1.0, -1.0])
 BRANCHES = build(np.random.default_rng(2), ["RX", "RY", "RZ", "RX"], [0, 1, 1, 2])
+TURNS = build(np.random.default_rng(3), ["RUBX", "RUBY", "PZ"], [0, 1, 2])
 TRUE_LEGS, TRUE_BOOMS, TRUE_BRANCHES = rnea(LEGS), rnea(BOOMS), rnea(BRANCHES)
 EQUAL_LEGS = LEGS.copy()
 for joint in (5, 6, 7):
@@ -178,6 +179,11 @@ CASES = {
         lambda q, v, a: TRUE_BRANCHES(q + np.array([0.2, 0, 0.5, 0]), v, a), BRANCHES,
         "q is zero in another configuration: to become Pinocchio's it needs an offset at joint 'RX_0' (+0.2 rad), "
         "'RZ_2' (+0.5 rad)",
+    ),
+    "zeros of continuous joints": Case(
+        lambda q, v, a: rnea(TURNS)(pin.integrate(TURNS, q, np.array([0.5, np.pi / 2, 0])), v, a), TURNS,
+        "q is zero in another configuration: to become Pinocchio's it needs an offset at joint 'RUBX_0' (+0.5 rad), "
+        "'RUBY_1' (+1.5708 rad)",
     ),
     "zero of a slide": Case(
         lambda q, v, a: TRUE_BOOMS(q + 0.2 * np.eye(5)[3], v, a), BOOMS,

@@ -29,7 +29,7 @@ from gdalembert.validation.joint_orders import alike, equal_joints, orders
 from gdalembert.validation.references import Reference, ReferenceSample
 from gdalembert.validation.report import listed
 from gdalembert.validation.states import States, Torque, TorqueTerms, decompose, rnea
-from gdalembert.validation.zero_offsets import zero_offsets
+from gdalembert.validation.zero_offsets import moved_by, zero_offsets
 
 _UNIT_COEFFICIENT = 1e-6
 """How far from 0 or 1 a fitted coefficient of a changed body may be."""
@@ -333,11 +333,11 @@ def _zeros(
         offsets = zero_offsets(reference, read, mass_matrix, own.tau @ other.torques.T)
         if offsets is None:
             continue
-        moved = replace(read, q=read.q + offsets)
+        moved = replace(read, q=moved_by(reference, read.q, offsets))
         zeros = [
-            f"{joint.name!r} ({float(offsets[joint.idx_q]):+.6g} {joint.type.configuration_units[0]})"
+            f"{joint.name!r} ({float(offsets[joint.idx_v]):+.6g} {'rad' if joint.type.can_rotate else 'm'})"
             for joint in reference.tree.independent_joints
-            if offsets[joint.idx_q]
+            if joint.type.nv == 1 and offsets[joint.idx_v]
         ]
         text = f"q is zero in another configuration: to become Pinocchio's it needs an offset at joint {listed(zeros)}"
         expected = other.write(moved, reference.torque(moved.q, moved.v, moved.a))

@@ -37,7 +37,9 @@ Residual = Callable[[Array], Array]
 
 
 def zero_offsets(reference: Reference, states: States, mass_matrix: Array, tau: Array) -> Array | None:
-    """Offsets (nq) with which the reference has a mass matrix and a torque; ``None`` if there are none, or all are 0.
+    """Offsets (nv) with which the reference has a mass matrix and a torque; ``None`` if there are none, or all are 0.
+
+    They are velocities that lead from q to Pinocchio's q in unit time: also continuous joints, (cos, sin), have them.
 
     Args:
         reference: with numbers, without mimic joints.
@@ -55,17 +57,23 @@ def zero_offsets(reference: Reference, states: States, mass_matrix: Array, tau: 
     of_model = _mass_matrix(reference, few)
 
     def of_matrix(offsets: Array) -> Array:
-        return np.asarray((of_model(few.q + offsets) - target) / scale)
+        return np.asarray((of_model(moved_by(reference, few.q, offsets)) - target) / scale)
 
     def of_torque(offsets: Array) -> Array:
         size = np.maximum(1, largest(tau[chosen]))[:, None]
-        return np.asarray((reference.torque(few.q + offsets, few.v, few.a) - tau[chosen]) / size).ravel()
+        moved = moved_by(reference, few.q, offsets)
+        return np.asarray((reference.torque(moved, few.v, few.a) - tau[chosen]) / size).ravel()
 
     open_joints, sets = _by_mass_matrix(tree, of_matrix)
     for offsets in sets:
         if (found := _completed(offsets, open_joints, of_torque)) is not None:
             return found if np.any(found) else None
     return None
+
+
+def moved_by(reference: Reference, q: Array, offsets: Array) -> Array:
+    """q (n × nq) with offsets (nv)."""
+    return np.asarray(reference.reached(q, np.tile(offsets, (len(q), 1))))
 
 
 def _mass_matrix(reference: Reference, states: States) -> Callable[[Array], Array]:
@@ -92,7 +100,7 @@ def _mass_matrix(reference: Reference, states: States) -> Callable[[Array], Arra
 
 def _by_mass_matrix(tree: Tree, residual: Callable[[Array], Array]) -> tuple[list[Joint], list[Array]]:
     """The joints whose offset no entry of M tells alone, and the sets of offsets of the others that explain M."""
-    joints, open_joints, sets = _with_zeros(tree), [], [np.zeros(tree.nq)]
+    joints, open_joints, sets = _with_zeros(tree), [], [np.zeros(tree.nv)]
     unknown = {id(joint) for joint in joints}
     depends_on = _dependencies(tree)
     for joint in reversed(joints):
@@ -124,12 +132,12 @@ def _at_entries(residual: Callable[[Array], Array], entries: Array, joint: Joint
 
 def _with(offsets: Array, joints: Sequence[Joint], x: Array) -> Array:
     moved = offsets.copy()
-    moved[[joint.idx_q for joint in joints]] = x
+    moved[[joint.idx_v for joint in joints]] = x
     return moved
 
 
 def _with_zeros(tree: Tree) -> list[Joint]:
-    return [x for x in tree.independent_joints if x.type.axis is not None and x.type.nq == x.type.nv == 1]
+    return [x for x in tree.independent_joints if x.type.axis is not None and x.type.nv == 1]
 
 
 def _grid(joint: Joint) -> Array:
