@@ -351,7 +351,11 @@ class EquationsOfMotion(Expressions):
 
     @cached_property
     def torque_regressor(self) -> ca.Function:
-        """(q, v, a) → (Y), nv × 10 (njoints − 1), sparse: tau = Y π; equals ``pin.computeJointTorqueRegressor``."""
+        """(q, v, a) → (Y), nv × 10 (njoints − 1), sparse: tau = Y π; equals ``pin.computeJointTorqueRegressor``.
+
+        Armature, friction and other forces have no columns, also where they are parameters: those are columns of the
+        derivative of tau by p.
+        """
         return self._regressor("torque_regressor", "inverse_dynamics_expression", "q", "v", "a")
 
     @cached_property
@@ -380,11 +384,12 @@ class EquationsOfMotion(Expressions):
 
     def base_regressor_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         """Y (nv × n_b) of the base parameters."""
-        return self.torque_regressor(q, v, a, *self._p.values()) @ spatial.constant(self._base.bodies)
+        return self.torque_regressor(q, v, a, *self._p.values()) @ spatial.constant(self.base_parameters.bodies)
 
     @cached_property
     def _base(self) -> Base:
-        if any(isinstance(x, ca.SX) for joint in self.tree.joints for x in (joint.rotation, joint.translation)):
+        placements = (x for joint in self.tree.joints for x in (joint.rotation, joint.translation))
+        if any(isinstance(x, ca.SX) and not x.is_constant() for x in placements):
             raise UnsupportedError(
                 f"{self.tree.name}: its lengths or angles are symbols, and base parameters are those of a geometry in "
                 "numbers; give them, as dyn.at(p) does"

@@ -118,7 +118,9 @@ def validate(
             (q, v, a, p) → tau, and for a ``Dynamics`` of a tree with formulas: the values that ``against`` has.
 
     Returns:
-        A report: ``report.ok``, ``str(report)``, ``report.raise_for_failure()``, ``report.to_dict()``.
+        A report: ``report.ok``, ``str(report)``, ``report.raise_for_failure()``, ``report.to_dict()``. Its diagnosis
+        names the convention of a formulation that is right in another one
+        (:mod:`gdalembert.validation.conventions`).
 
     Raises:
         ArgumentTypeError: if ``against`` is not a ``pin.Model``, or the system nothing that can be validated.
