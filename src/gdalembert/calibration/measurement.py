@@ -173,11 +173,11 @@ class Measurement:
         """[L J | r] of each sample (N × m × (n_p + 1)), in m."""
         found = self._functions[0].at(p)(samples.q, samples.measured)
         slopes = found[..., :-1] @ self._functions[2].at(p)(samples.q)
-        return self._in_length(np.concatenate([slopes, found[..., -1:]], axis=2))
+        return self.in_length(np.concatenate([slopes, found[..., -1:]], axis=2))
 
     def slopes(self, q: Array, p: Array) -> Array:
         """J of each configuration (N × m × n_p), in m."""
-        return self._in_length(self._functions[2].at(p)(q))
+        return self.in_length(self._functions[2].at(p)(q))
 
     @cached_property
     def sizes(self) -> Array:
@@ -225,7 +225,8 @@ class Measurement:
             )
         return found
 
-    def _in_length(self, rows: Array) -> Array:
+    def in_length(self, rows: Array) -> Array:
+        """Rows of each sample (N × m …), those of angles in m."""
         rows[:, 3:] *= self.length
         return rows
 

@@ -131,7 +131,7 @@ def fit(
     limits = regression.limits(problem.names, bounds, problem.unknowns.fixed)
     suspected = suspicions(problem)
     descent = problem.estimate(weighted=method != "ordinary")
-    check_gains(problem, descent.estimate, suspected)
+    check_gains(problem, descent, suspected)
     reached: tuple[str, ...] = ()
     x = problem.x(descent.s)
     if method == "consistent":

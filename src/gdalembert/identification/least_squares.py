@@ -21,7 +21,7 @@ precise than another, it determines nearly all (as restricted maximum likelihood
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -54,6 +54,9 @@ _ITERATIONS = 50
 _LEAST_FREE = 1e-3
 """Least degrees of freedom that a group of rows keeps: one that determines as many values as it has rows has none."""
 _STEPS, _HALVINGS = 50, 10
+_LAST, _LEVEL, _FLAT = 5, 1e-9, 1e-6
+"""The last steps, the part of the sum of squares by which it falls in them all if it does not fall any more, and the
+largest such part that is not told where the steps end for another reason."""
 _CONVERGED = 1e-5
 """Root mean square of the change of the residuals by a step, relative to the noise, below which it is the last one."""
 _ROUNDING = 1e-9
@@ -262,15 +265,28 @@ def estimated(
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """Where Gauss and Newton's steps lead: the last linear problem, s (n_p), and whether a further one changes it."""
+    """Where Gauss and Newton's steps lead.
+
+    Attributes:
+        estimate: of the last linear problem. ``first``: of that at the start.
+        s: the unknowns (n_p).
+        fall: the part of the sum of squares by which it still falls, 0 where the steps converged.
+    """
 
     estimate: Estimate
+    first: Estimate
     s: Array
-    has_converged: bool
+    fall: float
+
+    @property
+    def has_converged(self) -> bool:
+        """Whether the sum of squares does not fall any more."""
+        return self.fall == 0
 
 
 def descended(
     linearized: Callable[[Array], Reduced],
+    norms: Callable[[Array], Array],
     structure: Callable[[Array], Combinations],
     names: tuple[str, ...],
     measured: Array,
@@ -279,46 +295,67 @@ def descended(
     *,
     weighted: bool = True,
     shared: bool = True,
+    longest: Array | None = None,
 ) -> Descent:
     """Least squares of rows that are not linear in s: a linear problem at each step, which is halved while it fails.
 
     If it fails however short it is, and after half of the steps, what the samples tell of it is taken alone: the way to
-    the completion may be long and bent.
+    the completion may be long and bent. The last step changes the residuals by little beside the noise, or the sum of
+    squares has not fallen in some steps: along directions that are nearly free the residuals may change for long.
 
     Unknowns in which the rows are linear, once a few others are given, are eliminated in each of them: the step of the
     others is that of variable projection (Kaufman, "A variable projection method for solving separable nonlinear least
     squares problems", BIT 15, 1975).
 
     Args:
-        linearized: rows [J | r + J s] of the residuals r at s, as triangular factors.
+        linearized: rows [J | r + J s] of the residuals r at s, as triangular factors. ``norms``: of r (nv).
         structure: what of s anyone could know there.
         names, measured, completion, weighted, shared: as of :func:`estimated`.
         start: s to begin with (n_p).
+        longest: the longest step of each entry of s (n_p), inf where any is right: rows may say nothing far away.
     """
-    s, reduced = start, linearized(start)
+    s, reduced, falls = start, linearized(start), list[float]()
+    most = np.full(len(start), np.inf) if longest is None else longest
+    first = None
     for count in range(_STEPS):
         estimate = estimated(reduced, structure(s), names, measured, completion, weighted=weighted, shared=shared)
-        weights = 1 / estimate.noise**2
+        first = first or estimate
 
-        def cost(rows: Reduced, at: Array, weights: Array = weights) -> float:
-            return float(weights @ rows.norms(at) ** 2 + np.sum((measured @ np.append(at, -1.0)) ** 2))
+        def cost(of_rows: Array, at: Array, noise: Array = estimate.noise) -> float:
+            return float(np.sum((of_rows / noise) ** 2) + np.sum((measured @ np.append(at, -1.0)) ** 2))
 
-        limit, whole, has_failed = cost(reduced, s) * (1 + _ROUNDING) + _ROUNDING, estimate.s - s, True
+        whole, now = estimate.s - s, cost(reduced.norms(s), s)
         told = estimate.base.inverse @ (estimate.base.matrix @ whole)
-        for step in _halved(told) if 2 * count >= _STEPS else (*_halved(whole), *_halved(told)):
-            trial = linearized(s + step)
-            has_failed = cost(trial, s + step) > limit
-            if not has_failed:
+        for full, step in _steps((told,) if 2 * count >= _STEPS else (whole, told), most):
+            then = cost(norms(s + step), s + step)
+            if then <= now * (1 + _ROUNDING) + _ROUNDING:
                 break
-        change = np.linalg.norm(reduced.factors[..., :-1] @ step, axis=1) / np.sqrt(np.maximum(reduced.counts, 1))
-        s, reduced = s + step, trial
-        if has_failed or np.all(change <= np.maximum(_CONVERGED * estimate.noise, _ROUNDING * reduced.torques)):
-            return Descent(estimate, s, not has_failed)
-    return Descent(estimate, s, False)
+        else:
+            promised = _part(now, cost(reduced.norms(s + told), s + told))
+            return Descent(estimate, first, s, promised if promised > _FLAT else 0.0)
+        change = np.linalg.norm(reduced.factors[..., :-1] @ full, axis=1) / np.sqrt(np.maximum(reduced.counts, 1))
+        falls.append(_part(now, then))
+        s = s + step
+        if np.all(change <= np.maximum(_CONVERGED * estimate.noise, _ROUNDING * reduced.torques)) or (
+            count >= _LAST and sum(falls[-_LAST:]) <= _LEVEL
+        ):
+            return Descent(estimate, first, s, 0.0)
+        reduced = linearized(s)
+    assert first is not None
+    fall = sum(falls[-_LAST:])
+    return Descent(estimate, first, s, fall if fall > _FLAT else 0.0)
 
 
-def _halved(step: Array) -> tuple[Array, ...]:
-    return tuple(step / 2**k for k in range(_HALVINGS))
+def _part(now: float, then: float) -> float:
+    return (now - then) / now if now else 0.0
+
+
+def _steps(directions: tuple[Array, ...], longest: Array) -> Iterator[tuple[Array, Array]]:
+    """Each direction with steps along it: the longest, half of it, a quarter, …"""
+    for full in directions:
+        scale = float(np.min(longest / np.maximum(np.abs(full), np.finfo(float).tiny), initial=1.0))
+        for k in range(_HALVINGS):
+            yield full, full * scale / 2**k
 
 
 def excited(reduced: Reduced, structure: Combinations, names: tuple[str, ...], measured: Array) -> Combinations:

@@ -36,28 +36,41 @@ _ADVICE = (
 )
 
 
-def check_gains(problem: LeastSquaresProblem, estimate: Estimate, suspected: Sequence[str]) -> None:
-    """Refuse gains that the data cannot know, by what looks wrong in them, if anything does.
+def check_gains(problem: LeastSquaresProblem, descent: Descent, suspected: Sequence[str]) -> None:
+    """Refuse gains that the data cannot know, by what looks wrong in them, if anything does; and those that the steps
+    lost, which the data do know where the steps began.
 
     Raises:
-        ArgumentError: if torques and currents can be scaled together.
+        ArgumentError: if torques and currents can be scaled together, or the steps led to where a sensor tells nothing.
     """
+    unknown = _unknown_gains(problem, descent.estimate)
+    if not unknown:
+        return
+    lost = [name for name in unknown if name not in _unknown_gains(problem, descent.first)]
+    listed = ", ".join(map(repr, (lost or unknown)[:_SHOWN])) + (", …" if len(lost or unknown) > _SHOWN else "")
+    what = f"gains of {len(lost or unknown)} actuators" if len(lost or unknown) > 1 else "gain of an actuator"
+    if suspected:
+        raise ArgumentError(f"fit: the {what} cannot be known: {listed}; {suspected[0]}")
+    if lost:
+        raise ArgumentError(
+            f"fit: the steps lost the {what}: {listed}; the data know more of it where they began: give a value near "
+            f"it, as gains={{{lost[0]!r}: (value, standard deviation)}}"
+        )
+    raise ArgumentError(
+        f"fit: the {what} cannot be known: {listed}; torques and currents scale together while no number of the "
+        "robot is known; give gains=, or a run with a load, known={'tool.m': mass}"
+    )
+
+
+def _unknown_gains(problem: LeastSquaresProblem, estimate: Estimate) -> list[str]:
+    """Actuators whose gains an estimate does not know."""
     names, n = problem.names, len(problem.names)
     at = np.arange(n - len(problem.unknowns.gains), n)
     sizes = np.nan_to_num(root_mean_square(np.vstack([run.samples.measured for run in problem.runs])))
     with np.errstate(divide="ignore"):
         exactness = float(np.nanmax(_ACCURATE * sizes / estimate.torque_noise, initial=1.0))
     deviations = min(exactness, 1e12) * problem.sizes[at] * estimate.deviation(np.eye(n)[at])  # of logarithms
-    unknown = [element(names[k]) for k, deviation in zip(at, deviations, strict=True) if not deviation < _VAGUE]
-    if unknown:
-        listed = ", ".join(map(repr, unknown[:_SHOWN])) + (", …" if len(unknown) > _SHOWN else "")
-        what = f"gains of {len(unknown)} actuators" if len(unknown) > 1 else "gain of an actuator"
-        if suspected:
-            raise ArgumentError(f"fit: the {what} cannot be known: {listed}; {suspected[0]}")
-        raise ArgumentError(
-            f"fit: the {what} cannot be known: {listed}; torques and currents scale together while no number of the "
-            "robot is known; give gains=, or a run with a load, known={'tool.m': mass}"
-        )
+    return [element(names[k]) for k, deviation in zip(at, deviations, strict=True) if not deviation < _VAGUE]
 
 
 def remarks(
@@ -69,7 +82,10 @@ def remarks(
     random_torques = np.sqrt(np.sum(random_rows**2, axis=0))
     count, rank = int(estimate.reduced.counts.sum()), len(estimate.base.own)
     if not descent.has_converged:
-        said.append("the steps did not converge; the samples leave gains or friction nearly free: give priors for them")
+        said.append(
+            f"the steps did not converge: the sum of squares still falls by {descent.fall:.2g} of itself; begin nearer, "
+            "with priors for gains or for friction under load"
+        )
     if count < _ENOUGH * rank:
         said.append(
             f"{count} torques are few for {rank} base parameters and their noise: noise and standard deviations mean "
