@@ -21,7 +21,7 @@ precise than another, it determines nearly all (as restricted maximum likelihood
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -54,6 +54,8 @@ _ITERATIONS = 50
 _LEAST_FREE = 1e-3
 """Least degrees of freedom that a group of rows keeps: one that determines as many values as it has rows has none."""
 _STEPS, _HALVINGS = 50, 10
+_NEAR = 0.1
+"""The part of the sum of squares by which a step makes it fall, below which the next one is extrapolated."""
 _LAST, _LEVEL, _FLAT = 5, 1e-9, 1e-6
 """The last steps, the part of the sum of squares by which it falls in them all if it does not fall any more, and the
 largest such part that is not told where the steps end for another reason."""
@@ -305,7 +307,9 @@ def descended(
 
     Unknowns in which the rows are linear, once a few others are given, are eliminated in each of them: the step of the
     others is that of variable projection (Kaufman, "A variable projection method for solving separable nonlinear least
-    squares problems", BIT 15, 1975).
+    squares problems", BIT 15, 1975). Where residuals remain, such steps converge slowly; near the end they are
+    extrapolated (Walker and Ni, "Anderson acceleration for fixed-point iterations", SIAM J. Numerical Analysis 49(4),
+    2011).
 
     Args:
         linearized: rows [J | r + J s] of the residuals r at s, as triangular factors. ``norms``: of r (nv).
@@ -314,48 +318,57 @@ def descended(
         start: s to begin with (n_p).
         longest: the longest step of each entry of s (n_p), inf where any is right: rows may say nothing far away.
     """
-    s, reduced, falls = start, linearized(start), list[float]()
+    s, reduced, falls, past = start, linearized(start), list[float](), list[tuple[Array, Array]]()
     most = np.full(len(start), np.inf) if longest is None else longest
     first = None
     for count in range(_STEPS):
         estimate = estimated(reduced, structure(s), names, measured, completion, weighted=weighted, shared=shared)
         first = first or estimate
-
-        def cost(of_rows: Array, at: Array, noise: Array = estimate.noise) -> float:
-            return float(np.sum((of_rows / noise) ** 2) + np.sum((measured @ np.append(at, -1.0)) ** 2))
-
-        whole, now = estimate.s - s, cost(reduced.norms(s), s)
+        whole, now = estimate.s - s, _cost(estimate, reduced.norms(s), measured, s)
         told = estimate.base.inverse @ (estimate.base.matrix @ whole)
-        for full, step in _steps((told,) if 2 * count >= _STEPS else (whole, told), most):
-            then = cost(norms(s + step), s + step)
-            if then <= now * (1 + _ROUNDING) + _ROUNDING:
-                break
-        else:
-            promised = _part(now, cost(reduced.norms(s + told), s + told))
+        past.append((s, whole))
+        near = [_extrapolated(past, reduced, estimate.noise)] if falls and falls[-1] < _NEAR else []
+        steps = _steps(near, (told,) if 2 * count >= _STEPS else (whole, told), most)
+        trials = ((step, _cost(estimate, norms(s + step), measured, s + step)) for step in steps)
+        better = next((trial for trial in trials if trial[-1] <= now * (1 + _ROUNDING) + _ROUNDING), None)
+        if better is None:
+            promised = _part(now, _cost(estimate, reduced.norms(s + told), measured, s + told))
             return Descent(estimate, first, s, promised if promised > _FLAT else 0.0)
-        change = np.linalg.norm(reduced.factors[..., :-1] @ full, axis=1) / np.sqrt(np.maximum(reduced.counts, 1))
+        step, then = better
+        change = np.linalg.norm(reduced.factors[..., :-1] @ told, axis=1) / np.sqrt(np.maximum(reduced.counts, 1))
         falls.append(_part(now, then))
         s = s + step
-        if np.all(change <= np.maximum(_CONVERGED * estimate.noise, _ROUNDING * reduced.torques)) or (
-            count >= _LAST and sum(falls[-_LAST:]) <= _LEVEL
-        ):
+        is_small = change <= np.maximum(_CONVERGED * estimate.noise, _ROUNDING * reduced.torques)
+        fall = sum(falls[-_LAST:])
+        if np.all(is_small) or (count >= _LAST and fall <= _LEVEL):
             return Descent(estimate, first, s, 0.0)
         reduced = linearized(s)
-    assert first is not None
-    fall = sum(falls[-_LAST:])
-    return Descent(estimate, first, s, fall if fall > _FLAT else 0.0)
+    return Descent(estimate, first or estimate, s, fall if fall > _FLAT else 0.0)
+
+
+def _cost(estimate: Estimate, norms: Array, measured: Array, s: Array) -> float:
+    """The sum of squares, of residuals by their noise and of measured parameters at s."""
+    return float(np.sum((norms / estimate.noise) ** 2) + np.sum((measured @ np.append(s, -1.0)) ** 2))
 
 
 def _part(now: float, then: float) -> float:
     return (now - then) / now if now else 0.0
 
 
-def _steps(directions: tuple[Array, ...], longest: Array) -> Iterator[tuple[Array, Array]]:
-    """Each direction with steps along it: the longest, half of it, a quarter, …"""
-    for full in directions:
+def _steps(first: Sequence[Array], directions: Sequence[Array], longest: Array) -> Iterator[Array]:
+    """Steps along directions: of the first ones one, of each other one the longest, half of it, a quarter, …"""
+    for full, halvings in (*((each, 1) for each in first), *((each, _HALVINGS) for each in directions)):
         scale = float(np.min(longest / np.maximum(np.abs(full), np.finfo(float).tiny), initial=1.0))
-        for k in range(_HALVINGS):
-            yield full, full * scale / 2**k
+        for k in range(halvings):
+            yield full * scale / 2**k
+
+
+def _extrapolated(past: Sequence[tuple[Array, Array]], reduced: Reduced, noise: Array) -> Array:
+    """The step that is none where the last points and their whole steps change linearly, as the residuals see them."""
+    points, steps = (np.diff(np.array(each[-_LAST - 1 :]), axis=0).T for each in zip(*past, strict=True))
+    rows = (reduced.factors[..., :-1] / noise[:, None, None]).reshape(-1, len(points))
+    combination = np.linalg.lstsq(rows @ steps, rows @ past[-1][1], rcond=_ZERO)[0]
+    return np.asarray(past[-1][1] - (points + steps) @ combination)
 
 
 def excited(reduced: Reduced, structure: Combinations, names: tuple[str, ...], measured: Array) -> Combinations:

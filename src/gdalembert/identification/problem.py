@@ -280,8 +280,7 @@ class LeastSquaresProblem:
 
     def estimate(self, *, weighted: bool) -> Descent:
         """Ordinary or weighted least squares."""
-        reduced = self.linearized(np.zeros(len(self.names)))
-        count, rank = int(reduced.counts.sum()), len(self.structure.own)
+        count, rank = int(self._counts[0].sum()), len(self.structure.own)
         if count <= rank:
             samples = sum(len(run.samples) for run in self.runs)
             raise ArgumentError(
@@ -289,6 +288,7 @@ class LeastSquaresProblem:
                 "noise; give more samples"
             )
         if not self.unknowns.gains and self.efforts.is_affine:
+            reduced = self.linearized(np.zeros(len(self.names)))
             found = estimated(reduced, self.structure, self.names, self.measured, self.completion, weighted)
             return Descent(found, found, found.s, 0.0)
         return descended(
@@ -300,7 +300,9 @@ class LeastSquaresProblem:
             self.completion,
             self._start(weighted),
             weighted=weighted,
-            longest=np.where([quantity(name) in ("gain", "load") for name in self.names], _LONGEST / self.sizes, np.inf),
+            longest=np.where(
+                [quantity(name) in ("gain", "load") for name in self.names], _LONGEST / self.sizes, np.inf
+            ),
         )
 
     def _start(self, weighted: bool) -> Array:

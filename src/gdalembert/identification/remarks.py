@@ -83,8 +83,8 @@ def remarks(
     count, rank = int(estimate.reduced.counts.sum()), len(estimate.base.own)
     if not descent.has_converged:
         said.append(
-            f"the steps did not converge: the sum of squares still falls by {descent.fall:.2g} of itself; begin nearer, "
-            "with priors for gains or for friction under load"
+            f"the steps did not converge: the sum of squares still falls by {descent.fall:.2g} of itself; begin "
+            "nearer, with priors for gains or for friction under load"
         )
     if count < _ENOUGH * rank:
         said.append(

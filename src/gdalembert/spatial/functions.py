@@ -209,7 +209,9 @@ class BatchFunction:
         """Outputs by columns in a row for each state. Arrays of CasADi become those of NumPy by lists of Python, which
         takes longer than the evaluation: dense ones are read and written where they are."""
         n = len(columns[0])
-        if not all(each.is_dense() for each in (*map(mapped.sparsity_in, range(mapped.n_in())), mapped.sparsity_out(0))):
+        if not all(
+            each.is_dense() for each in (*map(mapped.sparsity_in, range(mapped.n_in())), mapped.sparsity_out(0))
+        ):
             values = mapped(*(column.T for column in columns)).full()
             return np.asarray(values.reshape(len(values), n, -1).transpose(1, 2, 0).reshape(n, -1))
         arguments = [np.ascontiguousarray(column, dtype=float) for column in columns]
