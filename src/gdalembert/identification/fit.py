@@ -20,7 +20,7 @@ from gdalembert.identification.experiment import Experiment, Run, checked_runs
 from gdalembert.identification.least_squares import Descent
 from gdalembert.identification.problem import LeastSquaresProblem
 from gdalembert.identification.regression import Bounds, Prior
-from gdalembert.identification.remarks import check_gains, remarks, resting
+from gdalembert.identification.remarks import check_gains, remarks, resting, unforeseen
 from gdalembert.identification.result import Identification
 from gdalembert.identification.sensors import Gains, Sensors
 from gdalembert.identification.suspicions import contradictions, shifted, suspicions
@@ -193,6 +193,7 @@ def _identification(
             *remarks(problem, descent, estimate, base, s, fitted),
             *contradictions(problem, x),
             *shifted(problem, x),
+            *unforeseen(problem, fitted, held_back),
             *([] if sticking else resting(problem, fitted, held_back)),
         ),
         at_bounds=reached,

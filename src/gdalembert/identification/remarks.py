@@ -16,9 +16,9 @@ from gdalembert.spatial.arrays import Array
 
 _MUCH = 1.5
 """A residual in units of the noise of least squares, above which something other than the data decided."""
-_HALF, _LOUD = 0.5, 0.05
-"""A residual in units of the measured torque, which is too large where the torque is at least this part of the largest:
-a joint with less may show noise alone."""
+_HALF, _ROUNDING = 0.5, 1e-9
+"""A residual in units of the measured torque that is too large, and a torque in parts of the largest that is none. No
+joint is judged by another one: a wrist has a hundredth of the torque of a shoulder."""
 _ACCURATE = 1e-3
 """A residual in units of the measured torque that is small whatever the noise is; gains are not known by less."""
 _VAGUE = 0.2
@@ -32,7 +32,8 @@ _NOTABLE, _FOLLOWS = 0.1, 0.4
 _OFTEN, _MOSTLY = 0.05, 0.5
 """The part of the samples at rest, and that of the squared residual that they make, which is told."""
 _ADVICE = (
-    "check signs and units of q, v, a and torques, and gravity and friction of the model, and free more parameters"
+    "check signs and units of q, v, a and torques, whether a sensor shows noise alone, and gravity and friction of the "
+    "model, and free more parameters"
 )
 
 
@@ -93,7 +94,7 @@ def remarks(
         )
     torques = estimate.reduced.torques
     errors = (random_torques[:, list(estimate.base.own)] * np.linalg.norm(estimate.factor, axis=1)).T
-    least = np.maximum(torques, _LOUD * torques.max(initial=0)) + np.finfo(float).tiny
+    least = np.maximum(torques, root_mean_square(fitted.predicted)) + _ROUNDING * torques.max(initial=0)
     uncertain = np.flatnonzero((errors > least).any(axis=1))
     if len(uncertain):
         first = [base.names[k].split(" ")[0] for k in uncertain[:_SHOWN]]  # of a long formula
@@ -124,15 +125,36 @@ def _unexplained(joints: tuple[str, ...], estimate: Estimate, s: Array, fitted: 
     size = np.nan_to_num(root_mean_square(fitted.measured))
     with np.errstate(invalid="ignore", divide="ignore"):
         above = np.where(fitted.rms > _ACCURATE * size, residuals / noise, 0.0)
-    loud = size > _LOUD * size.max(initial=0)
-    relative = np.where(loud & np.isfinite(residuals), fitted.relative, 0.0)
+    is_known = np.isfinite(residuals) & (size > _ROUNDING * size.max(initial=0))
+    relative = np.where(is_known, fitted.relative, 0.0)
     if np.nanmax(above, initial=0) > _MUCH:
         k = int(np.nanargmax(above))
         return f"{joints[k]!r} is {fitted.rms[k]:.3g}, {above[k]:.3g} times the noise that least squares find"
-    if relative.max(initial=0) > _HALF:
-        k = int(relative.argmax())
-        return f"{joints[k]!r} is {fitted.rms[k]:.3g}, {relative[k]:.0%} of its torque"
-    return ""
+    large = sorted(np.flatnonzero(relative > _HALF), key=lambda k: -relative[k])
+    if not large:
+        return ""
+    others = "".join(f", of {joints[k]!r} {relative[k]:.0%}" for k in large[1:_SHOWN])
+    more = ", …" if len(large) > _SHOWN else ""
+    return f"{joints[large[0]]!r} is {fitted.rms[large[0]]:.3g}, {relative[large[0]]:.0%} of its torque{others}{more}"
+
+
+def unforeseen(problem: LeastSquaresProblem, fitted: Torques, held_back: Torques | None) -> list[str]:
+    """A sentence for the sensors whose residual is too large in the samples held back, and not in those fitted."""
+    if held_back is None:
+        return []
+    names, size = problem.efforts.sensors.names, np.nan_to_num(root_mean_square(held_back.measured))
+    there, here = (np.nan_to_num(each.relative) for each in (held_back, fitted))
+    far = np.flatnonzero((there > _HALF) & (here <= _HALF) & (size > _ROUNDING * size.max(initial=0)))
+    if not len(far):
+        return []
+    k = max(far, key=lambda k: float(there[k]))
+    others = "".join(f", of {names[j]!r} {there[j]:.0%}" for j in far[far != k][: _SHOWN - 1])
+    more = ", …" if len(far) > _SHOWN else ""
+    return [
+        f"the residual of {names[k]!r} in the samples held back is {there[k]:.0%} of its torque{others}{more}, and "
+        f"{here[k]:.0%} in those fitted: they do not tell it of other motions; fit a motion that excites more, as "
+        "rests, reversals and loads of those held back"
+    ]
 
 
 def _couplings(problem: LeastSquaresProblem, fitted: Torques) -> list[str]:
