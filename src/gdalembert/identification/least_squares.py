@@ -270,13 +270,12 @@ class Descent:
     """Where Gauss and Newton's steps lead.
 
     Attributes:
-        estimate: of the last linear problem. ``first``: of that at the start.
+        estimate: of the last linear problem.
         s: the unknowns (n_p).
         fall: the part of the sum of squares by which it still falls, 0 where the steps converged.
     """
 
     estimate: Estimate
-    first: Estimate
     s: Array
     fall: float
 
@@ -320,10 +319,8 @@ def descended(
     """
     s, reduced, falls, past = start, linearized(start), list[float](), list[tuple[Array, Array]]()
     most = np.full(len(start), np.inf) if longest is None else longest
-    first = None
     for count in range(_STEPS):
         estimate = estimated(reduced, structure(s), names, measured, completion, weighted=weighted, shared=shared)
-        first = first or estimate
         whole, now = estimate.s - s, _cost(estimate, reduced.norms(s), measured, s)
         told = estimate.base.inverse @ (estimate.base.matrix @ whole)
         past.append((s, whole))
@@ -333,7 +330,7 @@ def descended(
         better = next((trial for trial in trials if trial[-1] <= now * (1 + _ROUNDING) + _ROUNDING), None)
         if better is None:
             promised = _part(now, _cost(estimate, reduced.norms(s + told), measured, s + told))
-            return Descent(estimate, first, s, promised if promised > _FLAT else 0.0)
+            return Descent(estimate, s, promised if promised > _FLAT else 0.0)
         step, then = better
         change = np.linalg.norm(reduced.factors[..., :-1] @ told, axis=1) / np.sqrt(np.maximum(reduced.counts, 1))
         falls.append(_part(now, then))
@@ -341,9 +338,9 @@ def descended(
         is_small = change <= np.maximum(_CONVERGED * estimate.noise, _ROUNDING * reduced.torques)
         fall = sum(falls[-_LAST:])
         if np.all(is_small) or (count >= _LAST and fall <= _LEVEL):
-            return Descent(estimate, first, s, 0.0)
+            return Descent(estimate, s, 0.0)
         reduced = linearized(s)
-    return Descent(estimate, first or estimate, s, fall if fall > _FLAT else 0.0)
+    return Descent(estimate, s, fall if fall > _FLAT else 0.0)
 
 
 def _cost(estimate: Estimate, norms: Array, measured: Array, s: Array) -> float:

@@ -290,7 +290,7 @@ class LeastSquaresProblem:
         if not self.unknowns.gains and self.efforts.is_affine:
             reduced = self.linearized(np.zeros(len(self.names)))
             found = estimated(reduced, self.structure, self.names, self.measured, self.completion, weighted)
-            return Descent(found, found, found.s, 0.0)
+            return Descent(found, found.s, 0.0)
         return descended(
             self.linearized,
             self.norms,

@@ -21,6 +21,8 @@ _HALF, _ROUNDING = 0.5, 1e-9
 joint is judged by another one: a wrist has a hundredth of the torque of a shoulder."""
 _ACCURATE = 1e-3
 """A residual in units of the measured torque that is small whatever the noise is; gains are not known by less."""
+_NEARLY_ALL = 0.9
+"""The part of a current that is left where the model explains nothing of it."""
 _VAGUE = 0.2
 """Relative deviation of a gain that is not known: what little tells it may be that |tau| of a load is rounded."""
 _ENOUGH = 2
@@ -38,40 +40,39 @@ _ADVICE = (
 
 
 def check_gains(problem: LeastSquaresProblem, descent: Descent, suspected: Sequence[str]) -> None:
-    """Refuse gains that the data cannot know, by what looks wrong in them, if anything does; and those that the steps
-    lost, which the data do know where the steps began.
+    """Refuse gains that the data cannot know, by what looks wrong in them, if anything does; and gains with which the
+    model explains nothing of a current, which the steps may have lost.
 
     Raises:
         ArgumentError: if torques and currents can be scaled together, or the steps led to where a sensor tells nothing.
     """
-    unknown = _unknown_gains(problem, descent.estimate)
-    if not unknown:
-        return
-    lost = [name for name in unknown if name not in _unknown_gains(problem, descent.first)]
-    listed = ", ".join(map(repr, (lost or unknown)[:_SHOWN])) + (", …" if len(lost or unknown) > _SHOWN else "")
-    what = f"gains of {len(lost or unknown)} actuators" if len(lost or unknown) > 1 else "gain of an actuator"
-    if suspected:
-        raise ArgumentError(f"fit: the {what} cannot be known: {listed}; {suspected[0]}")
-    if lost:
-        raise ArgumentError(
-            f"fit: the steps lost the {what}: {listed}; the data know more of it where they began: give a value near "
-            f"it, as gains={{{lost[0]!r}: (value, standard deviation)}}"
-        )
-    raise ArgumentError(
-        f"fit: the {what} cannot be known: {listed}; torques and currents scale together while no number of the "
-        "robot is known; give gains=, or a run with a load, known={'tool.m': mass}"
-    )
-
-
-def _unknown_gains(problem: LeastSquaresProblem, estimate: Estimate) -> list[str]:
-    """Actuators whose gains an estimate does not know."""
-    names, n = problem.names, len(problem.names)
+    names, n, estimate = problem.names, len(problem.names), descent.estimate
     at = np.arange(n - len(problem.unknowns.gains), n)
     sizes = np.nan_to_num(root_mean_square(np.vstack([run.samples.measured for run in problem.runs])))
     with np.errstate(divide="ignore"):
         exactness = float(np.nanmax(_ACCURATE * sizes / estimate.torque_noise, initial=1.0))
     deviations = min(exactness, 1e12) * problem.sizes[at] * estimate.deviation(np.eye(n)[at])  # of logarithms
-    return [element(names[k]) for k, deviation in zip(at, deviations, strict=True) if not deviation < _VAGUE]
+    unknown = np.flatnonzero(~(deviations < _VAGUE))
+    if not len(unknown):
+        return
+    sensors = np.array(problem.unknowns.gains)[unknown]
+    left = estimate.residuals(descent.s)[sensors] > _NEARLY_ALL * estimate.reduced.torques[sensors]
+    chosen = unknown[left] if left.any() else unknown
+    of = [element(names[at[k]]) for k in chosen]
+    listed = ", ".join(map(repr, of[:_SHOWN])) + (", …" if len(of) > _SHOWN else "")
+    what = f"gains of {len(of)} actuators" if len(of) > 1 else "gain of an actuator"
+    if suspected:
+        raise ArgumentError(f"fit: the {what} cannot be known: {listed}; {suspected[0]}")
+    if left.any():
+        raise ArgumentError(
+            f"fit: the {what} was not found: {listed}; the steps ended where the model explains nothing of this "
+            f"current: begin near it, gains={{{of[0]!r}: (value, standard deviation)}}, if the sensor shows more than "
+            "noise"
+        )
+    raise ArgumentError(
+        f"fit: the {what} cannot be known: {listed}; torques and currents scale together while no number of the "
+        "robot is known; give gains=, or a run with a load, known={'tool.m': mass}"
+    )
 
 
 def remarks(
