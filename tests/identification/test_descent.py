@@ -52,7 +52,7 @@ def test_a_bounded_step_does_not_lose_a_gain() -> None:
     bounded = of_a_gain(np.array([np.inf, 1.0]))
     assert bounded.has_converged
     assert bounded.s == pytest.approx([1.0, np.log(2)], abs=1e-3)
-    assert of_a_gain(None).s[1] > 10
+    assert of_a_gain(None).s[1] > 5
 
 
 @pytest.mark.long
