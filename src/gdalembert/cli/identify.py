@@ -18,7 +18,8 @@ from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, IdentificationWarning
 from gdalembert.identification.experiment import Experiment
 from gdalembert.identification.files import save
-from gdalembert.identification.fit import METHODS, fit
+from gdalembert.identification.fit import fit
+from gdalembert.identification.result import METHODS
 from gdalembert.identification.signals import filtered
 from gdalembert.spatial.arrays import Array
 

@@ -14,8 +14,7 @@ import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
-from gdalembert.identification.fit import METHODS
-from gdalembert.identification.result import BaseEstimate, Identification, NotIdentifiable, Torques
+from gdalembert.identification.result import METHODS, BaseEstimate, Identification, NotIdentifiable, Torques
 from gdalembert.spatial.arguments import file_path
 from gdalembert.spatial.arrays import Array, frozen
 
@@ -199,7 +198,7 @@ class _Reader:
             return found
 
         def read(key: str, given: Any) -> Array:
-            found = np.array(nested(key, given, *lengths), dtype=kind)
+            found: Array = np.array(nested(key, given, *lengths), dtype=kind)
             return frozen(found.reshape(*(self._lengths[length][0] for length in lengths)))
 
         return read

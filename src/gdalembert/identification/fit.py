@@ -20,8 +20,8 @@ from gdalembert.identification.experiment import Experiment, Run, checked_runs
 from gdalembert.identification.least_squares import Descent
 from gdalembert.identification.problem import LeastSquaresProblem
 from gdalembert.identification.regression import Bounds, Prior
-from gdalembert.identification.remarks import check_gains, remarks, resting, unforeseen
-from gdalembert.identification.result import Identification
+from gdalembert.identification.remarks import check_gains, remarks, resting
+from gdalembert.identification.result import METHODS, Identification
 from gdalembert.identification.sensors import Gains, Sensors
 from gdalembert.identification.suspicions import contradictions, shifted, suspicions
 from gdalembert.identification.unknowns import quantity
@@ -29,7 +29,6 @@ from gdalembert.spatial.arguments import choice, integer, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import interruptible
 
-METHODS = ("ordinary", "weighted", "consistent")
 Method = Literal["ordinary", "weighted", "consistent"]
 HeldBack = float | tuple[npt.ArrayLike, ...] | Experiment | Sequence[Experiment]
 _REGROUPED = ("Jxx", "Jxy", "Jxz", "Jyy", "Jyz", "Jzz", "hx", "hy", "hz")
@@ -190,10 +189,9 @@ def _identification(
         residual=frozen(estimate.residuals(s)),
         remarks=(
             *suspected,
-            *remarks(problem, descent, estimate, base, s, fitted),
+            *remarks(problem, descent, estimate, base, s, (fitted, held_back)),
             *contradictions(problem, x),
             *shifted(problem, x),
-            *unforeseen(problem, fitted, held_back),
             *([] if sticking else resting(problem, fitted, held_back)),
         ),
         at_bounds=reached,

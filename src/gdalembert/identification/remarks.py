@@ -76,10 +76,18 @@ def check_gains(problem: LeastSquaresProblem, descent: Descent, suspected: Seque
 
 
 def remarks(
-    problem: LeastSquaresProblem, descent: Descent, estimate: Estimate, base: BaseEstimate, s: Array, fitted: Torques
+    problem: LeastSquaresProblem,
+    descent: Descent,
+    estimate: Estimate,
+    base: BaseEstimate,
+    s: Array,
+    torques_of: tuple[Torques, Torques | None],
 ) -> tuple[str, ...]:
-    """One sentence each, for the warnings and the report: what looks wrong, what is uncertain, and unexplained."""
-    said = list[str]()
+    """One sentence each, for the warnings and the report: what looks wrong, what is uncertain, and unexplained.
+
+    ``torques_of``: of the samples that were fitted, and of those held back.
+    """
+    said, (fitted, held_back) = list[str](), torques_of
     joints, random_rows = problem.efforts.sensors.names, problem.random_rows(s)
     random_torques = np.sqrt(np.sum(random_rows**2, axis=0))
     count, rank = int(estimate.reduced.counts.sum()), len(estimate.base.own)
@@ -114,6 +122,7 @@ def remarks(
     said += _couplings(problem, fitted)
     if much := _unexplained(joints, estimate, s, fitted):
         said.append(f"the model cannot explain the data: the residual of {much}; {_ADVICE}")
+    said += _unforeseen(problem, fitted, held_back)
     return tuple(said)
 
 
@@ -139,7 +148,7 @@ def _unexplained(joints: tuple[str, ...], estimate: Estimate, s: Array, fitted: 
     return f"{joints[large[0]]!r} is {fitted.rms[large[0]]:.3g}, {relative[large[0]]:.0%} of its torque{others}{more}"
 
 
-def unforeseen(problem: LeastSquaresProblem, fitted: Torques, held_back: Torques | None) -> list[str]:
+def _unforeseen(problem: LeastSquaresProblem, fitted: Torques, held_back: Torques | None) -> list[str]:
     """A sentence for the sensors whose residual is too large in the samples held back, and not in those fitted."""
     if held_back is None:
         return []

@@ -17,6 +17,8 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.spatial.arrays import Array
 
+METHODS = ("ordinary", "weighted", "consistent")
+"""Of a fit."""
 _SHOWN = 12
 """Names of a list that are printed."""
 _COLUMNS, _LINES = 120, 48
