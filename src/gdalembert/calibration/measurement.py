@@ -334,10 +334,9 @@ def are_of_markers(frame: Any, measured: Any) -> bool:
     """Whether positions (N × 3) are measured of each of several frames."""
     if isinstance(frame, str) or not isinstance(frame, Sequence):
         return False
-    first = measured[0] if isinstance(measured, list | tuple | np.ndarray) and len(measured) else None
     try:
-        return np.ndim(first) == 2 and np.shape(first)[1] == 3
-    except ValueError:  # of rows that are not alike
+        return np.ndim(measured[0]) == 2 and np.shape(measured[0])[1] == 3
+    except (TypeError, KeyError, IndexError, ValueError):  # no list, an empty one, or rows that are not alike
         return False
 
 

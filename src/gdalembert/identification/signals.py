@@ -111,14 +111,18 @@ def filtered(
     low, first, second = (part[kept] for part in smooth(measured["q"]))
     if velocities is not None:
         first, second, _ = (part[kept] for part in smooth(velocities))
-    efforts = unfiltered = None
-    if torques is not None:
-        efforts, unfiltered = smooth(torques)[0][kept], torques[kept]
-        if missing.any():
-            beside = np.apply_along_axis(np.convolve, 0, missing, np.ones(2 * settling + 1), "same") > 0.5
-            efforts = np.where(beside[kept], np.nan, efforts)
-            unfiltered = np.where(missing[kept], np.nan, unfiltered)
+    efforts, unfiltered = (None, None) if torques is None else _efforts(torques, missing, smooth, settling, kept)
     return Signals(times[kept], per_second, low, first, second, efforts, unfiltered, left_out / per_second)
+
+
+def _efforts(torques: Array, missing: Array, smooth: Filter, settling: int, kept: slice) -> tuple[Array, Array]:
+    """Filtered efforts and those as measured: NaN where something was missing, and of the filtered ones as long beside
+    it as the filter takes to settle."""
+    low = smooth(torques)[0]
+    if missing.any():
+        beside = np.apply_along_axis(np.convolve, 0, missing, np.ones(2 * settling + 1), "same") > 0.5
+        low, torques = np.where(beside, np.nan, low), np.where(missing, np.nan, torques)
+    return low[kept], torques[kept]
 
 
 def decimated(rows: npt.ArrayLike, factor: int) -> Array:
