@@ -197,3 +197,27 @@ def test_lines_without_numbers_are_named(tmp_path: Path, capsys: pytest.CaptureF
     path.write_text("t,q\n0,1,2,3,4\n0,x,2,3,4\n", encoding="utf-8")
     assert main(["identify", "two_link_arm", str(path), "--cutoff", "8"]) == 2
     assert "line 3 is no row of numbers: '0,x,2,3,4'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (
+            "t,\xe9\n0,1,2,3,4\n".encode("latin1"),
+            "log.csv: byte 2 is no text of UTF-8; give a file of numbers, by commas",
+        ),
+        (b"", "log.csv: no rows of numbers in it; give a file of measured samples"),
+        (None, r"DATA: got 'a\x00b', which no file can be called; give a file of measured samples"),
+    ],
+    ids=["latin1", "empty", "path"],
+)
+def test_files_that_cannot_be_read_are_told(
+    data: bytes | None, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(data or b"")
+    assert main(["identify", "two_link_arm", "a\0b" if data is None else str(path), "--cutoff", "8"]) == 2
+    assert told in capsys.readouterr().err
+    if data is not None:
+        assert main(["identify", "two_link_arm", str(path), "--cutoff", "8", "--output", ""]) == 2
+        assert "--output: got '', which no file can be called; give the name of a file" in capsys.readouterr().err

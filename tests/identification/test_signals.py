@@ -129,6 +129,9 @@ GAP = T.copy()
 GAP[300:] += 0.05
 
 REFUSED = [
+    ((T, Q), {"cutoff": 1e-300}, "filtered: cutoff is 1e-300 Hz, and the measurement lasts 10 s; give more Hz"),
+    ((T, Q), {"rate": 1e12}, "filtered: rate=1e+12 makes 1e+13 samples of 1001; give about 100"),
+    ((T, Q), {"rate": 1e-9}, "filtered: rate=1e-09 makes 1e-08 samples of 1001; give about 100"),
     ((T, NAN), {}, "filtered: q is nan in row 17, column 1; give finite numbers"),
     ((T, Q, np.where(np.isnan(NAN), np.inf, Q)), {}, "filtered: tau is inf in row 17, column 1; give finite numbers"),
     ((T, Q[:-1]), {}, "filtered: t has 1001 instants, q 1000 rows; give one for each"),
@@ -210,3 +213,8 @@ def test_measured_velocities_are_filtered_and_differentiated_once() -> None:
     assert errors[0] < 0.2 * errors[1]
     with pytest.raises(ArgumentError, match=r"^filtered: t has 2000 instants, v 1999 rows; give one for each$"):
         gd.identification.filtered(t, q, v=v[1:], cutoff=40.0)
+
+
+def test_positions_are_needed() -> None:
+    with pytest.raises(ArgumentTypeError, match=r"^filtered: q: expected numbers, got None$"):
+        filtered(T, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -117,7 +117,7 @@ def fit(
     choice("fit: method", method, METHODS)
     number("fit: margin", margin)
     decimation = integer("fit: decimation", decimation, 1)
-    if bounds and method != "consistent":
+    if isinstance(bounds, Mapping) and bounds and method != "consistent":
         raise ArgumentError(f"fit: method={method!r} takes no bounds; take method='consistent'")
     has_base = _check_robot(dyn, method, model)
     given = _experiments(q, v, a, tau, current, weights, experiments)

@@ -26,6 +26,10 @@ _DEGREE = 5
 """Degree of the splines that are differentiated."""
 _SETTLED = 1e-3
 """Part of a step response of the filter that may be left at the ends that are kept."""
+_DENSEST = 1000
+"""Samples that are interpolated in place of one."""
+_LEAST_PERIODS = 0.1
+"""The part of a period of the cutoff that a measurement lasts at least: a filter takes longer to settle."""
 _DECIMATION_ORDER, _DECIMATION_BAND = 8, 0.9
 
 Filter = Callable[[Array], tuple[Array, Array, Array]]
@@ -94,10 +98,7 @@ def filtered(
     times, measured, missing = _at_equal_steps(t, {"q": q, "tau": tau, "v": v}, rate)
     torques, velocities = measured.get("tau"), measured.get("v")
     per_second = 1 / float((times[-1] - times[0]) / (len(times) - 1))
-    if cutoff >= per_second / 2:
-        raise ArgumentError(
-            f"filtered: cutoff is {cutoff:g} Hz and half of the sampling rate {per_second / 2:g} Hz; give less"
-        )
+    _check_cutoff(cutoff, per_second, float(times[-1] - times[0]))
     make = _butterworth if method == "butterworth" else _savitzky_golay
     smooth, settling, least = make(cutoff, order, per_second)
     left_out = settling if trim is None else round(number("filtered: trim", trim, "s", inclusive=True) * per_second)
@@ -113,6 +114,18 @@ def filtered(
         first, second, _ = (part[kept] for part in smooth(velocities))
     efforts, unfiltered = (None, None) if torques is None else _efforts(torques, missing, smooth, settling, kept)
     return Signals(times[kept], per_second, low, first, second, efforts, unfiltered, left_out / per_second)
+
+
+def _check_cutoff(cutoff: float, rate: float, duration: float) -> None:
+    """Refuse a cutoff above the Nyquist frequency, and one whose filter cannot settle."""
+    if cutoff >= rate / 2:
+        raise ArgumentError(
+            f"filtered: cutoff is {cutoff:g} Hz and half of the sampling rate {rate / 2:g} Hz; give less"
+        )
+    if cutoff * duration < _LEAST_PERIODS:
+        raise ArgumentError(
+            f"filtered: cutoff is {cutoff:g} Hz, and the measurement lasts {duration:.3g} s; give more Hz"
+        )
 
 
 def _efforts(torques: Array, missing: Array, smooth: Filter, settling: int, kept: slice) -> tuple[Array, Array]:
@@ -168,7 +181,7 @@ def _at_equal_steps(t: Any, given: dict[str, Any], rate: float | None) -> tuple[
     measured = {
         name: _rows(f"filtered: {name}", rows, may_miss=name == "tau")
         for name, rows in given.items()
-        if rows is not None
+        if rows is not None or name == "q"
     }
     for name, rows in measured.items():
         if len(rows) != len(times):
@@ -183,6 +196,10 @@ def _at_equal_steps(t: Any, given: dict[str, Any], rate: float | None) -> tuple[
         rate = number("filtered: rate", rate, "Hz")
         if len(times) < 4:
             raise ArgumentError(f"filtered: {len(times)} samples are too few to interpolate; give at least 4")
+        if not 1 <= (count := (times[-1] - times[0]) * rate) <= _DENSEST * len(times):
+            raise ArgumentError(
+                f"filtered: rate={rate:g} makes {count:.3g} samples of {len(times)}; give about {1 / mean:.4g}"
+            )
         even = times[0] + np.arange(math.floor((times[-1] - times[0]) * rate + 1e-9) + 1) / rate
         at = np.minimum(even, times[-1])
         for name, rows in measured.items():
