@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import least_squares
 
 import gdalembert as gd
+from gdalembert.calibration.ends import ends
 from gdalembert.calibration.measurement import Measurement
 from gdalembert.errors import ArgumentError
 
@@ -67,6 +68,19 @@ def test_markers_tell_together_what_a_pose_tells() -> None:
     assert len(result.base) == result.structural_rank == 33  # 4 of each revolute joint, and 3 of each marker
     small = [k for k, name in enumerate(result.base.names) if not name.startswith("joint1")]
     assert 0.6 < np.sqrt(np.mean(np.array(off)[:, small] ** 2)) < 1.6
+
+
+def test_the_start_has_the_base_and_each_marker_where_they_are() -> None:
+    """From 2 m away: what is left of exact positions, where nothing but the ends is displaced."""
+    kin = kinematics("joint1")
+    p, q, _ = data(("joint1",), 0)
+    p = np.where(np.arange(len(p)) >= 6, 30 * p, p)  # markers some cm away
+    placed = kin.frame_placements(MARKERS)
+    x = np.array([[each[:3, 3].full().ravel() for each in placed(row, p)] for row in q])
+    measurement = Measurement(kin, MARKERS, False, "test", of_markers=True)
+    samples = measurement.samples("test", q, [x[:, k] for k in range(3)])
+    begin = measurement.residuals(samples, ends(measurement, samples))
+    assert np.abs(begin).max() < 1e-6
 
 
 def test_markers_are_at_the_minimum_of_scipy() -> None:
