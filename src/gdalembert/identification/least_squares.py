@@ -54,6 +54,8 @@ _ITERATIONS = 50
 _LEAST_FREE = 1e-3
 """Least degrees of freedom that a group of rows keeps: one that determines as many values as it has rows has none."""
 _STEPS, _HALVINGS = 50, 10
+_HELD = 1e-3
+"""Deviation of an unknown that is held at the end of its longest step, in units of this step."""
 _NEAR = 0.1
 """The part of the sum of squares by which a step makes it fall, below which the next one is extrapolated."""
 _LAST, _LEVEL, _FLAT = 5, 1e-9, 1e-6
@@ -318,18 +320,23 @@ def descended(
         longest: the longest step of each entry of s (n_p), inf where any is right: rows may say nothing far away.
     """
     s, reduced, falls, past = start, linearized(start), list[float](), list[tuple[Array, Array]]()
-    most = np.full(len(start), np.inf) if longest is None else longest
     for count in range(_STEPS):
-        estimate = estimated(reduced, structure(s), names, measured, completion, weighted=weighted, shared=shared)
-        whole, now = estimate.s - s, _cost(estimate, reduced.norms(s), measured, s)
-        told = estimate.base.inverse @ (estimate.base.matrix @ whole)
+        space = structure(s)
+
+        def solved(measured: Array, reduced: Reduced = reduced, space: Combinations = space) -> Estimate:
+            return estimated(reduced, space, names, measured, completion, weighted=weighted, shared=shared)
+
+        estimate = solved(measured)
+        bounded = estimate if longest is None else _bounded(solved, estimate, measured, s, longest)
+        whole, now = bounded.s - s, _cost(bounded, reduced.norms(s), measured, s)
+        told = bounded.base.inverse @ (bounded.base.matrix @ whole)
         past.append((s, whole))
-        near = [_extrapolated(past, reduced, estimate.noise)] if falls and falls[-1] < _NEAR else []
-        steps = _steps(near, (told,) if 2 * count >= _STEPS else (whole, told), most)
-        trials = ((step, _cost(estimate, norms(s + step), measured, s + step)) for step in steps)
+        near = [_extrapolated(past, reduced, bounded.noise)] if falls and falls[-1] < _NEAR else []
+        steps = _steps(near, (told,) if 2 * count >= _STEPS else (whole, told))
+        trials = ((step, _cost(bounded, norms(s + step), measured, s + step)) for step in steps)
         better = next((trial for trial in trials if trial[-1] <= now * (1 + _ROUNDING) + _ROUNDING), None)
         if better is None:
-            promised = _part(now, _cost(estimate, reduced.norms(s + told), measured, s + told))
+            promised = _part(now, _cost(bounded, reduced.norms(s + told), measured, s + told))
             return Descent(estimate, s, promised if promised > _FLAT else 0.0)
         step, then = better
         change = np.linalg.norm(reduced.factors[..., :-1] @ told, axis=1) / np.sqrt(np.maximum(reduced.counts, 1))
@@ -343,6 +350,20 @@ def descended(
     return Descent(estimate, s, fall if fall > _FLAT else 0.0)
 
 
+def _bounded(
+    solved: Callable[[Array], Estimate], estimate: Estimate, measured: Array, s: Array, longest: Array
+) -> Estimate:
+    """The estimate whose step from s is nowhere longer: those that would be are held there, and the others follow."""
+    held, rows = np.zeros(len(s), dtype=bool), measured
+    while (far := (np.abs(estimate.s - s) > longest) & ~held).any():
+        held |= far
+        at = np.flatnonzero(far)
+        ends = s + np.clip(estimate.s - s, -longest, longest)
+        rows = np.vstack([rows, np.column_stack([np.eye(len(s))[at], ends[at]]) / (_HELD * longest[at, None])])
+        estimate = solved(rows)
+    return estimate
+
+
 def _cost(estimate: Estimate, norms: Array, measured: Array, s: Array) -> float:
     """The sum of squares, of residuals by their noise and of measured parameters at s."""
     return float(np.sum((norms / estimate.noise) ** 2) + np.sum((measured @ np.append(s, -1.0)) ** 2))
@@ -352,12 +373,11 @@ def _part(now: float, then: float) -> float:
     return (now - then) / now if now else 0.0
 
 
-def _steps(first: Sequence[Array], directions: Sequence[Array], longest: Array) -> Iterator[Array]:
-    """Steps along directions: of the first ones one, of each other one the longest, half of it, a quarter, …"""
-    for full, halvings in (*((each, 1) for each in first), *((each, _HALVINGS) for each in directions)):
-        scale = float(np.min(longest / np.maximum(np.abs(full), np.finfo(float).tiny), initial=1.0))
-        for k in range(halvings):
-            yield full * scale / 2**k
+def _steps(first: Sequence[Array], directions: Sequence[Array]) -> Iterator[Array]:
+    """Steps along directions: of the first ones the whole, of each other one the whole, half of it, a quarter, …"""
+    yield from first
+    for whole in directions:
+        yield from (whole / 2**k for k in range(_HALVINGS))
 
 
 def _extrapolated(past: Sequence[tuple[Array, Array]], reduced: Reduced, noise: Array) -> Array:
