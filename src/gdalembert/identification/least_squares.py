@@ -339,12 +339,9 @@ def descended(
             promised = _part(now, _cost(bounded, reduced.norms(s + told), measured, s + told))
             return Descent(estimate, s, promised if promised > _FLAT else 0.0)
         step, then = better
-        change = np.linalg.norm(reduced.factors[..., :-1] @ told, axis=1) / np.sqrt(np.maximum(reduced.counts, 1))
         falls.append(_part(now, then))
-        s = s + step
-        is_small = change <= np.maximum(_CONVERGED * estimate.noise, _ROUNDING * reduced.torques)
-        fall = sum(falls[-_LAST:])
-        if np.all(is_small) or (count >= _LAST and fall <= _LEVEL):
+        s, fall = s + step, sum(falls[-_LAST:])
+        if _is_small(told, reduced, estimate.noise) or (count >= _LAST and fall <= _LEVEL):
             return Descent(estimate, s, 0.0)
         reduced = linearized(s)
     return Descent(estimate, s, fall if fall > _FLAT else 0.0)
@@ -367,6 +364,12 @@ def _bounded(
 def _cost(estimate: Estimate, norms: Array, measured: Array, s: Array) -> float:
     """The sum of squares, of residuals by their noise and of measured parameters at s."""
     return float(np.sum((norms / estimate.noise) ** 2) + np.sum((measured @ np.append(s, -1.0)) ** 2))
+
+
+def _is_small(step: Array, reduced: Reduced, noise: Array) -> bool:
+    """Whether a step changes the residuals by little beside the noise."""
+    change = np.linalg.norm(reduced.factors[..., :-1] @ step, axis=1) / np.sqrt(np.maximum(reduced.counts, 1))
+    return bool(np.all(change <= np.maximum(_CONVERGED * noise, _ROUNDING * reduced.torques)))
 
 
 def _part(now: float, then: float) -> float:
