@@ -55,6 +55,17 @@ def test_vectors_and_numbers() -> None:
     assert np.array_equal(BatchFunction(function("f", s, {"y": ca.sum1(s["x"])}))(x), x.sum(axis=1))
 
 
+def test_entries_that_are_no_numbers_of_the_graph_are_zero() -> None:
+    """Of a Function whose output is sparse: as CasADi's call of each state has them."""
+    x, matrix = ca.SX.sym("x", 3), ca.SX(2, 3)
+    matrix[0, 1], matrix[1, 2] = x[0] * x[2], x[1]
+    states = np.random.default_rng(0).normal(size=(5, 3))
+    graph = ca.Function("f", [x], [matrix])
+    assert np.array_equal(BatchFunction(graph, 2, 3)(states), [graph(each).full() for each in states])
+    column = ca.Function("f", [x], [matrix[:, 1]])
+    assert np.array_equal(BatchFunction(column, 2)(states), [column(each).full().ravel() for each in states])
+
+
 class Python(ca.Callback):
     """A Function with Python in it."""
 

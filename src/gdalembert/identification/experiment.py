@@ -66,7 +66,11 @@ class Experiment(Brief):
             raise ArgumentError(f"Experiment: got {got}; give one of them")
         if not isinstance(self.known, Mapping | None):
             raise ArgumentTypeError(f"Experiment: known={shown(self.known)}; give {{name: value}}")
-        if isinstance(self.own, str) or not all(isinstance(name, str) for name in self.own):
+        if (
+            isinstance(self.own, str)
+            or not isinstance(self.own, Sequence)
+            or not all(isinstance(name, str) for name in self.own)
+        ):
             raise ArgumentTypeError(f"Experiment: own={shown(self.own)}; give a list of names")
         if not isinstance(self.label, str | None):
             raise ArgumentTypeError(f"Experiment: label={shown(self.label)}; give a word")

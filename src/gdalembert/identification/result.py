@@ -18,6 +18,8 @@ from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief, html_report
 
+METHODS = ("ordinary", "weighted", "consistent")
+"""Of a fit."""
 _SHOWN = 12
 """Names of a list that are printed."""
 _COLUMNS, _LINES = 120, 48

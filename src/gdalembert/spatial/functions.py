@@ -196,14 +196,31 @@ class BatchFunction:
             if n not in self._mapped:
                 threads = ("thread", _THREADS) if self._function.is_a("SXFunction") and n >= _THREADS > 1 else ()
                 self._mapped[n] = self._function.map(n, *threads)
-            values = self._mapped[n](*(column.T for column in columns)).full()
+            values = self._evaluated(self._mapped[n], columns)
         except RuntimeError as error:
             reason = str(error).strip().splitlines()[-1]
             raise ArgumentError(f"the Function {self._function.name()!r} cannot be evaluated: {reason}") from error
         if not self._shape:
-            return np.asarray(values[0])
-        side_by_side = values.reshape(self._shape[0], n, -1).transpose(1, 0, 2)
+            return np.asarray(values[:, 0])
+        side_by_side = values.reshape(n, -1, self._shape[0]).transpose(0, 2, 1)
         return np.asarray(side_by_side.reshape(n, *self._shape))
+
+    def _evaluated(self, mapped: ca.Function, columns: Sequence[Array]) -> Array:
+        """Outputs by columns in a row for each state. Arrays of CasADi become those of NumPy by lists of Python, which
+        takes longer than the evaluation: dense ones are read and written where they are."""
+        n = len(columns[0])
+        if not all(
+            each.is_dense() for each in (*map(mapped.sparsity_in, range(mapped.n_in())), mapped.sparsity_out(0))
+        ):
+            values = mapped(*(column.T for column in columns)).full()
+            return np.asarray(values.reshape(len(values), n, -1).transpose(1, 2, 0).reshape(n, -1))
+        arguments = [np.ascontiguousarray(column, dtype=float) for column in columns]
+        values = np.zeros((n, mapped.numel_out(0) // n))
+        evaluation = Evaluation(mapped, arguments, [values])
+        evaluation.evaluate()
+        if evaluation.failed():
+            raise RuntimeError("its evaluation fails")
+        return values
 
 
 class Evaluation:
