@@ -279,7 +279,7 @@ class Dynamics(EquationsOfMotion, ABC):
         zero = ca.DM(self.tree.nv, self.tree.nv)
         return frozen(sum((force.damping_matrix(self.nominal) for force in self.at().forces), zero).full())
 
-    @property
+    @cached_property
     def forces_depend_on_velocity(self) -> bool:
         """Whether a force element has a torque that depends on v."""
         q, v = symbols(q=self.tree.nq, v=self.tree.nv).values()
@@ -324,10 +324,13 @@ class Dynamics(EquationsOfMotion, ABC):
 
     def force_stiffness(self, q: Array, p: Values = None) -> Array:
         """∂force/∂q at rest (nv × nv) [N m/rad, N/m]: the stiffness of the force elements; gravity is not in it."""
+        return frozen(self._force_stiffness(q, *self._values_of("force_stiffness", p)).full())
+
+    @cached_property
+    def _force_stiffness(self) -> ca.Function:
         s = self.symbols("q")
         by_q, _ = self.force_derivatives_expression(s["q"], ca.DM.zeros(self.tree.nv))
-        graph = ca.Function("stiffness", list(s.values()), [by_q])
-        return frozen(graph(q, *self._values_of("force_stiffness", p)).full())
+        return ca.Function("stiffness", list(s.values()), [by_q])
 
     def _values_of(self, where: str, p: Values) -> list[Array]:
         """p as the last input of a Function."""

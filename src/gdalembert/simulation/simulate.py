@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -42,10 +43,17 @@ _AT_REST = 1e-6
 """[rad/s, m/s] A robot that is never faster is at rest, and its energies are errors of its configuration."""
 _STEPS_PER_RADIAN = {"adams": 2.0, "dop853": 0.2}
 """Steps while the fastest vibration turns by one radian, at the default tolerances: measured on flexible arms."""
+_LARGE = 3000
+"""Instructions of the equations of motion from which on their evaluation costs more than a step of radau itself."""
+_APART, _FOLLOWED = 30.0, 100.0
+"""The fastest frequency over the slowest, and the phase [rad] in which a method's own steps are few: where both are
+more, radau takes a third to an eighth of the time of Adams' method (rods, arms with tubes; with fewer instructions it
+takes up to twice its time)."""
 _MANY = 1e5
 """More steps are worth a warning."""
 _MAX_STEPS = {"radau": 10_000, "dop853": 100_000}
 """Between two output times, by default: a diverging motion must fail within seconds."""
+METHODS = ("auto", *ADAPTIVE, "radau", "dop853", *FIXED)
 _STABLE = 2.8
 """The longest step of the classical Runge–Kutta method times ω."""
 
@@ -137,12 +145,17 @@ def simulate(
         grid = Grid.of(times, period)
         check_mass_matrix("simulate", robot, start[: tree.nq], values)
         con = con.anchored(start[: tree.nq], values)
-        (con.at(values) if tree.has_displacements else con).check_state("simulate", start[: tree.nq], start[tree.nq :])
+        if con.nc:
+            held = con.at(values) if tree.has_displacements else con
+            held.check_state("simulate", start[: tree.nq], start[tree.nq :])
         body = plant(con if con.nc else robot, compiled)
         is_called = is_python(wrenches) or (is_python(u) and not hold and period is None)
-        method, failure = _method(con, method, is_called, compiled), ControlFailure()
+        failure, duration = ControlFailure(), float(times[-1] - times[0])
+        if choice("simulate: method", method, METHODS) == "auto":
+            is_stiff = is_called or _is_stiff(con, body, start[: tree.nq], duration, values)
+            method = _automatic(is_stiff, compiled)
         settings = _settings(method, reltol, abstol, step, _ACCURACY if con.nc else 1.0) | dict(options or {})
-        warn_of_fast_modes(robot, method, step, start[: tree.nq], float(times[-1] - times[0]), values)
+        warn_of_fast_modes(robot, method, step, start[: tree.nq], duration, values)
         what = "output times" if period is None else "times"
         with show_progress(f"{tree.name}: simulate", len(grid.t) - 1, what, shown=progress) as advance:
             driven = control(robot, u, wrenches, grid, values, failure, hold=hold, sampled=period is not None)
@@ -176,14 +189,12 @@ def _check_first(robot: str, integrator: Integrator, failure: ControlFailure, x0
 
 def warn_of_fast_modes(dyn: Dynamics, method: str, step: float | None, q: Array, duration: float, p: Array) -> None:
     """Name the fastest vibration about q if the method takes very many steps for it, or is unstable, and a way out."""
-    if method not in (*_STEPS_PER_RADIAN, "rk4") or not dyn.forces:
+    if method not in (*_STEPS_PER_RADIAN, "rk4"):
         return
-    given = p if len(p) else None
-    try:
-        frequencies, shapes = dyn.natural_modes(q, joints="free", p=given)
-    except (ArgumentError, np.linalg.LinAlgError):  # these forces have no vibrations
+    frequencies, shapes = _vibrations(dyn, q, p)
+    if not len(frequencies):
         return
-    omega = frequencies[-1]
+    omega, given = frequencies[-1], p if len(p) else None
     steps = _STEPS_PER_RADIAN.get(method, 0.0) * omega * duration
     if steps > _MANY:
         found = f"{method} takes about {steps:.1g} steps to follow that"
@@ -200,6 +211,26 @@ def warn_of_fast_modes(dyn: Dynamics, method: str, step: float | None, q: Array,
         SimulationWarning,
         stacklevel=3,
     )
+
+
+def _vibrations(dyn: Dynamics, q: Array, p: Array) -> tuple[Array, Array]:
+    """Frequencies [rad/s] and shapes of small vibrations about q; none where the forces have none."""
+    if dyn.forces:
+        with contextlib.suppress(ArgumentError, np.linalg.LinAlgError):
+            return dyn.natural_modes(q, joints="free", p=p if len(p) else None)
+    return np.empty(0), np.empty((0, 0))
+
+
+def _is_stiff(con: ConstrainedDynamics, body: Plant, q: Array, duration: float, p: Array) -> bool:
+    """Whether a motion from q asks for an implicit method, whose steps cost more and are fewer."""
+    if con.dynamics.forces_depend_on_velocity or con.stabilisation_rate > _FAST:
+        return True
+    flow = body.flow
+    if not flow.is_a("SXFunction") or flow.n_instructions() < _LARGE:
+        return False
+    frequencies, _ = _vibrations(con.dynamics, q, p)
+    vibrating = frequencies[frequencies > 0]
+    return len(vibrating) > 0 and vibrating[-1] > max(_APART * vibrating[0], _FOLLOWED / duration)
 
 
 def warn(result: Simulation, reltol: float, abstol: float) -> None:
@@ -255,13 +286,13 @@ def _start(x0: Any, tree: Tree, blocks: Blocks) -> Array:
     return np.concatenate([projected(x[: tree.nq], blocks), x[tree.nq :]])
 
 
-def _method(con: ConstrainedDynamics, method: str, is_called: bool, compiled: bool) -> str:
-    choice("simulate: method", method, ("auto", *ADAPTIVE, "radau", "dop853", *FIXED))
-    if method == "auto":
-        stiff, soft = ("bdf", "adams") if find_spec("scipy") is None else ("radau", "dop853" if compiled else "adams")
-        is_damped = con.dynamics.forces_depend_on_velocity or con.stabilisation_rate > _FAST
-        return stiff if is_called or is_damped else soft
-    return method
+def _automatic(is_stiff: bool, compiled: bool) -> str:
+    """The method that ``"auto"`` takes."""
+    if not (is_stiff or compiled):
+        return "adams"
+    if find_spec("scipy") is None:
+        return "bdf" if is_stiff else "adams"
+    return "radau" if is_stiff else "dop853"
 
 
 def _settings(
@@ -319,7 +350,7 @@ def _result(
         "kinetic": dyn.kinetic_energy(q.T, v.T, *given).full().ravel(),
         "potential": dyn.potential_energy(q.T, *given).full().ravel(),
         "forces": body.forces(x.T, u.T, *given).full().T,
-        "residual": con.residual(q.T, *given).full().T,
+        "residual": con.residual(q.T, *given).full().T if con.nc else np.empty((len(rows), 0)),
         "length_drift": motion.drift[rows],
         "p": p,
     } | dict(zip(INTEGRALS, motion.integrals[rows].T, strict=True))
