@@ -336,7 +336,8 @@ def _result(
     rows = np.flatnonzero(grid.is_output[:count])
     t, x, u, before = grid.t[rows], motion.x[rows], u[rows], driven.before(u)[rows]
     given = columns(p, len(rows))
-    rates, left = (body.flow(x.T, each.T, *given)[0].full().T for each in (u, before))
+    rates = body.flow(x.T, u.T, *given)[0].full().T
+    left = rates if np.array_equal(u, before) else body.flow(x.T, before.T, *given)[0].full().T
     q, v = x[:, :nq], x[:, nq:]
     found = {
         "t": t,
