@@ -163,7 +163,7 @@ class ContinuousFeedback(Control):
     def __init__(self, function: ca.Function, p: tuple[Array, ...] = ()) -> None:
         self.function, self.p = function, p
         self.laws = (function,) if isinstance(function, PythonFeedback) else ()
-        self.key = ("called", function.driver.size) if self.laws else (function, len(p))
+        self.key = tuple(law.driver for law in self.laws) or (function, len(p))
 
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, p: ca.MX, called: ca.MX | None = None) -> ca.MX:
         if self.laws and called is not None:

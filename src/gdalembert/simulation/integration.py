@@ -255,7 +255,9 @@ class Integrators(Integrator):
     def __post_init__(self) -> None:
         options = self.options.items()
         is_known = not self.control.laws and all(isinstance(x, str | bool | int | float) for _, x in options)
-        self._kept = self.plant.kept if is_known else Kept()  # Python callables, and Functions in options, are this call's
+        self._kept = (
+            self.plant.kept if is_known else Kept()
+        )  # Python callables, and Functions in options, are this call's
         self._key = (self.method, self.control.key, tuple(sorted((name, repr(x)) for name, x in options)))
 
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:

@@ -115,7 +115,7 @@ def simulate(
             ``"max_num_steps"`` only.
         compiled: evaluate the equations of motion and their Jacobian as machine code, which needs a C compiler: for
             long motions, or many of them. It takes seconds to minutes to compile, the first time; the cache is that of
-            :func:`~gdalembert.compile`. Contacts without an anchor are compiled for each x0.
+            :func:`~gdalembert.compile`.
         progress: show the progress on stderr, by ``tqdm`` if it is installed.
 
     Raises:
@@ -144,10 +144,10 @@ def simulate(
             raise ArgumentError("simulate: period takes a Python callable (t, q, v) -> u; drop it, or give one")
         grid = Grid.of(times, period)
         check_mass_matrix("simulate", robot, start[: tree.nq], values)
-        con = con.anchored(start[: tree.nq], values)
         if con.nc:
             held = con.at(values) if tree.has_displacements else con
             held.check_state("simulate", start[: tree.nq], start[tree.nq :])
+        con, constants = con.with_anchors(start[: tree.nq], values)
         body = plant(con if con.nc else robot, compiled)
         is_called = is_python(wrenches) or (is_python(u) and not hold and period is None)
         failure, duration = ControlFailure(), float(times[-1] - times[0])
@@ -159,13 +159,13 @@ def simulate(
         what = "output times" if period is None else "times"
         with show_progress(f"{tree.name}: simulate", len(grid.t) - 1, what, shown=progress) as advance:
             driven = control(robot, u, wrenches, grid, values, failure, hold=hold, sampled=period is not None)
-            integrator = _integrator(body, driven, values, method, step, settings)
+            integrator = _integrator(body, driven, constants, method, step, settings)
             _check_first(tree.name, integrator, failure, start, float(times[0]))
             motion = integration.integrate(integrator, failure, grid.t, start, advance, interrupts)
         cause, fault, failure.error = failure.error, failure.reason, None  # so that a callable can be called again
         if interrupts.error is None and cause is not None and not isinstance(cause, Exception):
             raise cause
-        result = _result(con, method, integrator, grid, motion)
+        result = _result(con, method, integrator, grid, motion, values)
     if interrupts.error is not None:
         raise _stopped(result, interrupts.error)
     if motion.failure is not None:
@@ -328,14 +328,14 @@ def _integrator(
 
 
 def _result(
-    con: ConstrainedDynamics, method: str, integrator: Integrator, grid: Grid, motion: PartialMotion
+    con: ConstrainedDynamics, method: str, integrator: Integrator, grid: Grid, motion: PartialMotion, p: Array
 ) -> Simulation:
     dyn, body, driven = con.dynamics, integrator.plant, integrator.control
-    nq, count, p = body.nq, motion.reached + 1, integrator.p
+    nq, count = body.nq, motion.reached + 1
     u = np.array([driven.at(k, float(grid.t[k]), motion.x[k]) for k in range(count)])
     rows = np.flatnonzero(grid.is_output[:count])
     t, x, u, before = grid.t[rows], motion.x[rows], u[rows], driven.before(u)[rows]
-    given = columns(p, len(rows))
+    given = columns(integrator.p, len(rows))
     rates = body.flow(x.T, u.T, *given)[0].full().T
     left = rates if np.array_equal(u, before) else body.flow(x.T, before.T, *given)[0].full().T
     q, v = x[:, :nq], x[:, nq:]
