@@ -79,7 +79,8 @@ def simulate(
     """The motion from x0 at ``t[0]``, integrated by SUNDIALS, CasADi or SciPy, with its energies and their balance.
 
     The work of u and wrenches and the energy dissipated by dampers are integrated too, so that the balance of energies
-    checks the motion. q stays on its manifold: the dynamics see unit quaternions, and outputs are projected.
+    checks the motion. q stays on its manifold: the dynamics see unit quaternions, and outputs are projected. The
+    integrator is built once for a robot: in a loop, the next calls cost their integration alone.
 
     Args:
         dyn: rigid or flexible, or a :class:`~gdalembert.ConstrainedDynamics`: its contacts without an anchor are held
@@ -105,8 +106,9 @@ def simulate(
             with Newton's method. ``"idas"``: IDAS. ``"rk4"``, ``"collocation"`` (Gauss–Legendre, order 6): steps of
             fixed length. ``"dop853"``: the explicit Runge–Kutta method of Dormand and Prince, order 8, for the same
             motions as Adams' methods, with fewer evaluations, but in Python: for ``compiled`` ones. ``"auto"``: radau
-            where the integrator calls Python, a force depends on velocity or constraints are stabilised at more than
-            1000/s (bdf if SciPy is not installed), otherwise adams; dop853 where that is ``compiled``, with SciPy.
+            where the integrator calls Python, a force depends on velocity, constraints are stabilised at more than
+            1000/s, or the equations of motion have over 3000 instructions and vibrations 30 times apart (bdf if SciPy
+            is not installed), otherwise adams; dop853 where that is ``compiled``, with SciPy.
         reltol, abstol: tolerances of the adaptive methods, 1e-8 and 1e-10 by default; 1e-7 and 1e-9 for radau, whose
             estimate of the error is cautious. Radau and dop853 divide the ``abstol`` of v by the length of the step in
             seconds: an error of v moves q by so much in a step. A hundredth of that where constraints hold the robot.
