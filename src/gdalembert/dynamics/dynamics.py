@@ -313,7 +313,7 @@ class Dynamics(EquationsOfMotion, ABC):
         forces = self._with_values(self.parameters.vector()).forces
         return frozen(sum((force.damping_matrix(self.nominal) for force in forces), zero).full())
 
-    @property
+    @cached_property
     def forces_depend_on_velocity(self) -> bool:
         """Whether a force element has a torque that depends on v."""
         q, v = symbols(q=self.tree.nq, v=self.tree.nv).values()
@@ -388,10 +388,13 @@ class Dynamics(EquationsOfMotion, ABC):
 
     def force_stiffness(self, q: Array, p: Values = None) -> Array:
         """∂force/∂q at rest (nv × nv) [N m/rad, N/m]: the stiffness of the force elements; gravity is not in it."""
+        return frozen(self._force_stiffness(q, *self._values_of("force_stiffness", p, dynamics=False)).full())
+
+    @cached_property
+    def _force_stiffness(self) -> ca.Function:
         s = self.symbols("q")
         by_q, _ = self.force_derivatives_expression(s["q"], ca.DM.zeros(self.tree.nv))
-        graph = ca.Function("stiffness", list(s.values()), [by_q])
-        return frozen(graph(q, *self._values_of("force_stiffness", p, dynamics=False)).full())
+        return ca.Function("stiffness", list(s.values()), [by_q])
 
     def _values_of(self, where: str, p: Values, *, dynamics: bool = True) -> list[Array]:
         """p as the last input of a Function; for dynamics every joint has to move inertia with it."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -27,7 +27,7 @@ from gdalembert.dynamics.constrained.checks import NEARLY_DEPENDENT, rank
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics, check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
-from gdalembert.model.configuration import random_configuration, unit_and_scale, unit_blocks
+from gdalembert.model.configuration import lengths, projected, random_configuration, unit_and_scale, unit_blocks
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -245,6 +245,56 @@ def stage(rows: IndependentRows, shapes: Matrix | None = None) -> ca.Function:
     return differentiable(function("stage", s, {"unit": unit, "residual": residual}))
 
 
+class HeldStep:
+    """A step of the classical Runge–Kutta method from the equations of a stage, which are solved in numbers.
+
+    They are affine in accelerations and forces but for friction that grows with the load, where Newton's method takes
+    a few steps. The result is that of :func:`rk4`, without its graph.
+    """
+
+    def __init__(self, con: ConstrainedDynamics, equations: ca.Function) -> None:
+        self._tree, (free, follows) = con.tree, free_rates(con.tree)
+        self._follows, self._free = follows.full(), np.eye(con.tree.nq)[:, free]
+        inputs = equations.sx_in()
+        residual, k = ca.SX(equations(*inputs)[1]), inputs[2]
+        self._is_affine = not any(ca.which_depends(residual, k, 2, True))
+        jacobian = ca.densify(ca.jacobian(residual, k))
+        self._equations = ca.Function("equations", inputs, [ca.densify(residual), jacobian])
+        self._at_columns: dict[int, ca.Function] = {}
+
+    def __call__(self, x: Any, u: Any, h: Array, *p: Array) -> list[ca.DM]:
+        """x after a step from columns x under columns u, h (1 × n) long; NaN where it has no accelerations."""
+        states, method = ca.DM(x).full(), rk4_method()
+        rates: list[Array] = []
+        for row in method.a:
+            moved = sum((w * f for w, f in zip(row, rates, strict=False) if w), np.zeros_like(states))
+            rates.append(self._rates(states + h * moved, ca.DM(u), *p))
+        reached = states + h * sum((w * f for w, f in zip(method.b, rates, strict=True)), np.zeros_like(states))
+        nq = self._tree.nq
+        return [ca.DM(np.vstack([projected(reached[:nq].T, unit_blocks(self._tree)).T, reached[nq:]]))]
+
+    def _rates(self, x: Array, u: ca.DM, *p: Array) -> Array:
+        """The rates of [q; v] (columns)."""
+        (nq, nv), n, blocks = (self._tree.nq, self._tree.nv), x.shape[1], unit_blocks(self._tree)
+        unit, scale = projected(x[:nq].T, blocks).T, np.ones((nq, n))
+        for (_, start, stop), length in zip(blocks, lengths(x[:nq].T, blocks).T, strict=True):
+            scale[start:stop] = length
+        k = np.zeros((self._equations.size1_in(2), n))
+        evaluate = self._at_columns.setdefault(n, self._equations.map(n))
+        for _ in range(_NEWTON):
+            left, slope = (each.full() for each in evaluate(unit, x[nq:], k, u, *p))
+            slopes = slope.reshape(len(k), n, len(k)).transpose(1, 0, 2)
+            try:
+                change = np.linalg.solve(slopes, -left.T[..., None])[..., 0].T
+            except np.linalg.LinAlgError:  # M is singular, or the constraints are redundant
+                return np.full_like(x, np.nan)
+            k += change
+            if self._is_affine or not np.abs(change).max() > _SOLVED * np.abs(k).max():
+                break
+        w = k[nv : nv + self._free.shape[1]]
+        return np.vstack([scale * (self._follows @ x[nq:] + self._free @ w), k[:nv]])
+
+
 def interpolated(
     tree: Tree, method: RungeKutta, x: Matrix, k: Matrix, h: Matrix, without: int = 0
 ) -> tuple[Matrix, Matrix, Matrix]:
@@ -303,6 +353,8 @@ def control_at(u: ca.SX, fraction: float) -> Matrix:
     return u if u.shape[1] == 1 else (1 - fraction) * u[:, 0] + fraction * u[:, 1]
 
 
+_NEWTON, _SOLVED = 20, 1e-12
+"""Newton's steps for the accelerations of a robot whose friction grows with the load, and when they are solved."""
 _TRIES = 3
 """Configurations at which the rows of constraints are compared."""
 

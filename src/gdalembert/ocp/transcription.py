@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -159,9 +159,13 @@ class System:
         return _along(self.shapes, self.con.tree.nv)[:, : -self.stiff] @ rates
 
     @cached_property
-    def finer(self) -> ca.Function:
-        """A step by forward dynamics, which shows the error of other steps."""
-        return steps.rk4(self.robot)
+    def finer(self) -> Callable[..., Any]:
+        """A step of the classical Runge–Kutta method (x, u, h) → (x_next, …), which shows the error of other steps.
+
+        What constraints hold takes it from the equations of a stage, since the graph of its forward dynamics takes
+        longer to build than a problem to solve.
+        """
+        return steps.HeldStep(self.con, self.stage) if self.con.nc else steps.rk4(self.robot)
 
     @cached_property
     def stage(self) -> ca.Function:

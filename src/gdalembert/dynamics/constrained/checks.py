@@ -178,6 +178,8 @@ def _redundancies(
 ) -> Iterator[tuple[str, str, str]]:
     """The constraints that add less than all of their rows at all samples, what is redundant, and what to do."""
     rows = _rows(constraints)
+    if not constraints.pairs or not _redundant(samples, rows, tolerance):
+        return
     for k, pair in enumerate(constraints.pairs):
         redundant = _redundant(samples, rows[: k + 1], tolerance)
         if redundant:

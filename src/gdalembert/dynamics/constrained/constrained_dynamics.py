@@ -31,7 +31,7 @@ so that what is far away feels a column by y_c and t alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial, reduce
 from itertools import combinations
@@ -43,6 +43,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.dynamics.constrained import anchors
 from gdalembert.dynamics.constrained.checks import (
     check_consistent,
     check_independent,
@@ -51,19 +52,18 @@ from gdalembert.dynamics.constrained.checks import (
     with_own,
 )
 from gdalembert.dynamics.constrained.closure import Closure
-from gdalembert.dynamics.constraints.constraint import Constraint, Contact
+from gdalembert.dynamics.constraints.constraint import Constraint
 from gdalembert.dynamics.constraints.constraint_set import ConstraintJacobian, ConstraintSet
 from gdalembert.dynamics.constraints.relative_motion import FramePair, RelativeMotion
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.equations_of_motion import FreeBases
-from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.arguments import number
-from gdalembert.spatial.arrays import frozen
+from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import first_of
 from gdalembert.spatial.factorization import Factorization, dense_inverse
 from gdalembert.spatial.functions import derivative_along, function, smaller, symbols
@@ -195,16 +195,42 @@ class ConstrainedDynamics(Closure):
         if self.tree.has_displacements and p is not None:
             return self._with(constraints=self.at(p).anchored(q).constraints)
         given = checked_configuration("anchored: q", q, tree)
-        if all(constraint.is_anchored for constraint in self.constraints):
+        if self.is_anchored:
             return self
+        return self._with(constraints=anchors.held_where_they_are(tree, self._held, given))
 
-        def held(constraint: Constraint, pair: FramePair) -> Constraint:
-            if constraint.is_anchored or not isinstance(constraint, Contact):
-                return constraint
-            return constraint.held_at(*placement(tree, tree.frames[pair.first], ca.DM(given)))
+    @property
+    def is_anchored(self) -> bool:
+        """Whether it is known where each contact is held."""
+        return all(constraint.is_anchored for constraint in self.constraints)
 
-        pairs = zip(self.constraints, self._set.pairs, strict=True)
-        return self._with(constraints=tuple(held(constraint, pair) for constraint, pair in pairs))
+    @property
+    def _held(self) -> Iterator[tuple[Constraint, FramePair]]:
+        return zip(self.constraints, self._set.pairs, strict=True)
+
+    def with_anchors(self, q: Array, p: Array) -> tuple[Self, Array]:
+        """A copy with the missing anchors as parameters behind p, built once, and the values of all at q (nq)."""
+        if self.is_anchored:
+            return self, p
+        return self._with_anchors, np.concatenate([p, self.missing_anchors(q, p)])
+
+    def missing_anchors(self, q: Array, p: Array) -> Array:
+        found = self._places(q, *([p] if len(p) else [])).full().ravel()
+        anchors.check_places(self.constraints, found)
+        return np.asarray(found)
+
+    @cached_property
+    def _places(self) -> ca.Function:
+        return anchors.places(self._robot, self._held)
+
+    @cached_property
+    def _with_anchors(self) -> Self:
+        made = self._with()
+        made.constraints, symbols = anchors.held_at_symbols(self.constraints)
+        robot, pairs = _with_frames(self.dynamics, made.constraints)
+        made._robot = made.dynamics = anchors.with_parameters(robot, symbols)
+        made.tree, made.parameters, made._set = robot.tree, made._robot.parameters, replace(self._set, pairs=pairs)
+        return made
 
     def damped(self, rate: float) -> Self:
         """A copy in which velocities that violate a constraint decay at this rate at least [1/s]: more ``damping``.
