@@ -10,13 +10,14 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gdalembert.compilation.machine_code import aligned, opened, source_of
-from gdalembert.errors import ArgumentError
-from gdalembert.spatial.arguments import integer, number, vector
+from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.spatial.arguments import flag, integer, number, vector
 from gdalembert.spatial.arrays import Array
 
 _STATUS = ("solved", "iterations", "not finite")
@@ -28,8 +29,9 @@ class StageQPSolution:
 
     Attributes:
         u: of each interval (N × nu). ``x``: of each instant (N + 1 × nx).
-        status: ``"solved"``; ``"iterations"``: their cap was reached, as where hard limits have no solution; ``"not
-            finite"``: numbers overflowed, or are no numbers, and u and x are the last that were.
+        status: ``"solved"``; ``"iterations"``: their cap was reached, or forces grew beyond 1e100, as where hard limits
+            have no solution; ``"not finite"``: numbers overflowed, or are no numbers, those of limits too, and u and x
+            are the last that were.
         iterations: of the interior point.
         gap: the mean product of a force and the slack of its limit; 0 at the optimum.
         infeasibility: the part of the first violations of limits and dynamics that is left.
@@ -53,9 +55,9 @@ class StageQP:
         min  Σ_k  z_kᵀ H_k z_k / 2 + g_kᵀ z_k + penalties,     z_k = (u_k, x_k),  k = 0 … N
              x_{k+1} = A_k z_k + b_k,     lower_k ≤ z_k ≤ upper_k,     rows_lower_k ≤ G_k z_k ≤ rows_upper_k
 
-    Its arrays are filled in place before it is called. At first, the dynamics and costs are zero and there are no
-    limits. Limits of u are hard, those of x and of rows soft, where ``soften`` says so. H_k must be such that the cost
-    is convex in u.
+    Its arrays are filled in place before it is called, as ``qp.upper[:] = 1``, and cannot be replaced. At first, the
+    dynamics and costs are zero and there are no limits. Limits of u are hard, those of x and of rows soft, where
+    ``soften`` says so. H_k must be such that the cost is convex in u.
 
     Args:
         nx, nu: numbers of states and inputs. ``intervals``: N.
@@ -72,7 +74,7 @@ class StageQP:
         program, workspace: these as C takes them, and the memory of all stages. ``vector``: of so many numbers.
 
     Raises:
-        ArgumentTypeError, ArgumentError: if a size cannot be used.
+        ArgumentTypeError, ArgumentError: if a size cannot be used; or by an assignment, if an array would be replaced.
         CompilationError: if there is no C compiler, or it fails.
     """
 
@@ -98,6 +100,15 @@ class StageQP:
         self.lower, self.upper = (self.memory[key][:, :nz] for key in ("lower", "upper"))
         self.rows_lower, self.rows_upper = (self.memory[key][:, wide : wide + count] for key in ("lower", "upper"))
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        present = self.__dict__.get(name, value)
+        if isinstance(present, np.ndarray) and present is not value:  # which ``qp.upper *= 2`` assigns again
+            raise ArgumentError(f"StageQP: {name} is read where it is, and cannot be replaced; write {name}[:] = …")
+        super().__setattr__(name, value)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise UnsupportedError("StageQP: it reads its arrays where they are, and cannot be copied; make another one")
+
     def soften(self, linear: float, quadratic: float, *, x: bool = True, rows: bool = True) -> None:
         """Let limits be exceeded, by s at the cost linear · s + quadratic · s² / 2, at least one of them positive.
 
@@ -108,6 +119,8 @@ class StageQP:
         Raises:
             ArgumentTypeError, ArgumentError: if they are no numbers of at least 0, or both are 0.
         """
+        for name, value in (("x", x), ("rows", rows)):
+            flag(f"soften: {name}", value)
         weights = [
             number(f"soften: {name}", w, inclusive=True) for name, w in (("linear", linear), ("quadratic", quadratic))
         ]

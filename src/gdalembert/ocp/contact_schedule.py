@@ -12,7 +12,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.ocp.joined import PhasesSolution, RealTimePhasesSolution
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import own_values
-from gdalembert.ocp.real_time import RealTimeSteps, finite
+from gdalembert.ocp.real_time import RealTimeSteps, Schedule, finite
 from gdalembert.ocp.real_time_stages import RealTimeProblem
 
 
@@ -101,8 +101,7 @@ class ContactScheduleSolver(RealTimeSteps[PhasesSolution]):
         Raises:
             ArgumentTypeError, ArgumentError, UnknownNameError: as a call; or if there is no plan yet.
         """
-        self._take(schedule, "prepare")
-        self._prepare(shift, p, values)
+        self._prepare(shift, p, values, self._checked(schedule, "prepare"))
 
     def __call__(
         self,
@@ -130,17 +129,15 @@ class ContactScheduleSolver(RealTimeSteps[PhasesSolution]):
         Warns:
             SolutionWarning: as of :meth:`RealTimeSolver.__call__`.
         """
-        if self._take(schedule, "solver"):
-            self._prepared = False
-        return self._call(shift, guess, p, values)
+        return self._call(shift, guess, p, values, self._checked(schedule, "solver"))
 
-    def _take(self, schedule: Sequence[str] | None, where: str) -> bool:
-        """Take a schedule; whether it is another one."""
-        steps, n = self._steps, len(self._q) - 1
+    def _checked(self, schedule: Sequence[str] | None, where: str) -> Schedule | None:
+        """A schedule by numbers; ``None`` for the last one."""
+        n = len(self._q) - 1
         if schedule is None:
             if self.last is None:
                 raise ArgumentError(f"{where}: no schedule; give schedule=…, the name of a problem for each interval")
-            return False
+            return None
         if isinstance(schedule, str) or not isinstance(schedule, Sequence):
             raise ArgumentTypeError(f"{where}: schedule: got {schedule!r}; give a list of {n} names")
         if len(schedule) != n:
@@ -148,12 +145,8 @@ class ContactScheduleSolver(RealTimeSteps[PhasesSolution]):
         if other := next((name for name in schedule if name not in self._names), None):
             raise UnknownNameError("problem of the schedule", other, self._names)
         found = np.array([self._names.index(name) for name in schedule] + [self._names.index(schedule[-1])])
-        changed = not np.array_equal(found, steps.set)
-        steps.set[:] = found
-        steps.lands[:] = [
-            after if self._takes_hold[before][after] else -1 for before, after in pairwise(found.tolist())
-        ]
-        return changed
+        lands = [after if self._takes_hold[before][after] else -1 for before, after in pairwise(found.tolist())]
+        return found, np.array(lands)
 
     def _schedule_in_c(self, stem: str) -> str:
         n, count = len(self._q) - 1, range(len(self._names))

@@ -63,6 +63,13 @@ def integer(what: str, value: Any, least: int, most: int = MOST) -> int:
     return int(value)
 
 
+def flag(what: str, value: Any) -> bool:
+    """True or False, and nothing that Python takes for one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentTypeError(f"{what} is {shown(value)}; give True or False")
+    return bool(value)
+
+
 def choice(what: str, value: Any, known: Sequence[str]) -> str:
     """One of several words."""
     if not isinstance(value, str) or value not in known:

@@ -15,7 +15,7 @@ import io
 import signal
 import sys
 import threading
-from _thread import interrupt_main
+from _thread import allocate_lock, interrupt_main, start_new_thread
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -79,7 +79,7 @@ class Interrupts:
         self._caller, self._called = caller, called
         self._left = _REPETITIONS
         self._ended = False
-        self._bell: threading.Timer | None = None
+        self._bell: _Bell | None = None
         self._replaced: list[tuple[int, Handler]] = []
         self._silence = contextlib.ExitStack()
 
@@ -103,8 +103,7 @@ class Interrupts:
     ) -> None:
         self._ended, self.stops = True, False
         if self._bell is not None:
-            self._bell.cancel()
-            self._bell.join()
+            self._bell.silence()
         self._restore()
         if self.error is not None and error is not self.error and (self.is_raised or error is not None):
             raise self.error from None
@@ -144,8 +143,8 @@ class Interrupts:
         if self._ended or self.error is None or (frame is not None and frame.f_code is _EXIT):
             return
         if self.is_raised:
-            self._bell = threading.Timer(_AGAIN, interrupt_main, (number,))
-            self._bell.start()
+            if self._bell is None or not self._bell.is_waiting:
+                self._bell = _Bell(number)
             raise self.error
         if not self.stops or not self._left:
             return
@@ -158,6 +157,34 @@ class Interrupts:
             if raises:
                 raise error
             return
+
+
+class _Bell:
+    """Runs the handler of a signal again after a while, unless it is silenced before.
+
+    A ``threading.Timer`` is removed from a WeakSet when it ends, and what a handler raises meanwhile is lost there.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._silenced, self._ended = allocate_lock(), allocate_lock()
+        self._silenced.acquire()
+        self._ended.acquire()
+        start_new_thread(self._wait, (number,))
+
+    def _wait(self, number: int) -> None:
+        if not self._silenced.acquire(timeout=_AGAIN):
+            interrupt_main(number)
+        self._ended.release()
+
+    @property
+    def is_waiting(self) -> bool:
+        return self._ended.locked()
+
+    def silence(self) -> None:
+        """Once this returns, it does not ring any more."""
+        self._silenced.release()
+        with self._ended:
+            pass
 
 
 _EXIT = Interrupts.__exit__.__code__

@@ -148,7 +148,7 @@ class Parameters:
         Raises:
             ArgumentError: if there are any.
         """
-        if p is not None and np.size(list(p) if isinstance(p, Mapping) else p):
+        if p is not None and (len(p) if isinstance(p, Mapping | list | tuple) else np.size(p)):
             raise ArgumentError(
                 f"{where}: p is given, but {self.tree.name} has no parameters; drop p, or make the robot with "
                 "parameters={kind: True}"
