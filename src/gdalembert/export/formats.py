@@ -23,11 +23,12 @@ from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.dynamics.lagrange_euler import LagrangeEuler
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
-from gdalembert.export.notes import angles, called, identifier, notes, parameters, values, wrenches
+from gdalembert.export.notes import angles, called, notes, parameters, values, wrenches
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import listed
+from gdalembert.spatial.source_text import identifier
 from gdalembert.symbolic import SymbolicTree, abbreviations, closed_forms, readable, symbolic_tree
 from gdalembert.symbolic.closed_forms import CLOSED, MAX_TERMS, Formulas
 

@@ -14,7 +14,8 @@ from typing import TypeAlias
 import sympy
 
 from gdalembert.export.formats import ClosedForms, Files, closed_format
-from gdalembert.export.notes import UNITS, coordinates, origin, plain, symbols
+from gdalembert.export.notes import UNITS, coordinates, origin, symbols
+from gdalembert.spatial.source_text import comment_text
 
 Piece: TypeAlias = tuple[str, int]
 """A summand with its sign, and the number of parentheses around it; a line may be broken before it."""
@@ -184,7 +185,7 @@ def latex_files(forms: ClosedForms, *, body_only: bool = False) -> Files:
     printer = Printer(frozenset(forms.shorthand))
     tree = forms.tree
     about = " ".join(origin(forms.dynamics))
-    parts = [rf"\section*{{{_text(plain(tree.name))}}}", _text(f"{about[0].upper()}{about[1:]}")]
+    parts = [rf"\section*{{{_text(comment_text(tree.name))}}}", _text(f"{about[0].upper()}{about[1:]}")]
     lines = [f"{_text(joint)}: {_formulas(what)}" for joint, what in coordinates(tree)]
     lines += map(_formulas, forms.remarks)
     parts += [UNITS + " \\\\\n" + " \\\\\n".join(lines)]
