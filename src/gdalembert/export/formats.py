@@ -27,7 +27,7 @@ from gdalembert.export.notes import angles, called, notes, parameters, values, w
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.arguments import listed
+from gdalembert.spatial.arguments import file_path, listed
 from gdalembert.spatial.source_text import identifier
 from gdalembert.symbolic import SymbolicTree, abbreviations, closed_forms, readable, symbolic_tree
 from gdalembert.symbolic.closed_forms import CLOSED, MAX_TERMS, Formulas
@@ -349,11 +349,10 @@ def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bo
         ArgumentTypeError: if the output is not a path.
         ArgumentError: if a file exists already, or cannot be written.
     """
-    if not isinstance(output, str | os.PathLike):
-        raise ArgumentTypeError(f"output={output!r}: is not a path; give a file or a folder")
-    if not os.fspath(output):
-        raise ArgumentError("output (--output) is empty; give a file or a folder, '.' for the one you are in")
-    path, as_folder = Path(output), os.fspath(output).endswith(("/", os.sep))
+    if not isinstance(files, Mapping) or not files:
+        raise ArgumentTypeError(f"write: files: got {shown(files)}; give {{name: text}}, as derive does")
+    path = file_path("output (--output)", output, "a file or a folder, '.' for the one you are in")
+    as_folder = os.fspath(output).endswith(("/", os.sep))
     try:
         if len(files) > 1 and path.suffix in {Path(name).suffix for name in files} - {""} and not path.is_dir():
             raise ArgumentError(f"{path}: is a file name, and there are {len(files)} files; give a folder")

@@ -13,7 +13,7 @@ from typing import Any, Generic
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.nlp import backends
 from gdalembert.nlp.dependence import SLOW, active, dependent
 from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Found, InvalidStartError, SolutionWarning, Solvable
@@ -197,9 +197,7 @@ class Solver(Generic[Found]):
         Raises:
             ArgumentTypeError, ArgumentError: if the name is not that of a C file in an existing folder.
         """
-        if not isinstance(path, str | Path):
-            raise ArgumentTypeError(f"generate: got {path!r}; give the name of a file, as 'solver.c'")
-        file = Path(path)
+        file = arguments.file_path("generate", path, "the name of a file, as 'solver.c'")
         if file.suffix != ".c" or not file.stem.isidentifier() or not file.parent.is_dir():
             raise ArgumentError(f"generate: got {str(path)!r}; give a file name.c in a folder that exists")
         try:

@@ -14,6 +14,7 @@ from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import own_values
 from gdalembert.ocp.real_time import RealTimeSteps, Schedule, finite
 from gdalembert.ocp.real_time_stages import RealTimeProblem
+from gdalembert.spatial.source_text import comment_text
 
 
 class ContactSchedule:
@@ -151,7 +152,7 @@ class ContactScheduleSolver(RealTimeSteps[PhasesSolution]):
     def _schedule_in_c(self, stem: str) -> str:
         n, count = len(self._q) - 1, range(len(self._names))
         impacts = [f"from {one} to {other}" for one in count for other in count if self._takes_hold[one][other]]
-        problems = "".join(f"\n      {k}  {name}" for k, name in enumerate(self._names))
+        problems = "".join(f"\n      {k}  {comment_text(name)}" for k, name in enumerate(self._names))
         return f"""The schedule is that of the horizon behind the shift, and it is not shifted here.
    int64_t {stem}_set[{n + 1}] has the number of the problem of each interval, and as its last entry that of the last
    interval once more:{problems}

@@ -13,14 +13,13 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from gdalembert.compilation.compiled_function import compile as compiled_function
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
 from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blocks
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.program import SolutionWarning
@@ -36,9 +35,10 @@ from gdalembert.ocp.solution import (
     Solution,
 )
 from gdalembert.ocp.transcription import Stages as StageValues
-from gdalembert.spatial.arguments import UNIT_ERROR, integer, number
+from gdalembert.spatial.arguments import UNIT_ERROR, file_path, integer, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import Interrupts
+from gdalembert.spatial.source_text import comment_text
 
 STATUS = "Real_Time_Iteration"
 _FAILED = "Invalid_Number_Detected"
@@ -117,8 +117,10 @@ class RealTimeSteps(ABC, Generic[Planned]):
     """
 
     def __init__(self, problems: Sequence[RealTimeProblem], options: Mapping[str, Any], reached: Sequence[int]) -> None:
+        if not isinstance(options, Mapping):
+            raise ArgumentTypeError(f"rti: options: got {shown(options)}; give {{name: value}}")
         if other := next((name for name in options if name not in _OPTIONS), None):
-            raise ArgumentError(f"rti: got the option {other!r}; give any of {', '.join(_OPTIONS)}")
+            raise ArgumentError(f"rti: got the option {shown(other)}; give any of {', '.join(_OPTIONS)}")
         chosen = _OPTIONS | dict(options)
         self._iterations = integer("rti: iterations", chosen["iterations"], 1, 1000)
         given = (0.0 if chosen[k] is None else number(f"rti: {k}", chosen[k]) for k in ("penalty", "first_gap"))
@@ -320,10 +322,11 @@ class RealTimeSteps(ABC, Generic[Planned]):
             path: of the file, whose stem is a C identifier.
 
         Raises:
-            ArgumentError: if there is no plan yet, the stem is no such name, or a parameter has that of an array.
+            ArgumentTypeError, ArgumentError: if there is no plan yet, the path is none, or its stem no such name, or a
+                parameter has the name of an array, or none of C.
             OSError: if it cannot be written; then a file that was there is as before.
         """
-        target = Path(path)
+        target = file_path("generate", path, "the name of a file, as 'tick.c'")
         if self.last is None:
             raise ArgumentError("generate: there is no plan yet; call the solver first")
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", target.stem) or target.suffix != ".c":
@@ -336,8 +339,10 @@ class RealTimeSteps(ABC, Generic[Planned]):
             raise ArgumentError(
                 f"generate: the parameter {name!r} would be {stem}_{name}, an array of its own; rename it"
             )
+        if name := next((each for each in inputs.values() if not each.isascii()), None):
+            raise ArgumentError(f"generate: the parameter {name!r} is no name in C; give it letters from a to z")
         exported = dict(zip(fixed, fixed, strict=True)) | inputs
-        about = f"Real-time iterations of {self._tree.name}"
+        about = f"Real-time iterations of {comment_text(self._tree.name)}"
         text = step_code(steps, stem, exported, about, schedule, self._iterations, _UNMET)
         beside = target.with_name(f".{target.name}.{os.getpid()}")
         try:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import casadi as ca
@@ -68,6 +70,20 @@ def flag(what: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ArgumentTypeError(f"{what} is {shown(value)}; give True or False")
     return bool(value)
+
+
+def file_path(what: str, given: Any, wanted: str) -> Path:
+    """The path of a file or a folder, as systems can have it."""
+    if not isinstance(given, str | os.PathLike):
+        raise ArgumentTypeError(f"{what}: got {shown(given)}; give {wanted}")
+    text = os.fsdecode(given)
+    try:
+        usable = bool(text) and b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        usable = False
+    if not usable:
+        raise ArgumentError(f"{what}: got {shown(given)}, which no file can be called; give {wanted}")
+    return Path(text)
 
 
 def choice(what: str, value: Any, known: Sequence[str]) -> str:
