@@ -148,7 +148,7 @@ class ConstraintSet:
 
     def split(self, x: Matrix) -> list[Matrix]:
         """The rows of each pair."""
-        return list(ca.vertsplit(x, list(accumulate(self.rows, initial=0))))
+        return list(ca.vertsplit(x, list(accumulate(self.rows, initial=0)))) if self.pairs else []
 
     def motions(self, tree: Tree, q: Matrix) -> list[RelativeMotion]:
         """The relative motion of each pair, in axes of its own."""
