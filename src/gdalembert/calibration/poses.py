@@ -22,6 +22,7 @@ from gdalembert.model.configuration import random_configuration
 from gdalembert.model.limits import NO_LIMIT, Bounds
 from gdalembert.spatial.arguments import integer, vector
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.interrupts import interruptible
 
 _BEGIN = 1e-6
 """Information before the first pose, relative to that of one: any direction may come first."""
@@ -32,6 +33,7 @@ _ATTEMPTS = 50
 """Random configurations for each candidate that is accepted."""
 
 
+@interruptible
 def poses(
     kin: Kinematics,
     frame: str | int | Sequence[str | int],

@@ -27,6 +27,7 @@ from gdalembert.compilation.packed import OUTPUTS, Places, packed
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.spatial.arguments import MASKED, choice, flag, is_masked
 from gdalembert.spatial.functions import Evaluation
+from gdalembert.spatial.interrupts import interruptible
 
 Part = TypeVar("Part")
 _KINDS: dict[str, tuple[Any, str]] = {
@@ -59,6 +60,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # threads are not forked
 
 
+@interruptible
 def compile(
     function: ca.Function,
     *,

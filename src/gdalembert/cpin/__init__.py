@@ -26,7 +26,7 @@ from gdalembert.cpin.kinematics import *
 from gdalembert.cpin.model import *
 from gdalembert.dynamics.lie_groups import liegroups
 from gdalembert.errors import UnknownNameError, UnsupportedError
-from gdalembert.spatial import object_maps, objects
+from gdalembert.spatial import interrupts, object_maps, objects
 from gdalembert.spatial.arguments import refusing
 from gdalembert.spatial.matrices import StdVec
 from gdalembert.spatial.object_maps import *
@@ -36,7 +36,7 @@ __all__ = ["StdVec", "install", "liegroups"]
 __all__ += configurations.__all__ + constraints.__all__ + data.__all__ + dynamics.__all__ + kinematics.__all__
 __all__ += model.__all__ + object_maps.__all__ + objects.__all__
 for _name in (*configurations.__all__, *constraints.__all__, *dynamics.__all__, *kinematics.__all__):
-    if callable(_call := globals()[_name]) and _name[0].islower():
+    if callable(_call := interrupts.interruptible(globals()[_name])) and _name[0].islower():
         globals()[_name] = refusing(_call, model=(model.Model, "a cpin.Model"), data=(data.Data, "model.createData()"))
 
 

@@ -47,6 +47,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import choice, vector, warn
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import symbols
+from gdalembert.spatial.interrupts import interruptible
 
 _NOTICED = 1e-9
 """Relative change of tau or of accelerations from which on cleaning is more than rounding."""
@@ -73,6 +74,7 @@ REGISTRY: dict[str, type[Dynamics]] = {}
 """Every subclass of :class:`Dynamics` that gives itself a ``name``, by that name."""
 
 
+@interruptible
 class Dynamics(EquationsOfMotion, ABC):
     """Equations of motion of a model as ``casadi.Function`` objects, each built when it is first asked for.
 
@@ -145,6 +147,7 @@ class Dynamics(EquationsOfMotion, ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        interruptible(cls)
         if "name" in cls.__dict__:
             taken = REGISTRY.get(cls.name)
             if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):

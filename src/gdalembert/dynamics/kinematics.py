@@ -34,6 +34,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import checked_transform, listed
 from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.functions import TupleFunction, function, symbols
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.lie.maps import motion_log
 from gdalembert.spatial.objects import SE3
 
@@ -41,6 +42,7 @@ _KINDS = (Placement.kind, Inertia.kind, Payload.kind)
 """The kinds of parameters that kinematics depends on."""
 
 
+@interruptible
 class Kinematics:
     """Kinematics of a model as ``casadi.Function`` objects, each built when it is first asked for.
 

@@ -36,6 +36,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import checked_transform, choice, number, numbers, vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
 GivenIn: TypeAlias = pin.ReferenceFrame | tuple[pin.ReferenceFrame, Literal["3D", "6D"]]
@@ -230,6 +231,7 @@ def _reference_and_rows(frame: str | int, given: Any) -> tuple[pin.ReferenceFram
     return reference, rows
 
 
+@interruptible
 def joint_torques(
     model: pin.Model | Tree,
     frame: str | int | Sequence[str | int] | WrenchesByFrame,
@@ -312,6 +314,7 @@ def _wrenches_at(tree: Tree, frames: Any, reference: Any) -> ExternalWrenches:
     return ExternalWrenches.of(tree, dict.fromkeys(found, reference))
 
 
+@interruptible
 def payload_torques(
     model: pin.Model | Tree,
     frame: str | int,
@@ -355,6 +358,7 @@ def payload_torques(
     return function("payload_torques", s, {"tau": tau})
 
 
+@interruptible
 def transform_wrench(wrench: Any, T: Any) -> Any:
     """A wrench seen from the frame placed at T = [n o a p]: its axes, and moment about its origin (4.6).
 
@@ -384,6 +388,7 @@ def transform_wrench(wrench: Any, T: Any) -> Any:
     return _result(ca.vertcat(seen.force, seen.moment))
 
 
+@interruptible
 def transform_twist(twist: Any, T: Any) -> Any:
     """A twist, or small displacement, seen from the frame placed at T = [n o a p] (4.6).
 

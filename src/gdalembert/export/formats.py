@@ -28,6 +28,7 @@ from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import file_path, listed
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.source_text import identifier
 from gdalembert.symbolic import SymbolicTree, abbreviations, closed_forms, readable, symbolic_tree
 from gdalembert.symbolic.closed_forms import CLOSED, MAX_TERMS, Formulas
@@ -182,6 +183,7 @@ class ClosedForms:
         return self.matrices[name].xreplace({meaning: short for short, meaning in self.shorthand.items()})
 
 
+@interruptible
 def derive(
     robot: str | pin.Model | Tree | Dynamics,
     to: str,

@@ -14,9 +14,11 @@ from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import own_values
 from gdalembert.ocp.real_time import RealTimeSteps, Schedule, finite
 from gdalembert.ocp.real_time_stages import RealTimeProblem
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.source_text import comment_text
 
 
+@interruptible
 class ContactSchedule:
     """Problems of one robot with different contacts and costs, one of which holds over each interval.
 

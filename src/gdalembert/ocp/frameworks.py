@@ -17,6 +17,7 @@ from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.limits import Bounds
 from gdalembert.ocp.constraints import checked_bounds
 from gdalembert.spatial.arguments import required
+from gdalembert.spatial.interrupts import interruptible
 
 
 class Symbols(NamedTuple):
@@ -28,6 +29,7 @@ class Symbols(NamedTuple):
     u: ca.MX
 
 
+@interruptible
 def add_to_rockit(
     ocp: Any, dyn: Dynamics, bounds: Bounds | None = None, *, implicit: bool = True, p: Values | ca.MX = None
 ) -> Symbols:
@@ -123,6 +125,7 @@ class AcadosExpressions:
         return made
 
 
+@interruptible
 def acados_expressions(dyn: Dynamics) -> AcadosExpressions:
     """The dynamics of a robot for acados, explicit and implicit.
 

@@ -16,6 +16,7 @@ from gdalembert.ocp.transcription import Robot, System
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.interrupts import interruptible
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,7 @@ class Guess:
         return projected(q, self.blocks), pace * v, pace**2 * a, u
 
 
+@interruptible
 def rest_to_rest(
     dyn: Robot,
     q_start: npt.ArrayLike,

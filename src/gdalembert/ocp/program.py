@@ -116,6 +116,7 @@ class Part:
         )
 
 
+@interruptible
 class OptimalControlProblem(ABC, Generic[Planned]):
     """What is solved as one program: a problem, or several that are joined."""
 
@@ -124,7 +125,10 @@ class OptimalControlProblem(ABC, Generic[Planned]):
     _unshiftable = ""
     """Why a solution cannot be shifted; empty if it can."""
 
-    @interruptible
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        interruptible(cls)
+
     def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solver[Planned]:
         """Build a solver once, which is called with the parameters of each solve: for receding horizons.
 
@@ -149,7 +153,6 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         given, stagewise = checked_options("solver", options), backend(solver).stagewise
         return Solver(Program(self, stagewise=stagewise), solver, given)
 
-    @interruptible
     def solve(
         self, solver: str = "ipopt", options: Mapping[str, Any] | None = None, *, p: Any = None, **values: npt.ArrayLike
     ) -> Planned:

@@ -199,8 +199,8 @@ class RealTimeSteps(ABC, Generic[Planned]):
     def _restoring(self) -> Callable[[], None]:
         """What sets the plan, the parameters and the schedule to those of now."""
         steps, problems = self._steps, self._problems
-        arrays = [*(steps.arrays[name] for name in "xuw"), *self._given.values(), *self._padded.values()]
-        arrays += [steps.set, steps.lands]
+        plan = (steps.arrays[name] for name in "xuw")
+        arrays: list[Any] = [*plan, *self._given.values(), *self._padded.values(), steps.set, steps.lands]
         copies = [array.copy() for array in arrays]
         parameters = [(dict(problem.parameters.values), problem.robot.last) for problem in problems]
         weight, known = steps.tick.weight, self._known

@@ -51,6 +51,7 @@ _SPREADS = (0.0, 0.1, 1.0)
 """[rad, m] How far beside q0 it begins: next to a linkage that is stretched out, where no step makes c smaller."""
 
 
+@interruptible
 class Closure(ABC):
     """States and accelerations that satisfy constraints; a part of :class:`~gdalembert.ConstrainedDynamics`.
 
@@ -117,7 +118,6 @@ class Closure(ABC):
     def anchored(self, q: npt.ArrayLike, p: Values = None) -> Self:
         """A copy with every contact that has no anchor held where its frame is at q."""
 
-    @interruptible
     def closed_configuration(self, q0: npt.ArrayLike, hold: Sequence[str] = (), *, tolerance: float = 1e-12) -> Array:
         """The configuration (nq) near q0 that satisfies the constraints.
 

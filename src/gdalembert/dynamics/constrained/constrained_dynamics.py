@@ -66,11 +66,13 @@ from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.factorization import Factorization, dense_inverse
 from gdalembert.spatial.functions import derivative_along, function, smaller, symbols
+from gdalembert.spatial.interrupts import interruptible
 
 Gain = float | Sequence[npt.ArrayLike]
 """One number for all constraints, or one for each of them: a number, or one for each of its rows."""
 
 
+@interruptible
 class ConstrainedDynamics(Closure):
     """Dynamics of a robot that contacts and loops hold, as ``casadi.Function`` objects.
 
