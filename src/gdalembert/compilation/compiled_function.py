@@ -241,14 +241,16 @@ class CompiledFunction:
             inputs = self._in_order(inputs, named)
         if not isinstance(axis, int | np.integer) or axis not in (0, -1):
             raise ArgumentError(f"{self._name}: axis is {shown(axis)}; give 0 for states (N, …), or -1 for (…, N)")
-        if threads == 1:  # the fast path, for few states in arrays as they should be
+        if isinstance(threads, int) and threads == 1:  # the fast path, for few states in arrays as they should be
             if out is not None:
                 if not (self._last if axis else self._first)(inputs, out if type(out) is tuple else (out,)):
                     return out
             elif (found := self._few(inputs, axis)) is not None:
                 return found
         if threads is not None and not (isinstance(threads, int) and threads > 0):
-            raise ArgumentError(f"{self._name}: threads is {threads!r}; give a positive integer, or None for all cores")
+            raise ArgumentError(
+                f"{self._name}: threads is {shown(threads)}; give a positive integer, or None for all cores"
+            )
         arrays = [self._checked(k, x, axis) for k, x in enumerate(self._in_order(inputs, {}))]
         shapes = self.inputs.values()
         counts = {name: len(x) for name, shape, x in zip(self.inputs, shapes, arrays, strict=True) if x.shape != shape}

@@ -204,12 +204,12 @@ class Dynamics(EquationsOfMotion, ABC):
         by_frame: dict[str | int, GivenIn] = dict((wrenches or {}).items())
         self.wrenches = MappingProxyType(by_frame)
         motors = options.get("motors")
-        self.motors = MappingProxyType(dict(motors or {}))
         rotors: tuple[elements.Force, ...] = ()
         if motors is not None:
             of_motors = Motors.of(tree, self.actuators, self.actuators.names(tree.velocity_names), motors)
             check_rows(tree, of_motors)
             rotors = (of_motors,)
+        self.motors = MappingProxyType(dict({} if motors is None else motors))
         added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *rotors, *forces)
         if self.nominal.springs:
             own_forces = (elements.Springs.at_joints(tree, self.nominal.springs), *own_forces)

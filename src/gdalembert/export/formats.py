@@ -27,7 +27,7 @@ from gdalembert.export.notes import angles, called, notes, parameters, values, w
 from gdalembert.model.load_urdf import load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.arguments import file_path, listed
+from gdalembert.spatial.arguments import file_path, flag, listed
 from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.source_text import identifier
 from gdalembert.symbolic import SymbolicTree, abbreviations, closed_forms, readable, symbolic_tree
@@ -228,6 +228,9 @@ def derive(
     if not isinstance(to, str) or to not in FORMATS:
         raise UnknownNameError("format", to, FORMATS)
     into = FORMATS[to]
+    flag("derive: body_only", body_only)
+    if symbolic is not None:
+        flag("derive: symbolic", symbolic)
     if body_only and not into.has_preamble:
         having = " and ".join(each.name for each in FORMATS.values() if each.has_preamble)
         raise ArgumentError(f"body_only (--body-only): only {having} has a preamble, and {to} has none; leave it out")
@@ -351,9 +354,11 @@ def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bo
         ArgumentTypeError: if the output is not a path.
         ArgumentError: if a file exists already, or cannot be written.
     """
-    if not isinstance(files, Mapping) or not files:
+    usable = isinstance(files, Mapping) and all(isinstance(x, str) for each in files.items() for x in each)
+    if not usable or not files:
         raise ArgumentTypeError(f"write: files: got {shown(files)}; give {{name: text}}, as derive does")
     path = file_path("output (--output)", output, "a file or a folder, '.' for the one you are in")
+    flag("write: force", force)
     as_folder = os.fspath(output).endswith(("/", os.sep))
     try:
         if len(files) > 1 and path.suffix in {Path(name).suffix for name in files} - {""} and not path.is_dir():

@@ -54,6 +54,9 @@ class Solver(Generic[Found]):
     def __repr__(self) -> str:
         return f"Solver({self._program.name}, {self._name!r}, {self._nlp.size} variables)"
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise UnsupportedError("Solver: it belongs to its problem, and cannot be copied; call problem.solver() again")
+
     def __call__(self, *, shift: int = 0, guess: Any = None, p: Any = None, **values: Any) -> Found:
         """Solve at these parameters.
 
@@ -73,7 +76,8 @@ class Solver(Generic[Found]):
             UnknownNameError, ArgumentTypeError, ArgumentError: if a value cannot be used, or is missing.
             OptimizationError: if the solver finds no solution and there is no last one, or it ended by an exception;
                 it has the last iterate.
-            KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler; the last solution stays.
+            KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler. Then, and where a value cannot be
+                used, the last solution and its parameters stay.
 
         Warns:
             SolutionWarning: if the last plan stands for a solution that was not found, or what is fixed at the ends
@@ -81,14 +85,20 @@ class Solver(Generic[Found]):
         """
         shift, program = self._program.checked_shift(shift), self._program
         with Interrupts(__name__) as interrupts:
+            restore = program.restoring()
+            begin = None if guess is not None or self._found is None else self._shifted(shift)
             try:
                 numbers = program.numbers("solver", p, values)
+                solution = self._solve(numbers, program.begin(guess) if begin is None else None, begin, interrupts)
             except InvalidStartError as error:
                 if self.last is None:
+                    restore()
                     raise
                 return self._previous("Invalid_Start", {}, str(error), shift)
-            begin = None if guess is not None or self._found is None else self._shifted(shift)
-            solution = self._solve(numbers, program.begin(guess) if begin is None else None, begin, interrupts)
+            except BaseException:
+                with interrupts.around_solver(evaluations_end_it=False):
+                    restore()
+                raise
             ended = self.last is None or solution.status in EXCEPTIONS
             if begin is None and (solution.solved or ended):
                 solution = self._explained(solution)
@@ -117,7 +127,10 @@ class Solver(Generic[Found]):
         known = [symbol for each in self._program.symbols for symbol in ca.symvar(each)]
         if not isinstance(expression, ca.MX):
             expected = "an expression of the problem, as problem.q"
-            expression = ca.MX(ca.DM(arguments.numbers("value", expression, expected=expected)))
+            constant = arguments.numbers("value", expression, expected=expected)
+            if constant.ndim > 2:
+                raise ArgumentError(f"value: got numbers of shape {constant.shape}; give {expected}")
+            expression = ca.MX(ca.DM(constant))
         if other := foreign(expression, known):
             raise ArgumentError(
                 f"value: the expression has the symbol {other[0].name()!r}, which was not in the problem that was "
@@ -158,6 +171,7 @@ class Solver(Generic[Found]):
             last solve. Inputs are not checked, and states are taken as they are: with unit lengths, and on contacts and
             loops.
         """
+        arguments.flag("solver: warm", warm)
         nlp, p = self._nlp, self._program.expression()
         begin = {"z0": nlp.size, "lam_x0": nlp.size, "lam_g0": len(nlp.equal)}
         inputs = dict(self._program.named) | {name: ca.MX.sym(name, size) for name, size in begin.items()}

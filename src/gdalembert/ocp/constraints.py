@@ -210,7 +210,7 @@ def friction_cones(
     if isinstance(contacts, str) or not isinstance(contacts, Sequence | None):
         raise ArgumentTypeError(f"friction: contacts={contacts!r}; give a list of frames")
     for name in contacts or ():
-        if name not in every:
+        if not isinstance(name, str) or name not in every:
             raise UnknownNameError("contact", name, tuple(str(frame) for frame in every))
     chosen = [every[frame] for frame in (every if contacts is None else dict.fromkeys(contacts))]
     soles = [isinstance(contact.holds, Frame6D) for contact, _ in chosen]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.ocp.joined import PhasesSolution, RealTimePhasesSolution
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import own_values
@@ -62,13 +62,13 @@ class ContactSchedule:
             ArgumentError, UnsupportedError: as :meth:`Problem.solver`; also of any other solver.
             CompilationError: if there is no C compiler.
         """
-        if solver != "rti":
+        if not isinstance(solver, str) or solver != "rti":
             raise UnsupportedError(
-                f"ContactSchedule: {solver!r} does not move a schedule; take 'rti', or gd.ocp.Phases, whose phases are "
-                "solved at once"
+                f"ContactSchedule: {shown(solver)} does not move a schedule; take 'rti', or gd.ocp.Phases, whose "
+                "phases are solved at once"
             )
         formulated = {name: problem._for_real_time() for name, problem in self.problems.items()}
-        return ContactScheduleSolver(formulated, options or {})
+        return ContactScheduleSolver(formulated, {} if options is None else options)
 
 
 def _common(one: Problem, other: Problem) -> dict[str, tuple[Any, Any]]:

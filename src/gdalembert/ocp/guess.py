@@ -37,7 +37,7 @@ class Guess:
     blocks: Blocks = ()
 
     def __post_init__(self) -> None:
-        n = len(numbers("Guess: t", self.t))
+        n = numbers("Guess: t", self.t).size
         for name in ("t", "q", "v", "a", "u"):
             rows = numbers(f"Guess: {name}", getattr(self, name))
             if rows.shape[:1] != (n,) or rows.ndim != (1 if name == "t" else 2):

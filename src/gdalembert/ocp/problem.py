@@ -28,7 +28,7 @@ from gdalembert.ocp.solution import FollowedPath, Solution
 from gdalembert.ocp.steps import CONTROLS, method_of
 from gdalembert.ocp.transcription import AUTO, Robot, TranscribedMotion, checked_duration, system_of
 from gdalembert.simulation.result import Simulation
-from gdalembert.spatial.arguments import choice, integer, warn
+from gdalembert.spatial.arguments import choice, flag, integer, warn
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import EvaluatedExpression, Expression
 
@@ -116,6 +116,7 @@ class Problem(OptimalControlProblem[Solution]):
         shortest = float(np.min(time)) / intervals
         self._system = system_of(dyn, quasi_static, self._robot.last, rule, shortest, design=bool(design))
         choice("control", control, CONTROLS)
+        flag("Problem: compiled", compiled)
         choice("bounds_at", bounds_at, PLACES)
         self.bounds = constraints.checked_bounds(dyn, bounds)
         self._system.check(method, rule)
@@ -321,9 +322,9 @@ class Problem(OptimalControlProblem[Solution]):
                 has what it cannot take, which the message names.
             CompilationError: if ``"rti"`` finds no C compiler.
         """
-        if solver != "rti":
+        if not isinstance(solver, str) or solver != "rti":
             return super().solver(solver, options)
-        return RealTimeSolver(self._for_real_time(), options or {})
+        return RealTimeSolver(self._for_real_time(), {} if options is None else options)
 
     def _for_real_time(self) -> RealTimeProblem:
         self._check_costs()

@@ -144,7 +144,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             UnsupportedError: if the solver needs constraints and costs of one interval each, as ``"fatrop"``, and one
                 connects two, or problems are joined; or if it takes no ``"max_wall_time"``.
         """
-        if solver == "rti":
+        if isinstance(solver, str) and solver == "rti":
             raise UnsupportedError(
                 f"rti: {self._kind}s: real-time iterations are of one problem, tick by tick; call "
                 "problem.solver('rti'), or take 'ipopt'"
@@ -280,6 +280,16 @@ class Program(Generic[Planned]):
             given = zip(self.parts, self._of._each_p(p), own, strict=True)
             return np.concatenate([part.inputs(where, each, named) for part, each, named in given])
 
+    def restoring(self) -> Callable[[], None]:
+        """What sets the parameters to those of now."""
+        parts = [part.inputs.restoring() for part in self.parts]
+
+        def restore() -> None:
+            for each in parts:
+                each()
+
+        return restore
+
     def current(self) -> Array:
         with self._of._connected():
             return np.concatenate([part.inputs.current() for part in self.parts])
@@ -297,9 +307,10 @@ class Program(Generic[Planned]):
         return self.nlp.merged([part.nlp.scaled(part.initial(each)) for part, each in guesses], self.current)
 
     def checked_shift(self, shift: int) -> int:
-        if shift and self._of._unshiftable:
-            raise ArgumentError(f"solver: shift: got {shift!r}; {self._of._unshiftable}; leave it out")
-        return integer("solver: shift", shift, 0, self.parts[0].motion.intervals)
+        by = integer("solver: shift", shift, 0, self.parts[0].motion.intervals)
+        if by and self._of._unshiftable:
+            raise ArgumentError(f"solver: shift: got {by}; {self._of._unshiftable}; leave it out")
+        return by
 
     def _split(self, z: Any, numbers: Any) -> Iterator[tuple[Part, Any, Any]]:
         """Each part with its scaled variables and its parameters."""

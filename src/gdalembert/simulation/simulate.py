@@ -22,7 +22,7 @@ from gdalembert.simulation import integration
 from gdalembert.simulation.control import Control, ControlFailure, Grid, Law, control, is_python
 from gdalembert.simulation.integration import ADAPTIVE, FIXED, INTEGRALS, Integrator, PartialMotion, Plant, plant
 from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
-from gdalembert.spatial.arguments import choice, number, numbers
+from gdalembert.spatial.arguments import choice, flag, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import Interrupts
 from gdalembert.spatial.interrupts import progress as show_progress
@@ -127,6 +127,8 @@ def simulate(
     """
     if not isinstance(options, Mapping | None):
         raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
+    for name, value in {"hold": hold, "compiled": compiled, "progress": progress}.items():
+        flag(f"simulate: {name}", value)
     with Interrupts(f"{__package__}.integration", f"{__package__}.control") as interrupts:
         con = ConstrainedDynamics.of("simulate", dyn)
         robot, tree = con.dynamics, con.tree

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
@@ -111,6 +113,8 @@ def _matrix(given: Any) -> Any:
     """A matrix of one of Pinocchio's objects, or of a list; anything else as it is."""
     if isinstance(given, _MATRICES):
         return given
+    if isinstance(given, int) and not isinstance(given, bool):  # which may have more digits than those of CasADi
+        return float(given) if abs(given) <= sys.float_info.max else math.copysign(math.inf, given)
     if hasattr(given, "toDynamicParameters"):
         return given.toDynamicParameters()
     for attribute in ("vector", "homogeneous"):  # a Motion has both

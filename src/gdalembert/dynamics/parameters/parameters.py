@@ -23,6 +23,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import listed, vector
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.interrupts import interruptible
 
 T = TypeVar("T")
 Given = Mapping[str, bool | Sequence[str]] | Sequence[str]
@@ -66,6 +67,7 @@ def substituted(x: T, symbols: ca.SX, values: Matrix) -> T:
     return mapped(x, ca.SX, lambda expression: entries(ca.substitute(expression, symbols, ca.SX(values))))
 
 
+@interruptible
 class Parameters:
     """The parameters of a robot: what its Functions take as p (n_p), their last input.
 
