@@ -230,7 +230,7 @@ def test_limits_that_contradict_each_other_have_no_solution() -> None:
 
 @pytest.mark.parametrize("take", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_what_works_in_memory_of_its_own_is_not_copied(take: Callable[[object], object]) -> None:
-    with pytest.raises(UnsupportedError, match="StageQP: it reads its arrays where they are, and cannot be copied"):
+    with pytest.raises(UnsupportedError, match="StageQP: it works in memory of its own, and cannot be copied"):
         take(braking())
 
 

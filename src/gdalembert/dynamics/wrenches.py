@@ -263,7 +263,6 @@ def joint_torques(
 
     Several frames make (q, wrenches) → (tau), wrenches (6 × n) being a column for each frame, and tau the sum. In a
     mapping, ``(reference, "3D")`` is a force (3) at the origin of the frame, as in :class:`~gdalembert.Dynamics`.
-    A ``casadi.Function`` takes no ``pin.Force``: pass ``force.vector``.
 
     Args:
         model: any ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree`.

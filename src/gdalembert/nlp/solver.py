@@ -18,12 +18,12 @@ from gdalembert.nlp import backends
 from gdalembert.nlp.dependence import SLOW, active, dependent
 from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Found, InvalidStartError, SolutionWarning, Solvable
 from gdalembert.spatial import arguments
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.expressions import foreign
 from gdalembert.spatial.interrupts import Interrupts
 
 
-class Solver(Generic[Found]):
+class Solver(Uncopied, Generic[Found]):
     """A problem's solver: made by ``problem.solver()``, it is built once and solves for any parameters.
 
     ``solver(q0=…, target=…, shift=1)`` solves at these values of the parameters of the problem. It begins at the last
@@ -53,9 +53,6 @@ class Solver(Generic[Found]):
 
     def __repr__(self) -> str:
         return f"Solver({self._program.name}, {self._name!r}, {self._nlp.size} variables)"
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        raise UnsupportedError("Solver: it belongs to its problem, and cannot be copied; call problem.solver() again")
 
     def __call__(self, *, shift: int = 0, guess: Any = None, p: Any = None, **values: Any) -> Found:
         """Solve at these parameters.

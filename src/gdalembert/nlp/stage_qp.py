@@ -10,15 +10,14 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gdalembert.compilation.machine_code import aligned, opened, source_of
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arguments import flag, integer, number, vector
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arrays import Array, FilledInPlace
 
 _STATUS = ("solved", "iterations", "not finite")
 
@@ -29,9 +28,8 @@ class StageQPSolution:
 
     Attributes:
         u: of each interval (N × nu). ``x``: of each instant (N + 1 × nx).
-        status: ``"solved"``; ``"iterations"``: their cap was reached, or forces grew beyond 1e100, as where hard limits
-            have no solution; ``"not finite"``: numbers overflowed, or are no numbers, those of limits too, and u and x
-            are the last that were.
+        status: ``"solved"``; ``"iterations"``: their cap was reached, or forces passed 1e100, as where hard limits have
+            no solution; ``"not finite"``: numbers or limits overflowed, or are NaN, and u and x are the last before.
         iterations: of the interior point.
         gap: the mean product of a force and the slack of its limit; 0 at the optimum.
         infeasibility: the part of the first violations of limits and dynamics that is left.
@@ -49,7 +47,7 @@ class StageQPSolution:
         return self.status == _STATUS[0]
 
 
-class StageQP:
+class StageQP(FilledInPlace):
     """The least cost of a linear motion of N intervals, with limits: for controllers that solve one each tick.
 
         min  Σ_k  z_kᵀ H_k z_k / 2 + g_kᵀ z_k + penalties,     z_k = (u_k, x_k),  k = 0 … N
@@ -100,15 +98,6 @@ class StageQP:
         self.lower, self.upper = (self.memory[key][:, :nz] for key in ("lower", "upper"))
         self.rows_lower, self.rows_upper = (self.memory[key][:, wide : wide + count] for key in ("lower", "upper"))
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        present = self.__dict__.get(name, value)
-        if isinstance(present, np.ndarray) and present is not value:  # which ``qp.upper *= 2`` assigns again
-            raise ArgumentError(f"StageQP: {name} is read where it is, and cannot be replaced; write {name}[:] = …")
-        super().__setattr__(name, value)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        raise UnsupportedError("StageQP: it reads its arrays where they are, and cannot be copied; make another one")
-
     def soften(self, linear: float, quadratic: float, *, x: bool = True, rows: bool = True) -> None:
         """Let limits be exceeded, by s at the cost linear · s + quadratic · s² / 2, at least one of them positive.
 
@@ -119,8 +108,7 @@ class StageQP:
         Raises:
             ArgumentTypeError, ArgumentError: if they are no numbers of at least 0, or both are 0.
         """
-        for name, value in (("x", x), ("rows", rows)):
-            flag(f"soften: {name}", value)
+        x, rows = flag("soften: x", x), flag("soften: rows", rows)
         weights = [
             number(f"soften: {name}", w, inclusive=True) for name, w in (("linear", linear), ("quadratic", quadratic))
         ]

@@ -36,7 +36,7 @@ from gdalembert.ocp.solution import (
 )
 from gdalembert.ocp.transcription import Stages as StageValues
 from gdalembert.spatial.arguments import UNIT_ERROR, file_path, integer, number
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arrays import Array, Uncopied, frozen
 from gdalembert.spatial.interrupts import Interrupts
 from gdalembert.spatial.source_text import comment_text
 
@@ -109,7 +109,7 @@ def _layouts(problems: Sequence[RealTimeProblem]) -> list[Layout]:
     return [Layout(driven, selection, fixed, count, own) for own in owned]
 
 
-class RealTimeSteps(ABC, Generic[Planned]):
+class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     """Steps of problems of one robot that differ in contacts and costs, one of which holds over each interval.
 
     Attributes:
@@ -174,10 +174,6 @@ class RealTimeSteps(ABC, Generic[Planned]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._tree.name}, {len(self._q) - 1} intervals, {self._iterations} iterations)"
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        who = type(self).__name__
-        raise UnsupportedError(f"{who}: it works in memory of its own, and cannot be copied; make another solver")
 
     @contextmanager
     def _whole(self, schedule: Schedule | None = None, *, at_once: bool = False) -> Iterator[Interrupts]:
