@@ -18,7 +18,7 @@ from gdalembert.dynamics.frames import check_reference, find_frame, joint_frame
 from gdalembert.dynamics.parameters.groups import Inertia, Payload
 from gdalembert.dynamics.parameters.parameters import Given, Parameters, Values, parameters_of
 from gdalembert.dynamics.parameters.placement import Placement
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import (
     difference,
@@ -159,7 +159,7 @@ class Kinematics:
             ArgumentError: if no frame is given.
         """
         if isinstance(frames, str) or not isinstance(frames, Sequence | np.ndarray):
-            raise ArgumentTypeError(f"frame_placements: got {frames!r}; give a list of frames, by name or index")
+            raise ArgumentTypeError(f"frame_placements: got {shown(frames)}; give a list of frames, by name or index")
         indices = [find_frame(self.tree, frame) for frame in frames]
         if not indices:
             raise ArgumentError(f"{self.tree.name}: frame_placements: got no frames; give at least one")

@@ -111,7 +111,8 @@ class ExternalWrenches:
         """
         if not isinstance(given, Mapping | None):
             raise ArgumentTypeError(
-                f"wrenches={given!r}: give a mapping of frames to references, as {{'tool0': pin.LOCAL_WORLD_ALIGNED}}"
+                f"wrenches={shown(given)}: give a mapping of frames to references, as "
+                "{'tool0': pin.LOCAL_WORLD_ALIGNED}"
             )
         frames: list[int] = []
         pairs: list[tuple[pin.ReferenceFrame, int]] = []

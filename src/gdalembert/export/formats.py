@@ -289,7 +289,7 @@ def _first(
             raise UnknownNameError("formulation", given, known)
         given = known[given]
     if given is not None and not (isinstance(given, type) and issubclass(given, Dynamics)):
-        raise ArgumentTypeError(f"formulation={given!r}: give a name or a class, as 'lagrange_euler'")
+        raise ArgumentTypeError(f"formulation={shown(given)}: give a name or a class, as 'lagrange_euler'")
     missing: UnknownNameError | None = None
     for kind in others if given is None else [given]:
         dynamics = make(kind)

@@ -142,7 +142,7 @@ class ContactScheduleSolver(RealTimeSteps[PhasesSolution]):
                 raise ArgumentError(f"{where}: no schedule; give schedule=…, the name of a problem for each interval")
             return None
         if isinstance(schedule, str) or not isinstance(schedule, Sequence):
-            raise ArgumentTypeError(f"{where}: schedule: got {schedule!r}; give a list of {n} names")
+            raise ArgumentTypeError(f"{where}: schedule: got {shown(schedule)}; give a list of {n} names")
         if len(schedule) != n:
             raise ArgumentError(f"{where}: schedule: got {len(schedule)} names; give one for each of {n} intervals")
         if other := next((name for name in schedule if name not in self._names), None):

@@ -42,7 +42,7 @@ class ProblemParameters:
     def make(self, name: str, size: int, at: str | None) -> ca.MX:
         """A new parameter, as of :meth:`Problem.parameter`."""
         if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
-            raise ArgumentTypeError(f"parameter: got the name {name!r}; give a Python identifier, as 'target'")
+            raise ArgumentTypeError(f"parameter: got the name {shown(name)}; give a Python identifier, as 'target'")
         if name in self.symbols:
             raise ArgumentError(f"parameter: there is a parameter {name!r} already; give another name")
         if name in RESERVED:
@@ -206,13 +206,13 @@ def step_of_parts(step: ca.Function, parameters: RobotParameters) -> ca.Function
 def _ranges(dyn: Dynamics, design: Design | None) -> tuple[list[int], Array, Array]:
     """The entries of p that are optimised, in order, and their bounds."""
     if not isinstance(design, Mapping | None):
-        raise ArgumentTypeError(f"Problem: design={design!r}; give {{name of a parameter: (lower, upper)}}")
+        raise ArgumentTypeError(f"Problem: design={shown(design)}; give {{name of a parameter: (lower, upper)}}")
     found: dict[int, tuple[float, float]] = {}
     for name, ends in (design or {}).items():
         try:
             lower, upper = (float(x) for x in ends)
         except (TypeError, ValueError):
-            raise ArgumentTypeError(f"Problem: design: {name!r}: got {ends!r}; give (lower, upper)") from None
+            raise ArgumentTypeError(f"Problem: design: {name!r}: got {shown(ends)}; give (lower, upper)") from None
         if not lower < upper:
             raise ArgumentError(f"Problem: design: {name!r}: got ({lower:.9g}, {upper:.9g}); give lower below upper")
         found[dyn.parameters.index(name)] = lower, upper

@@ -326,7 +326,9 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         if self.last is None:
             raise ArgumentError("generate: there is no plan yet; call the solver first")
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", target.stem) or target.suffix != ".c":
-            raise ArgumentError(f"generate: got {target.name!r}; give a name as 'tick.c', of letters, digits and _")
+            raise ArgumentError(
+                f"generate: got {shown(target.name)}; give a name as 'tick.c', of letters, digits and _"
+            )
         stem, steps = target.stem, self._steps
         schedule = self._schedule_in_c(stem)
         read, fixed = arrays_read(steps), ["x_0", "x", "u", "w", *(["set", "lands"] if schedule else [])]

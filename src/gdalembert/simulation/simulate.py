@@ -15,7 +15,7 @@ from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDyna
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.physical_parameters import check_mass_matrix, columns, physical_parameters
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.model.tree import Tree
 from gdalembert.simulation import integration
@@ -126,7 +126,7 @@ def simulate(
             or a vibration is too fast for an explicit method.
     """
     if not isinstance(options, Mapping | None):
-        raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
+        raise ArgumentTypeError(f"simulate: options={shown(options)}; give a mapping of names to values")
     for name, value in {"hold": hold, "compiled": compiled, "progress": progress}.items():
         flag(f"simulate: {name}", value)
     with Interrupts(f"{__package__}.integration", f"{__package__}.control") as interrupts:

@@ -52,7 +52,7 @@ def evaluate(
         names = [each.name for each in arguments if each.default is inspect.Parameter.empty]
     else:
         hint = "give a casadi.Function, or a callable of q, v, a, u"
-        raise ArgumentTypeError(f"{expression!r} is not an expression; {hint}")
+        raise ArgumentTypeError(f"{shown(expression)} is not an expression; {hint}")
     if not names or any(name not in available for name in names):
         hint = f"give them names among {list(available)}"
         raise ArgumentError(f"an expression at the {at} has the inputs {names}; {hint}")

@@ -25,7 +25,7 @@ from gdalembert.dynamics.constraints.constraint import Constraint
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.model.configuration import (
     checked_configuration,
     integrate,
@@ -352,7 +352,7 @@ class Closure(ABC):
     def _free(self, where: str, hold: Sequence[str]) -> Array:
         """The entries of v that are not held."""
         if isinstance(hold, str) or not isinstance(hold, Sequence):
-            raise ArgumentTypeError(f"{where}: hold={hold!r}; give a list of names")
+            raise ArgumentTypeError(f"{where}: hold={shown(hold)}; give a list of names")
         names, links = self.dynamics.coordinate_names, self.dynamics.modes_by_link
         owners = list(self.dynamics.driven_names)  # of a rotor its joint
         for link, modes in links.items():

@@ -141,6 +141,8 @@ class ConstraintSet:
     @property
     def each(self) -> list[ConstraintSet]:
         """Each constraint alone."""
+        if not self.pairs:
+            return []
         ends = np.cumsum(self.rows)[:-1]
         gains = (np.split(x, ends) for x in (self.stiffness, self.damping, self.restitution))
         parts = zip(self.pairs, *gains, strict=True)

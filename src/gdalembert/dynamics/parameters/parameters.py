@@ -319,7 +319,7 @@ def parameters_of(tree: Tree, forces: Sequence[Force], given: Given | None, clea
         return ModelParameters(tree.constants, forces, {} if given is None else given, clean)
     if given:
         raise UnsupportedError(
-            f"{tree.name}: parameters={given!r}: its constants are formulas, whose symbols are the parameters"
+            f"{tree.name}: parameters={shown(given)}: its constants are formulas, whose symbols are the parameters"
         )
     return Parameters(tree.symbol_names, tree.symbol_values, tree.symbols, tree.constants, forces)
 
@@ -338,7 +338,7 @@ def _checked(given: Given) -> dict[str, Sequence[str] | None]:
         elif isinstance(names, Sequence) and not isinstance(names, str) and all(isinstance(x, str) for x in names):
             chosen[kind] = tuple(names)
         elif names is not False:
-            raise ArgumentTypeError(f"parameters: {kind!r}: got {names!r}; give True or a list of names")
+            raise ArgumentTypeError(f"parameters: {kind!r}: got {shown(names)}; give True or a list of names")
     return chosen
 
 
