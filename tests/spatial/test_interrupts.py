@@ -247,7 +247,25 @@ def poses() -> Callable[[], object]:
     return lambda: gd.calibration.poses(kin, "tool", 5, (-np.full(6, 2.0), np.full(6, 2.0)), candidates=12)
 
 
-PREPARED = (robot, robot_at_p, held_robot, frames, of_pinocchio, rotation, wrenches, interpreted, problem, guess, text)
+def graph() -> Callable[[], object]:
+    dyn, q = gd.NewtonEuler(MODEL), np.array([0.1, 0.2])
+    return lambda: dyn.inverse_dynamics(q, q, [0.1, 0.2])
+
+
+PREPARED = (
+    graph,
+    robot,
+    robot_at_p,
+    held_robot,
+    frames,
+    of_pinocchio,
+    rotation,
+    wrenches,
+    interpreted,
+    problem,
+    guess,
+    text,
+)
 
 
 @pytest.mark.parametrize("prepare", quick([*PREPARED, arm, poses], *PREPARED))

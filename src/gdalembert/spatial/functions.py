@@ -17,6 +17,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import MASKED, is_masked
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.instructions import eliminate_common_subexpressions
+from gdalembert.spatial.interrupts import interruptible
 
 _THREADS = min(4, os.cpu_count() or 1)
 _MATRICES = (ca.DM, ca.SX, ca.MX)
@@ -38,8 +39,19 @@ class Function(ca.Function):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         for given in (*args, *kwargs.values()):
+            if type(given) not in _READY:
+                return self._converted(args, kwargs)
+        return self._called(args, kwargs)
+
+    @interruptible
+    def _converted(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """A call with arguments that CasADi converts, where it loses what signal handlers raise."""
+        for given in (*args, *kwargs.values()):
             if type(given) not in _READY and _is_misread(given):
                 self._checked(kwargs or dict(zip(self.name_in(), args, strict=False)), len(args) or self.n_in())
+        return self._called(args, kwargs)
+
+    def _called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         try:
             return super().__call__(*args, **kwargs)
         except (NotImplementedError, RuntimeError, TypeError):
