@@ -12,6 +12,7 @@ import pinocchio as pin
 import pytest
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.spatial.arguments import MASKED
 from gdalembert.spatial.functions import BatchFunction, Function, TupleFunction, function, symbols
 
 
@@ -146,12 +147,46 @@ def test_a_call_is_refused_in_one_sentence(
     assert "\n" not in str(raised.value)
 
 
+EMPTY, MASKED_ENTRY = "f: q is empty; give 3 × 1", f"f: q: {MASKED}"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (np.zeros(0), EMPTY),
+        (np.zeros((3, 0)), EMPTY),
+        ((), EMPTY),
+        ([[]], EMPTY),
+        ([[], [], []], EMPTY),
+        (iter([]), "f: q is <list_iterator"),
+        (map(float, [1, 2, 3]), "f: q is <map"),
+        (np.ma.masked_array([0.1, 99.0, 0.9], [0, 1, 0]), MASKED_ENTRY),
+        ([np.ma.masked_array([0.1, 99.0, 0.9], [0, 1, 0])], MASKED_ENTRY),
+        (np.array(["a", "b", "c"]), "f: q is array(['a', 'b', 'c']"),
+        (np.array([1j, 2, 3]), "f: q is array([0.+1.j"),
+        (np.array([None] * 3), "f: q is array([None, None, None]"),
+        (np.array(["2020-01-01"] * 3, dtype="M8[D]"), "f: q is array(['2020-01-01'"),
+    ],
+)
+def test_what_casadi_would_take_for_zeros_or_refuse_in_many_lines(given: Any, message: str) -> None:
+    """As compiled Functions refuse it."""
+    f = pose_function()
+    for call in (lambda: f(given, np.eye(4)), lambda: f(q=given, T=np.eye(4))):
+        with pytest.raises((ArgumentError, ArgumentTypeError)) as raised:
+            call()
+        assert str(raised.value).startswith(message)
+        assert "\n" not in str(raised.value)
+
+
 def test_what_casadi_takes_is_taken() -> None:
     f = pose_function()
     assert f(1, np.eye(4)).full().ravel().tolist() == [1, 1, 1]
     assert f(np.ones((1, 3)), np.eye(4)).shape == (3, 1)
     assert f(np.ones((3, 5)), np.eye(4)).shape == (3, 5)
     assert f(T=np.eye(4))["x"].full().ravel().tolist() == [0, 0, 0]
+    for given in (range(3), [np.array([k]) for k in range(3)], np.ma.masked_array([0, 1, 2]), np.arange(3).astype("O")):
+        assert f(given, np.eye(4)).full().ravel().tolist() == [0, 1, 2]
+    assert f(10**40, np.eye(4)).full().ravel().tolist() == [1e40] * 3
     with pytest.raises(SyntaxError, match="requires all arguments to be named or none"):
         f(np.zeros(3), T=np.eye(4))
 

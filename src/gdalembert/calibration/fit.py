@@ -33,6 +33,7 @@ from gdalembert.identification.least_squares import (
 from gdalembert.identification.regression import Reduced, triangular
 from gdalembert.spatial.arguments import numbers, warn
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.interrupts import interruptible
 
 _FAR = 100.0
 """Measured positions this many times as far from each other as the robot moves the frame are in another unit."""
@@ -44,6 +45,7 @@ _UNEXPLAINED = 0.05
 """Noise that is this part of how far the frame moves: no sensor is so bad."""
 
 
+@interruptible
 def fit(
     kin: Kinematics,
     frame: str | int | Sequence[str | int] | Loop,

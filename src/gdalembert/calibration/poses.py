@@ -22,6 +22,7 @@ from gdalembert.model.configuration import random_configuration
 from gdalembert.model.limits import NO_LIMIT, Bounds
 from gdalembert.spatial.arguments import flag, integer, vector
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.interrupts import interruptible
 
 _BEGIN = 1e-6
 """Information before the first pose, relative to that of one: any direction may come first."""
@@ -34,6 +35,7 @@ _JUDGED, _FEW = 1000, 0.1
 """Configurations after which so small a part of the candidates needed is taken for too few: by chance 1 in 10⁷."""
 
 
+@interruptible
 def poses(
     kin: Kinematics,
     frame: str | int | Sequence[str | int],

@@ -30,7 +30,7 @@ from gdalembert.cpin.kinematics import *
 from gdalembert.cpin.model import *
 from gdalembert.dynamics.lie_groups import liegroups
 from gdalembert.errors import UnknownNameError, UnsupportedError
-from gdalembert.spatial import object_maps, objects
+from gdalembert.spatial import interrupts, object_maps, objects
 from gdalembert.spatial.arguments import refusing
 from gdalembert.spatial.matrices import StdVec
 from gdalembert.spatial.object_maps import *
@@ -56,7 +56,7 @@ def _public(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 for _name in (*configurations.__all__, *constraints.__all__, *dynamics.__all__, *kinematics.__all__):
-    if callable(_call := globals()[_name]) and _name[0].islower():
+    if callable(_call := interrupts.interruptible(globals()[_name])) and _name[0].islower():
         globals()[_name] = _public(_call)
 
 

@@ -31,7 +31,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.frames import find_frame
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import SAME_PLACE
@@ -65,7 +65,7 @@ class Tendon(Brief):
 
     def __init__(self, points: Sequence[tuple[str | int, npt.ArrayLike]]) -> None:
         if isinstance(points, str) or not isinstance(points, Sequence):
-            raise ArgumentTypeError(f"Tendon: got {points!r}; give [(frame, position), …]")
+            raise ArgumentTypeError(f"Tendon: got {shown(points)}; give [(frame, position), …]")
         found = []
         for k, point in enumerate(points):
             if isinstance(point, str) or not isinstance(point, Sequence) or len(point) != 2:

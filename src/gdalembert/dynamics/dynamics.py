@@ -48,6 +48,7 @@ from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arguments import choice, is_shown, numbers, vector, warn
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import symbols
+from gdalembert.spatial.interrupts import interruptible
 
 _NOTICED = 1e-9
 """Relative change of tau or of accelerations from which on cleaning is more than rounding."""
@@ -78,6 +79,7 @@ REGISTRY: dict[str, type[Dynamics]] = {}
 """Every subclass of :class:`Dynamics` that gives itself a ``name``, by that name."""
 
 
+@interruptible
 class Dynamics(EquationsOfMotion, ABC):
     """Equations of motion of a model as ``casadi.Function`` objects, each built when it is first asked for.
 
@@ -150,6 +152,7 @@ class Dynamics(EquationsOfMotion, ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        interruptible(cls)
         if "name" in cls.__dict__:
             if not cls.__module__.startswith("gdalembert."):
                 formulations()  # whose names are taken
@@ -210,12 +213,12 @@ class Dynamics(EquationsOfMotion, ABC):
         by_frame: dict[str | int, GivenIn] = dict((wrenches or {}).items())
         self.wrenches = MappingProxyType(by_frame)
         motors = options.get("motors")
-        self.motors = MappingProxyType(dict(motors or {}))
         rotors: tuple[elements.Force, ...] = ()
         if motors is not None:
             of_motors = Motors.of(tree, self.actuators, self.actuators.names(tree.velocity_names), motors)
             check_rows(tree, of_motors)
             rotors = (of_motors,)
+        self.motors = MappingProxyType(dict({} if motors is None else motors))
         added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *rotors, *forces)
         if self.nominal.springs:
             own_forces = (elements.Springs.at_joints(tree, self.nominal.springs), *own_forces)

@@ -29,6 +29,7 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.factorization import Factorization
 from gdalembert.spatial.functions import directional_derivative, function, symbols
 from gdalembert.spatial.instructions import eliminate_common_subexpressions
+from gdalembert.spatial.interrupts import interruptible
 
 Twin = TypeVar("Twin", bound="EquationsOfMotion")
 FUNCTIONS = (
@@ -103,6 +104,7 @@ class FreeBases:
         return by_q, by_v
 
 
+@interruptible
 class EquationsOfMotion(Expressions):
     """The Functions of (q, v, a, tau), each built when it is first asked for; a part of :class:`~gdalembert.Dynamics`.
 

@@ -86,8 +86,8 @@ class Friction(Brief):
             object.__setattr__(self, "load", at_least_zero("Friction: load", self.load))
             if np.max(self.load) >= 1:
                 raise ArgumentError(
-                    f"Friction: load: got {self.load!r}; give less than 1: friction that grows as fast as the torque "
-                    "blocks the joint"
+                    f"Friction: load: got {shown(self.load)}; give less than 1: friction that grows as fast as the "
+                    "torque blocks the joint"
                 )
         object.__setattr__(self, "smoothing", number("Friction: smoothing", self.smoothing, "rad/s, m/s"))
 
@@ -150,7 +150,7 @@ class JointFriction(Force):
             joint = joint_of(tree, name)
             where = f"friction of joint {joint.name!r}"
             if not isinstance(own, Friction):
-                raise ArgumentTypeError(f"{where}: got {own!r}; give gd.Friction(viscous, coulomb)")
+                raise ArgumentTypeError(f"{where}: got {shown(own)}; give gd.Friction(viscous, coulomb)")
             if joint.scaling is not None:
                 s = abs(joint.scaling)
                 raise ArgumentError(
@@ -253,7 +253,7 @@ def at_least_zero(what: str, given: object) -> float | tuple[float, ...]:
     """One number, or several, each finite and at least 0."""
     values = some_numbers(what, given)
     if np.min(values) < 0:
-        raise ArgumentError(f"{what}: got {given!r}; give at least 0, as friction takes power out of the robot")
+        raise ArgumentError(f"{what}: got {shown(given)}; give at least 0, as friction takes power out of the robot")
     return values
 
 

@@ -18,7 +18,7 @@ from gdalembert.dynamics.frames import FrameIndex, asked_frame, check_reference,
 from gdalembert.dynamics.parameters.groups import Inertia, Payload
 from gdalembert.dynamics.parameters.parameters import Given, Parameters, Values, parameters_of
 from gdalembert.dynamics.parameters.placement import Placement
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import (
     difference,
@@ -34,6 +34,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import checked_transform, listed
 from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.functions import TupleFunction, function, symbols
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.lie.maps import motion_log
 from gdalembert.spatial.objects import SE3
 
@@ -41,6 +42,7 @@ _KINDS = (Placement.kind, Inertia.kind, Payload.kind)
 """The kinds of parameters that kinematics depends on."""
 
 
+@interruptible
 class Kinematics:
     """Kinematics of a model as ``casadi.Function`` objects, each built when it is first asked for.
 
@@ -166,7 +168,7 @@ class Kinematics:
             ArgumentError: if no frame is given.
         """
         if isinstance(frames, str) or not isinstance(frames, Sequence | np.ndarray):
-            raise ArgumentTypeError(f"frame_placements: got {frames!r}; give a list of frames, by name or index")
+            raise ArgumentTypeError(f"frame_placements: got {shown(frames)}; give a list of frames, by name or index")
         indices = [self._frame(frame) for frame in frames]
         if not indices:
             raise ArgumentError(f"{self.tree.name}: frame_placements: got no frames; give at least one")

@@ -37,6 +37,7 @@ from gdalembert.spatial.arguments import checked_transform, choice, number, numb
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
 GivenIn: TypeAlias = pin.ReferenceFrame | tuple[pin.ReferenceFrame, Literal["3D", "6D"]]
@@ -111,7 +112,8 @@ class ExternalWrenches(Brief):
         """
         if not isinstance(given, Mapping | None):
             raise ArgumentTypeError(
-                f"wrenches={given!r}: give a mapping of frames to references, as {{'tool0': pin.LOCAL_WORLD_ALIGNED}}"
+                f"wrenches={shown(given)}: give a mapping of frames to references, as "
+                "{'tool0': pin.LOCAL_WORLD_ALIGNED}"
             )
         frames: list[int] = []
         pairs: list[tuple[pin.ReferenceFrame, int]] = []
@@ -231,6 +233,7 @@ def _reference_and_rows(frame: str | int, given: Any) -> tuple[pin.ReferenceFram
     return reference, rows
 
 
+@interruptible
 def joint_torques(
     model: pin.Model | Tree,
     frame: str | int | Sequence[str | int] | WrenchesByFrame,
@@ -262,7 +265,6 @@ def joint_torques(
 
     Several frames make (q, wrenches) → (tau), wrenches (6 × n) being a column for each frame, and tau the sum. In a
     mapping, ``(reference, "3D")`` is a force (3) at the origin of the frame, as in :class:`~gdalembert.Dynamics`.
-    A ``casadi.Function`` takes no ``pin.Force``: pass ``force.vector``.
 
     Args:
         model: any ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree`.
@@ -313,6 +315,7 @@ def _wrenches_at(tree: Tree, frames: Any, reference: Any) -> ExternalWrenches:
     return ExternalWrenches.of(tree, dict.fromkeys(found, reference))
 
 
+@interruptible
 def payload_torques(
     model: pin.Model | Tree,
     frame: str | int,
@@ -356,6 +359,7 @@ def payload_torques(
     return function("payload_torques", s, {"tau": tau})
 
 
+@interruptible
 def transform_wrench(wrench: Any, T: Any) -> Any:
     """A wrench seen from the frame placed at T = [n o a p]: its axes, and moment about its origin (4.6).
 
@@ -385,6 +389,7 @@ def transform_wrench(wrench: Any, T: Any) -> Any:
     return _result(ca.vertcat(seen.force, seen.moment))
 
 
+@interruptible
 def transform_twist(twist: Any, T: Any) -> Any:
     """A twist, or small displacement, seen from the frame placed at T = [n o a p] (4.6).
 

@@ -29,8 +29,9 @@ from gdalembert.export.notes import angles, called, notes, origin, parameters, v
 from gdalembert.model.load_mjcf import load_robot
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.arguments import listed
+from gdalembert.spatial.arguments import file_path, flag, listed
 from gdalembert.spatial.brief import Brief
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.source_text import identifier
 from gdalembert.symbolic import SymbolicTree, abbreviations, closed_forms, readable, symbolic_tree
 from gdalembert.symbolic.closed_forms import CLOSED, MAX_TERMS, Formulas
@@ -223,6 +224,7 @@ class ClosedForms(Brief):
         return self.matrices[name].xreplace({meaning: short for short, meaning in self.shorthand.items()})
 
 
+@interruptible
 def derive(
     robot: str | pin.Model | Tree | Dynamics,
     to: str,
@@ -270,6 +272,9 @@ def derive(
     if not isinstance(to, str) or to not in FORMATS:
         raise UnknownNameError("format", to, FORMATS)
     into = FORMATS[to]
+    flag("derive: body_only", body_only)
+    if symbolic is not None:
+        flag("derive: symbolic", symbolic)
     if body_only and not into.has_preamble:
         having = " and ".join(each.name for each in FORMATS.values() if each.has_preamble)
         raise ArgumentError(f"body_only (--body-only): only {having} has a preamble, and {to} has none; leave it out")
@@ -342,7 +347,7 @@ def _first(
             raise UnknownNameError("formulation", given, known)
         given = known[given]
     if given is not None and not (isinstance(given, type) and issubclass(given, Dynamics)):
-        raise ArgumentTypeError(f"formulation={given!r}: give a name or a class, as 'lagrange_euler'")
+        raise ArgumentTypeError(f"formulation={shown(given)}: give a name or a class, as 'lagrange_euler'")
     missing: UnknownNameError | None = None
     for kind in others if given is None else [given]:
         dynamics = make(kind)
@@ -413,11 +418,12 @@ def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bo
         ArgumentTypeError: if the output is not a path.
         ArgumentError: if a file exists already, or cannot be written.
     """
-    if not isinstance(output, str | os.PathLike):
-        raise ArgumentTypeError(f"output={output!r}: is not a path; give a file or a folder")
-    if not os.fspath(output):
-        raise ArgumentError("output (--output) is empty; give a file or a folder, '.' for the one you are in")
-    path, as_folder = Path(output), os.fspath(output).endswith(("/", os.sep))
+    usable = isinstance(files, Mapping) and all(isinstance(x, str) for each in files.items() for x in each)
+    if not usable or not files:
+        raise ArgumentTypeError(f"write: files: got {shown(files)}; give {{name: text}}, as derive does")
+    path = file_path("output (--output)", output, "a file or a folder, '.' for the one you are in")
+    flag("write: force", force)
+    as_folder = os.fspath(output).endswith(("/", os.sep))
     try:
         if len(files) > 1 and path.suffix in {Path(name).suffix for name in files} - {""} and not path.is_dir():
             raise ArgumentError(f"{path}: is a file name, and there are {len(files)} files; give a folder")

@@ -195,7 +195,7 @@ def _set(key: str, given: object, names: tuple[str, ...], lower: Array, upper: A
     if given is None:
         return
     if not isinstance(given, Mapping):
-        raise ArgumentTypeError(f"Bounds.of: {key}={given!r}; give {{name: (lower, upper)}}")
+        raise ArgumentTypeError(f"Bounds.of: {key}={shown(given)}; give {{name: (lower, upper)}}")
     for name, ends in given.items():
         if name not in names:
             raise UnknownNameError(f"entry of {key}", name, names)
@@ -251,7 +251,7 @@ def limits_of(
             first, last = q_range
         except (TypeError, ValueError):
             hint = f"give (lower, upper), each {tree.nv} numbers or one"
-            raise ArgumentTypeError(f"q_range={q_range!r}: {hint}") from None
+            raise ArgumentTypeError(f"q_range={shown(q_range)}: {hint}") from None
         lower, upper = (vector("q_range", x, tree.nv, finite=False, repeat=True) for x in (first, last))
     elif own is not None:
         lower, upper = own.lowerPositionLimit[columns], own.upperPositionLimit[columns]

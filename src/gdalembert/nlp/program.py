@@ -164,6 +164,9 @@ class Solvable(Protocol[Found]):
     def numbers(self, where: str, p: Any, values: Mapping[str, Any]) -> Array:
         """The parameters of the program, of what a solve is given; InvalidStartError if no solution starts there."""
 
+    def restoring(self) -> Callable[[], None]:
+        """What sets the parameters to those of now."""
+
     def current(self) -> Array:
         """The parameters of the program at their last values."""
 

@@ -18,7 +18,7 @@ from gdalembert.dynamics.constraints.constraint_types import Frame6D, RowSelecti
 from gdalembert.dynamics.constraints.friction_cones import friction_cone, wrench_cone
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frame_motion import placement
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.limits import Bounds
 from gdalembert.nlp.program import Label
 from gdalembert.spatial.algebra import Matrix
@@ -208,9 +208,9 @@ def friction_cones(
             "friction: the robot has no contacts; give gd.ConstrainedDynamics with gd.Contact to Problem"
         )
     if isinstance(contacts, str) or not isinstance(contacts, Sequence | None):
-        raise ArgumentTypeError(f"friction: contacts={contacts!r}; give a list of frames")
+        raise ArgumentTypeError(f"friction: contacts={shown(contacts)}; give a list of frames")
     for name in contacts or ():
-        if name not in every:
+        if not isinstance(name, str) or name not in every:
             raise UnknownNameError("contact", name, tuple(str(frame) for frame in every))
     chosen = [every[frame] for frame in (every if contacts is None else dict.fromkeys(contacts))]
     soles = [isinstance(contact.holds, Frame6D) for contact, _ in chosen]

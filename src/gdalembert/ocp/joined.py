@@ -21,7 +21,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
 from gdalembert.model.configuration import neutral, random_configuration
 from gdalembert.nlp.stagewise import Connection, JoinedProgram, LinkRows
 from gdalembert.ocp.ends import Mask
@@ -341,7 +341,7 @@ def _relation(constraint: ca.MX, known: Sequence[ca.MX]) -> LinkRows:
     """The first expression of an equation or inequality less the second, at most 0; at least 0, too, in an equation."""
     if not isinstance(constraint, ca.MX) or not any(constraint.is_op(op) for op in _RELATIONS):
         raise ArgumentTypeError(
-            f"subject_to: got {constraint!r}; give an equation or inequality, as last.q[:, -1] == first.q[:, 0]"
+            f"subject_to: got {shown(constraint)}; give an equation or inequality, as last.q[:, -1] == first.q[:, 0]"
         )
     _check_symbols(constraint, known)
     left, right = (constraint.dep(i) for i in range(2))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -28,10 +27,9 @@ from gdalembert.ocp.solution import FollowedPath, Solution
 from gdalembert.ocp.steps import CONTROLS, method_of
 from gdalembert.ocp.transcription import AUTO, Robot, TranscribedMotion, checked_duration, system_of
 from gdalembert.simulation.result import Simulation
-from gdalembert.spatial.arguments import choice, integer
+from gdalembert.spatial.arguments import choice, flag, integer, warn
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import EvaluatedExpression, Expression
-from gdalembert.spatial.interrupts import interruptible
 
 PLACES = ("stages", "grid")
 """Where bounds can hold."""
@@ -91,7 +89,6 @@ class Problem(OptimalControlProblem[Solution]):
     _at_ends = False
     """Whether a path holds at one end."""
 
-    @interruptible
     def __init__(
         self,
         dyn: Robot,
@@ -118,6 +115,7 @@ class Problem(OptimalControlProblem[Solution]):
         shortest = float(np.min(time)) / intervals
         self._system = system_of(dyn, quasi_static, self._robot.last, rule, shortest)
         choice("control", control, CONTROLS)
+        flag("Problem: compiled", compiled)
         choice("bounds_at", bounds_at, PLACES)
         self.bounds = constraints.checked_bounds(dyn, bounds)
         self._system.check(method, rule)
@@ -295,18 +293,16 @@ class Problem(OptimalControlProblem[Solution]):
         if not (self._motion.sees_midpoints_alone and inputs & {"q", "v"}):
             return at_stages
         if others := sorted(inputs & {"a", "u", "forces"}):
-            warnings.warn(
+            warn(
                 f"{self.dyn.tree.name}: the integral of {', '.join(sorted(inputs))} sees q and v at midpoints alone, "
                 "where what swings from instant to instant is hidden; take degree=2, or make the terms without "
                 f"{' and '.join(others)} an integral of their own",
                 SolutionWarning,
-                stacklevel=3,
             )
             return at_stages
         at_grid = self._motion.evaluate(expression, "grid", self._parameters.symbols).values
         return (2 * at_stages + self._motion.integral_over_grid(at_grid)) / 3
 
-    @interruptible
     def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Any:
         """Build a solver once, which is called with the parameters of each solve: for receding horizons.
 
@@ -325,9 +321,9 @@ class Problem(OptimalControlProblem[Solution]):
                 has what it cannot take, which the message names.
             CompilationError: if ``"rti"`` finds no C compiler.
         """
-        if solver != "rti":
+        if not isinstance(solver, str) or solver != "rti":
             return super().solver(solver, options)
-        return RealTimeSolver(self._for_real_time(), options or {})
+        return RealTimeSolver(self._for_real_time(), {} if options is None else options)
 
     def _for_real_time(self) -> RealTimeProblem:
         self._check_costs()

@@ -116,6 +116,7 @@ class Part:
         )
 
 
+@interruptible
 class OptimalControlProblem(ABC, Generic[Planned]):
     """What is solved as one program: a problem, or several that are joined."""
 
@@ -124,7 +125,10 @@ class OptimalControlProblem(ABC, Generic[Planned]):
     _unshiftable = ""
     """Why a solution cannot be shifted; empty if it can."""
 
-    @interruptible
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        interruptible(cls)
+
     def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solver[Planned]:
         """Build a solver once, which is called with the parameters of each solve: for receding horizons.
 
@@ -140,7 +144,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             UnsupportedError: if the solver needs constraints and costs of one interval each, as ``"fatrop"``, and one
                 connects two, or problems are joined; or if it takes no ``"max_wall_time"``.
         """
-        if solver == "rti":
+        if isinstance(solver, str) and solver == "rti":
             raise UnsupportedError(
                 f"rti: {self._kind}s: real-time iterations are of one problem, tick by tick; call "
                 "problem.solver('rti'), or take 'ipopt'"
@@ -149,7 +153,6 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         given, stagewise = checked_options("solver", options), backend(solver).stagewise
         return Solver(Program(self, stagewise=stagewise), solver, given)
 
-    @interruptible
     def solve(
         self, solver: str = "ipopt", options: Mapping[str, Any] | None = None, *, p: Any = None, **values: npt.ArrayLike
     ) -> Planned:
@@ -277,6 +280,16 @@ class Program(Generic[Planned]):
             given = zip(self.parts, self._of._each_p(p), own, strict=True)
             return np.concatenate([part.inputs(where, each, named) for part, each, named in given])
 
+    def restoring(self) -> Callable[[], None]:
+        """What sets the parameters to those of now."""
+        parts = [part.inputs.restoring() for part in self.parts]
+
+        def restore() -> None:
+            for each in parts:
+                each()
+
+        return restore
+
     def current(self) -> Array:
         with self._of._connected():
             return np.concatenate([part.inputs.current() for part in self.parts])
@@ -294,9 +307,10 @@ class Program(Generic[Planned]):
         return self.nlp.merged([part.nlp.scaled(part.initial(each)) for part, each in guesses], self.current)
 
     def checked_shift(self, shift: int) -> int:
-        if shift and self._of._unshiftable:
-            raise ArgumentError(f"solver: shift: got {shift!r}; {self._of._unshiftable}; leave it out")
-        return integer("solver: shift", shift, 0, self.parts[0].motion.intervals)
+        by = integer("solver: shift", shift, 0, self.parts[0].motion.intervals)
+        if by and self._of._unshiftable:
+            raise ArgumentError(f"solver: shift: got {by}; {self._of._unshiftable}; leave it out")
+        return by
 
     def _split(self, z: Any, numbers: Any) -> Iterator[tuple[Part, Any, Any]]:
         """Each part with its scaled variables and its parameters."""

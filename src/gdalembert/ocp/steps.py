@@ -34,6 +34,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import choice, integer, numbers
 from gdalembert.spatial.arrays import Array, ByValue, independent_columns
 from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.interrupts import interruptible
 
 CONTROLS = ("constant", "linear")
 SCHEMES = ("legendre", "radau")
@@ -151,6 +152,7 @@ def rk4_method(degree: int = 4, scheme: str = "classical") -> RungeKutta:
     return RungeKutta(a, np.array([1, 2, 2, 1]) / 6, np.array([0, 1 / 2, 1 / 2, 1]))
 
 
+@interruptible
 def rk4(dyn: Dynamics | ConstrainedDynamics, *, control: str = "constant") -> ca.Function:
     """A step of the classical Runge–Kutta method, with forward dynamics.
 
@@ -191,6 +193,7 @@ def explicit_step(
     return differentiable(function(name, s, outputs))
 
 
+@interruptible
 def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", control: str = "constant") -> ca.Function:
     """A step of implicit collocation with inverse dynamics as the residual: no mass matrix is inverted.
 

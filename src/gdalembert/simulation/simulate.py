@@ -16,14 +16,14 @@ from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDyna
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.physical_parameters import check_mass_matrix, columns, physical_parameters
-from gdalembert.errors import ArgumentError, ArgumentTypeError, SimulationError, SimulationWarning
+from gdalembert.errors import ArgumentError, ArgumentTypeError, SimulationError, SimulationWarning, shown
 from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.model.tree import Tree
 from gdalembert.simulation import integration
 from gdalembert.simulation.control import Control, ControlFailure, Grid, Law, control, is_python
 from gdalembert.simulation.integration import ADAPTIVE, FIXED, INTEGRALS, Integrator, PartialMotion, Plant, plant
 from gdalembert.simulation.result import Simulation
-from gdalembert.spatial.arguments import choice, number, numbers
+from gdalembert.spatial.arguments import choice, flag, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import Interrupts
 from gdalembert.spatial.interrupts import progress as show_progress
@@ -136,7 +136,9 @@ def simulate(
             or a vibration is too fast for an explicit method.
     """
     if not isinstance(options, Mapping | None):
-        raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
+        raise ArgumentTypeError(f"simulate: options={shown(options)}; give a mapping of names to values")
+    for name, value in {"hold": hold, "compiled": compiled, "progress": progress}.items():
+        flag(f"simulate: {name}", value)
     with Interrupts(f"{__package__}.integration", f"{__package__}.control") as interrupts:
         con = ConstrainedDynamics.of("simulate", dyn)
         robot, tree = con.dynamics, con.tree

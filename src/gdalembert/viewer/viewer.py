@@ -23,7 +23,7 @@ from gdalembert.flexible.cosserat_rod import Links
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.load_mjcf import is_mjcf, load_robot
 from gdalembert.model.load_urdf import read_source
-from gdalembert.spatial.arguments import integer, number, required
+from gdalembert.spatial.arguments import file_path, integer, number, required
 from gdalembert.spatial.arrays import Array
 from gdalembert.viewer.film import PAGE, Picture, check_film, find_browser, headless, write_film
 from gdalembert.viewer.scene import Scene, color_of, extent, frame_times, motion_of
@@ -396,7 +396,7 @@ class Viewer:
 
 def check_png(what: str, path: str | os.PathLike[str]) -> None:
     """Refuse the name of a screenshot that does not end in ``.png``."""
-    if Path(path).suffix.lower() != ".png":
+    if file_path(what.rstrip(":"), path, "a name that ends in .png").suffix.lower() != ".png":
         raise ArgumentError(f"{what} {os.fspath(path)}: give a name that ends in .png")
 
 

@@ -25,7 +25,7 @@ from gdalembert.dynamics.constraints.constraint import Constraint
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, residual
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.model.configuration import (
     checked_configuration,
     integrate,
@@ -51,6 +51,7 @@ _SPREADS = (0.0, 0.1, 1.0)
 """[rad, m] How far beside q0 it begins: next to a linkage that is stretched out, where no step makes c smaller."""
 
 
+@interruptible
 class Closure(ABC):
     """States and accelerations that satisfy constraints; a part of :class:`~gdalembert.ConstrainedDynamics`.
 
@@ -121,7 +122,6 @@ class Closure(ABC):
     def anchored(self, q: npt.ArrayLike, p: Values = None) -> Self:
         """A copy with every contact that has no anchor held where its frame is at q."""
 
-    @interruptible
     def closed_configuration(self, q0: npt.ArrayLike, hold: Sequence[str] = (), *, tolerance: float = 1e-12) -> Array:
         """The configuration (nq) near q0 that satisfies the constraints.
 
@@ -360,7 +360,7 @@ class Closure(ABC):
     def _free(self, where: str, hold: Sequence[str]) -> Array:
         """The entries of v that are not held."""
         if isinstance(hold, str) or not isinstance(hold, Sequence):
-            raise ArgumentTypeError(f"{where}: hold={hold!r}; give a list of names")
+            raise ArgumentTypeError(f"{where}: hold={shown(hold)}; give a list of names")
         names, links = self.dynamics.coordinate_names, self.dynamics.modes_by_link
         owners = list(self.dynamics.driven_names)  # of a rotor its joint
         for link, modes in links.items():

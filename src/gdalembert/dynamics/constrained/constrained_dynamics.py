@@ -67,11 +67,13 @@ from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import first_of
 from gdalembert.spatial.factorization import Factorization, dense_inverse
 from gdalembert.spatial.functions import derivative_along, function, smaller, symbols
+from gdalembert.spatial.interrupts import interruptible
 
 Gain = float | Sequence[npt.ArrayLike]
 """One number for all constraints, or one for each of them: a number, or one for each of its rows."""
 
 
+@interruptible
 class ConstrainedDynamics(Closure):
     """Dynamics of a robot that contacts and loops hold, as ``casadi.Function`` objects.
 
@@ -476,15 +478,16 @@ def _of_constraints(
     constraints, tree = rows.constraints, rows.tree
     if tree.is_first_order:  # S is not the derivative of the placement to the last digit
         return _by_differentiation(constraints, tree, q, v, a, forces)
-    parts = []
+    none = ca.DM(0, tree.nv)
+    parts: list[tuple[Matrix, Matrix, Matrix]] = [(ca.DM(tree.nv, tree.nv), none, none)]
     for alone, motion, f in zip(constraints.each, rows.motions, constraints.split(forces), strict=True):
         if not motion.has_derivatives:
             parts.append(_by_differentiation(alone, tree, q, v, a, f))
             continue
         moved = motion.torque_derivatives(motion.from_first_frame(f))
-        parts.append((moved, *(_of_error(alone, motion, v, a) if errors else (ca.DM(0, tree.nv),) * 2)))
+        parts.append((moved, *(_of_error(alone, motion, v, a) if errors else (none, none))))
     moved, errors_dq, errors_dv = zip(*parts, strict=True)
-    return sum(moved, ca.DM(tree.nv, tree.nv)), ca.vertcat(*errors_dq), ca.vertcat(*errors_dv)
+    return sum(moved[1:], moved[0]), ca.vertcat(*errors_dq), ca.vertcat(*errors_dv)
 
 
 def _of_error(alone: ConstraintSet, motion: RelativeMotion, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:

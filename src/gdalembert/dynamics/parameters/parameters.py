@@ -25,6 +25,7 @@ from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import listed, vector
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import brief
+from gdalembert.spatial.interrupts import interruptible
 
 T = TypeVar("T")
 Given = Mapping[str, bool | Sequence[str]] | Sequence[str]
@@ -68,6 +69,7 @@ def substituted(x: T, symbols: ca.SX, values: Matrix) -> T:
     return mapped(x, ca.SX, lambda expression: entries(ca.substitute(expression, symbols, ca.SX(values))))
 
 
+@interruptible
 class Parameters:
     """The parameters of a robot: what its Functions take as p (n_p), their last input.
 
@@ -150,7 +152,7 @@ class Parameters:
         Raises:
             ArgumentError: if there are any.
         """
-        if p is not None and np.size(list(p) if isinstance(p, Mapping) else p):
+        if p is not None and (len(p) if isinstance(p, Mapping | list | tuple) else np.size(p)):
             raise ArgumentError(
                 f"{where}: p is given, but {self.tree.name} has no parameters; drop p, or make the robot with "
                 "parameters={kind: True}"
@@ -367,7 +369,7 @@ def parameters_of(tree: Tree, forces: Sequence[Force], given: Given | None, clea
         return ModelParameters(tree.constants, forces, {} if given is None else given, clean)
     if given:
         raise UnsupportedError(
-            f"{tree.name}: parameters={given!r}: its constants are formulas, whose symbols are the parameters"
+            f"{tree.name}: parameters={shown(given)}: its constants are formulas, whose symbols are the parameters"
         )
     return Parameters(tree.symbol_names, tree.symbol_values, tree.symbols, tree.constants, forces)
 
@@ -386,7 +388,7 @@ def _checked(given: Given) -> dict[str, Sequence[str] | None]:
         elif isinstance(names, Sequence) and not isinstance(names, str) and all(isinstance(x, str) for x in names):
             chosen[kind] = tuple(names)
         elif names is not False:
-            raise ArgumentTypeError(f"parameters: {kind!r}: got {names!r}; give True or a list of names")
+            raise ArgumentTypeError(f"parameters: {kind!r}: got {shown(names)}; give True or a list of names")
     return chosen
 
 
