@@ -132,7 +132,7 @@ def test_free_directions_are_drawn_as_they_are() -> None:
         ({"bounds": (np.zeros(5), np.ones(6))}, ArgumentError, r"poses: lower bounds has shape \(5,\); give \(6,\)"),
         ({"bounds": (np.ones(6), np.zeros(6))}, ArgumentError, "'joint1' has the lower limit 1 above the upper one 0"),
         ({"accept": 3}, ArgumentTypeError, "poses: accept: expected a function of q, got int"),
-        ({"accept": lambda q: q}, ArgumentTypeError, r"poses: accept\(q\) is array.*; give True or False"),
+        ({"accept": np.array}, ArgumentTypeError, r"poses: accept\(q\) is array.*; give True or False"),
         ({"positions": np.nan}, ArgumentTypeError, "poses: positions is nan; give True or False"),
         ({"positions": np.zeros(0)}, ArgumentTypeError, "poses: positions is array.*; give True or False"),
         ({"seed": -1}, ArgumentError, "poses: seed: got -1; give an integer of at least 0"),

@@ -171,7 +171,7 @@ def test_the_error_of_a_pose_is_up_to_a_tenth_larger_than_our_own(frame: int) ->
     """As the page says: it is of several calls, two objects between them."""
     model = gd.load_urdf("panda7")
     cmodel, k, q, target = cpin.Model(model), range(model.nframes)[frame], ca.SX.sym("q", 7), ca.SX.sym("T", 4, 4)
-    data, own = cmodel.createData(), gd.Kinematics(model).frame_error(k).n_instructions()
+    data, own = cmodel.createData(), gd.Kinematics(model).by_index().frame_error(k).n_instructions()
     cpin.framesForwardKinematics(cmodel, data, q)
     for apart in (data.oMf[k].actInv(cpin.SE3(target)), data.oMf[k].inverse() * cpin.SE3(target)):
         composed = ca.Function("error", [q, target], [cpin.log6(apart).vector]).n_instructions()

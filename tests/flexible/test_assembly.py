@@ -201,7 +201,7 @@ def test_nothing_moves_where_nothing_bends(link: gd.FlexibleLink) -> None:
     data = model.createData()
     pin.framesForwardKinematics(model, data, q[:3])
     for k, frame in enumerate(model.frames):
-        found = gd.Kinematics(dyn.tree).frame_placement(k)(q).full()
+        found = gd.Kinematics(dyn.tree).by_index().frame_placement(k)(q).full()
         assert relative_error(found, data.oMf[k].homogeneous) < TIGHT, frame.name
     assert relative_error(dyn.mass_matrix(q).full()[:3, :3], pin.crba(model, data, q[:3])) < TIGHT
 

@@ -12,11 +12,9 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
-from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics, formulations
 from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
 from gdalembert.dynamics.forces import Gravity
-from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
-from gdalembert.dynamics.lagrange_euler import LagrangeEuler
 from gdalembert.dynamics.newton_euler.aba import constrained_forward_dynamics, constrained_impact, forward_dynamics
 from gdalembert.dynamics.newton_euler.crba import mass_matrix, place_in_root_axes
 from gdalembert.dynamics.newton_euler.forward_derivatives import forward_dynamics_derivatives
@@ -312,7 +310,8 @@ class NewtonEuler(RecursiveNewtonEuler):
         if len(joints) <= _LARGE and above <= _SHALLOW * len(joints):
             others += [DifferentiatedNewtonEuler]
         if len(joints) <= _SMALL and self._ancestors <= _ABOVE:
-            others += [LagrangeEuler, GeneralizedDAlembert]
+            named = formulations()  # imported here, for the few robots that they are smaller of
+            others += [named[name] for name in ("lagrange_euler", "generalized_dalembert")]
         return tuple(self._by(other) for other in others)
 
     @cached_property

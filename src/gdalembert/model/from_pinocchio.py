@@ -253,7 +253,8 @@ def idle_joints(tree: Tree, motors: Array | None = None) -> tuple[str, ...]:
         own = np.ix_(joint.columns, joint.columns)
         m[own] += _inner(twists, twists @ body)
         rounding[own] += _inner(np.abs(twists), np.abs(twists) @ np.abs(body))
-    rigid = (joint for joint in tree.joints if joint.scaling is None and not joint.type.is_modal)
+    moving = (joint for joint in tree.joints if joint.scaling is None and joint.type.nv)
+    rigid = (joint for joint in moving if not joint.type.is_modal)
     blocks = {joint.name: np.ix_(joint.columns, joint.columns) for joint in rigid}
     noise = {name: NO_INERTIA * np.abs(rounding[own]).max() for name, own in blocks.items()}
     return tuple(name for name, own in blocks.items() if np.abs(np.linalg.eigvalsh(m[own])).min() <= noise[name])
@@ -305,7 +306,7 @@ def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
             )
         a = np.eye(4) if joint.parent < 0 else placed[joint.parent] @ spatial.transform(*placement).full()
         own = (spatial.twist(linear[:, k], angular[:, k]).full() for k in range(joint.type.nv))
-        twists.append(np.array([a @ twist @ np.linalg.inv(a) for twist in own]))
+        twists.append(np.array([a @ twist @ np.linalg.inv(a) for twist in own]).reshape(-1, 4, 4))
         placed.append(a)
     bodies = [a @ joint.pseudo_inertia @ a.T for a, joint in zip(placed, tree.joints, strict=True)]
     return twists, tree.suffix_sums(bodies)

@@ -24,6 +24,7 @@ import pinocchio as pin
 
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import BatchFunction
 from gdalembert.validation.joint_orders import alike, equal_joints, orders
 from gdalembert.validation.references import Reference, ReferenceSample
@@ -36,7 +37,7 @@ _UNIT_COEFFICIENT = 1e-6
 
 
 @dataclass(frozen=True)
-class Convention:
+class Convention(Brief):
     """How a formulation reads a state, and what it calls tau.
 
     Attributes:

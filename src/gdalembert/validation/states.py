@@ -108,7 +108,7 @@ def rnea(model: pin.Model) -> Torque:
 
 
 @dataclass(frozen=True, eq=False)
-class TorqueTerms:
+class TorqueTerms(Brief):
     """tau and its terms at n states: tau, velocity (h = C v), gravity n × nv; mass_matrix n × nv × nv."""
 
     tau: Array

@@ -161,7 +161,7 @@ def _dependencies(tree: Tree) -> dict[tuple[int, int], set[int]]:
 def _solutions(joint: Joint, residual: Residual, grid: Sequence[tuple[float, Array]]) -> Iterator[float]:
     """Different offsets of one joint, refined from the best ones of the grid."""
     known: list[float] = []
-    for x, _ in sorted(grid, key=lambda point: float(np.linalg.norm(point[1])))[:6]:
+    for x, _ in sorted(grid, key=lambda point: float(np.abs(point[1]).max()))[:6]:
         solved = float(_refined(np.array([x]), residual)[0])
         solved = _rounded(joint, solved)
         turn = 2 * np.pi if joint.type.can_rotate else np.inf
