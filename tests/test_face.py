@@ -91,6 +91,20 @@ def test_inverse_dynamics_loads_only_what_it_needs() -> None:
     assert loaded(code, "sympy", "matplotlib", *rooms) == []
 
 
+def test_the_names_of_pinocchio_load_only_what_they_need() -> None:
+    """No formulation before dynamics are asked for, and then one, unless the robot is small enough for others."""
+    rooms = [f"gdalembert.{room}" for room in ("calibration", "compilation", "flexible", "identification", "ocp")]
+    formulations = [f"gdalembert.dynamics.{name}" for name in ("generalized_dalembert", "lagrange_euler")]
+    dynamics = ["gdalembert.dynamics.recursive_newton_euler", "gdalembert.dynamics.equations_of_motion"]
+    constraints = "gdalembert.dynamics.constrained.constrained_dynamics"
+    first = "from gdalembert import cpin"
+    assert loaded(first, *rooms, *formulations, *dynamics, constraints, "sympy", "scipy") == []
+    torques = (
+        "m = cpin.buildSampleModelHumanoid(); x = [0.1] * m.nv; cpin.rnea(m, m.createData(), cpin.neutral(m), x, x)"
+    )
+    assert loaded(f"{first}; {torques}", *formulations, *dynamics, constraints) == dynamics
+
+
 @pytest.mark.parametrize(
     "first",
     [

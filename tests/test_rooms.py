@@ -156,6 +156,24 @@ def _mesh(path: Path) -> object:
     return coal.MeshLoader().load(str(path), np.ones(3))
 
 
+def test_mujoco() -> None:
+    """Of two joints and a motor; of MuJoCo's own arrays."""
+    import mujoco
+
+    ball = '<geom size="0.1" pos="1 0 0"/>'
+    inner = f'<body pos="1 0 0"><joint type="ball"/>{ball}</body>'
+    text = f"""<mujoco><worldbody><body><joint name="j" armature="1"/>{ball}{inner}</body></worldbody>
+        <actuator><motor joint="j" gear="2" ctrlrange="-1 1"/></actuator></mujoco>"""
+    model = gd.load_mjcf(text)
+    mj = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(mj)
+    data.qvel = [1, 2, 3, 4]
+    mujoco.mj_inverse(mj, data)
+    tau = pin.rnea(model, model.createData(), pin.neutral(model), data.qvel, np.zeros(4))
+    assert relative_error(tau, data.qfrc_inverse) < ROUNDING
+    assert model.effortLimit[0] == 2
+
+
 def test_cluster() -> None:
     from dask.distributed import Client
 

@@ -35,6 +35,7 @@ from gdalembert.flexible.flexible_arm import FirstOrderArm as FirstOrderArm
 from gdalembert.flexible.flexible_arm import FlexibleArm as FlexibleArm
 from gdalembert.flexible.flexible_link import FlexibleJoint as FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink as FlexibleLink
+from gdalembert.model.load_mjcf import load_mjcf as load_mjcf
 from gdalembert.model.load_urdf import load_urdf as load_urdf
 from gdalembert.model.load_urdf import robots as robots
 from gdalembert.model.rotors import Rotor as Rotor

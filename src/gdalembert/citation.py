@@ -27,9 +27,10 @@ def citation(format: Format = "bibtex", *, sources: bool = False) -> str:
     from importlib.metadata import metadata  # here, since the package imports this module at once
 
     from gdalembert.dynamics.sources import Source
-    from gdalembert.spatial.arguments import choice
+    from gdalembert.spatial.arguments import choice, flag
 
     choice("citation: format", format, get_args(Format))
+    flag("citation: sources", sources)
     about = metadata("gdalembert")
     fields = {"note": f"Version {about['Version']}", "year": str(YEAR)}
     package = Source("gdalembert", "misc", TITLE, (f"{{{about['Author']}}}",), "", fields)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 _SHOWN = 80
 """Number of characters of a text that messages show."""
@@ -38,8 +39,8 @@ class ModelError(GdalembertError, ValueError):
     """A model, or a part of it, that no formulation can treat rightly."""
 
 
-class UrdfError(ModelError):
-    """A URDF that is refused.
+class FileError(ModelError):
+    """A robot's file that is refused.
 
     Attributes:
         source: name of the file, or ``"<text>"``.
@@ -53,16 +54,36 @@ class UrdfError(ModelError):
         self.reason = reason
         super().__init__(": ".join(part for part in (source, element, reason) if part))
 
-    def __reduce__(self) -> tuple[type[UrdfError], tuple[str, str | None, str]]:
-        return UrdfError, (self.source, self.element, self.reason)
+    def __reduce__(self) -> tuple[type[FileError], tuple[str, str | None, str]]:
+        return type(self), (self.source, self.element, self.reason)
 
 
-class UrdfWarning(UserWarning):
+class UrdfError(FileError):
+    """A URDF that is refused."""
+
+
+class MjcfError(FileError):
+    """An MJCF file that is refused, or that says what no ``pin.Model`` can hold."""
+
+
+class FileWarning(UserWarning):
+    """A robot's file that can be loaded, and what its reader should know."""
+
+
+class UrdfWarning(FileWarning):
     """A URDF that can be loaded but is probably not what its author meant."""
+
+
+class MjcfWarning(FileWarning):
+    """Parts of an MJCF file that are no part of a ``pin.Model``, with the line to write for them."""
 
 
 class CleaningWarning(UserWarning):
     """Cleaning that changes the dynamics of a robot by more than rounding."""
+
+
+class BeamWarning(UserWarning):
+    """A beam that differs from the body that it replaces, or of which beam theory or its modes say little."""
 
 
 class TipWarning(UserWarning):
@@ -75,6 +96,14 @@ class IdentificationWarning(UserWarning):
 
 class CalibrationWarning(UserWarning):
     """Placements of a calibration that are not to be trusted as they are."""
+
+
+class SimulationWarning(UserWarning):
+    """A motion whose energies do not balance."""
+
+
+class SolutionWarning(UserWarning):
+    """A solution that may be none: too coarse, not physical, inconsistent, or the last one in place of a new one."""
 
 
 class ArgumentError(GdalembertError, ValueError):
@@ -157,3 +186,43 @@ class CompilationError(GdalembertError, RuntimeError):
 
     def __reduce__(self) -> tuple[type[CompilationError], tuple[str, str]]:
         return CompilationError, (self.name, self.reason)
+
+
+class SimulationError(GdalembertError, RuntimeError):
+    """An integration that failed before its end.
+
+    Attributes:
+        t: the last output time before the failure [s].
+        result: the :class:`~gdalembert.simulation.Simulation` up to this time.
+    """
+
+    def __init__(self, message: str, t: float, result: Any) -> None:
+        self.t = t
+        self.result = result
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[SimulationError], tuple[str, float, Any]]:
+        return SimulationError, (str(self), self.t, self.result)
+
+
+class OptimizationError(GdalembertError, RuntimeError):
+    """A problem that was not solved.
+
+    Attributes:
+        solution: the last iterate of the solver, of the kind that a solve returns.
+    """
+
+    def __init__(self, message: str, solution: Any) -> None:
+        self.solution = solution
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[OptimizationError], tuple[str, Any]]:
+        return OptimizationError, (str(self), self.solution)
+
+
+class IdentificationError(GdalembertError, RuntimeError):
+    """A fit that the solver could not finish."""
+
+
+class ExcitationError(GdalembertError, RuntimeError):
+    """No motion within all limits was found."""

@@ -487,7 +487,11 @@ def test_a_ur5_is_calibrated() -> None:
         ({"kin": "plain"}, ArgumentError, "puma560: it has no parameters; give gd.Kinematics"),
         ({"kin": "bodies"}, ArgumentError, "its parameters include 'joint2.m'; give gd.Kinematics"),
         ({"frame": "hand"}, UnknownNameError, "no frame named 'hand'"),
-        ({"frame": ("tool", "tool", "tool")}, ArgumentError, "got 3 frames; give one, or two that a loop joins"),
+        (
+            {"frame": ("tool", "tool", "tool")},
+            ArgumentError,
+            "got 3 frames; give one, two that a loop joins, or of several markers positions",
+        ),
         ({"q": np.zeros((10, 5))}, ArgumentError, r"q has shape \(10, 5\); give \(N, 6\)"),
         ({"q": np.full((10, 6), np.nan)}, ArgumentError, "fit: q: entry"),
         ({"measured": None}, ArgumentError, "got no measured poses or positions; only a loop of two frames needs none"),

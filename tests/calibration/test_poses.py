@@ -85,6 +85,33 @@ def test_what_is_not_accepted_is_not_chosen(kin: gd.Kinematics) -> None:
         gd.calibration.poses(kin, "tool", 10, limits, accept=lambda x: False, candidates=10)
 
 
+def test_noise_counts_by_how_precise_a_coordinate_is_beside_an_angle(kin: gd.Kinematics) -> None:
+    """Poses chosen for one ratio tell more at that ratio than those that were chosen for the inverse one."""
+    limits = -np.full(6, 2.0), np.full(6, 2.0)
+    measurement = Measurement(kin, "tool", True, "test")
+    p = np.zeros(len(measurement.names))
+    space = measurement.structure(p).space
+    ratios = (1e-5, 1e-2), (1e-2, 1e-5)
+    chosen = [gd.calibration.poses(kin, "tool", 8, limits, noise=noise, candidates=40) for noise in ratios]
+
+    def known(q: np.ndarray, noise: tuple[float, float]) -> float:
+        rows = measurement.slopes(q, p) @ space / np.repeat([noise[0], noise[1] * measurement.length], 3)[:, None]
+        rows = rows.reshape(-1, space.shape[1])
+        return float(np.linalg.slogdet(rows.T @ rows)[1])
+
+    for own, other, noise in ((chosen[0], chosen[1], ratios[0]), (chosen[1], chosen[0], ratios[1])):
+        assert known(own, noise) > known(other, noise) + 0.1
+
+
+def test_what_refuses_nearly_all_is_told_soon(kin: gd.Kinematics) -> None:
+    """After some attempts, not after all 50,000."""
+    count = []
+    limits = -np.full(6, 2.0), np.full(6, 2.0)
+    with pytest.raises(ArgumentError, match="accept takes 0 of 1000 random configurations, of which 1000 are needed"):
+        gd.calibration.poses(kin, "tool", 10, limits, accept=lambda q: bool(count.append(1)))
+    assert len(count) == 1000
+
+
 def test_free_directions_are_drawn_as_they_are() -> None:
     model = pin.Model()
     model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
@@ -105,6 +132,10 @@ def test_free_directions_are_drawn_as_they_are() -> None:
         ({"bounds": (np.zeros(5), np.ones(6))}, ArgumentError, r"poses: lower bounds has shape \(5,\); give \(6,\)"),
         ({"bounds": (np.ones(6), np.zeros(6))}, ArgumentError, "'joint1' has the lower limit 1 above the upper one 0"),
         ({"accept": 3}, ArgumentTypeError, "poses: accept: expected a function of q, got int"),
+        ({"accept": np.array}, ArgumentTypeError, r"poses: accept\(q\) is array.*; give True or False"),
+        ({"positions": np.nan}, ArgumentTypeError, "poses: positions is nan; give True or False"),
+        ({"positions": np.zeros(0)}, ArgumentTypeError, "poses: positions is array.*; give True or False"),
+        ({"seed": -1}, ArgumentError, "poses: seed: got -1; give an integer of at least 0"),
         ({"noise": (1e-4, 0.0)}, ArgumentError, "poses: noise is 0; give more than 0"),
         ({"noise": 1e-4}, ArgumentError, r"poses: noise has shape \(\); give \(2,\)"),
         (

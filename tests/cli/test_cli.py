@@ -133,6 +133,21 @@ def test_info_as_json(capsys: Capture) -> None:
     assert robot["cleaning"]["change_in_tau"] >= 0
 
 
+def test_info_of_a_robot_without_inertia(capsys: Capture, tmp_path: Path) -> None:
+    """Which is all that is said of dynamics; other commands refuse it in one sentence."""
+    path = tmp_path / "bare.urdf"
+    bare = re.sub("<inertial>.*</inertial>", "", DOUBTFUL, flags=re.DOTALL)
+    path.write_text(bare.replace('<axis xyz="0 0 1"/>', '<origin rpy="1.5708 0 0"/><axis xyz="0 0 1"/>'))
+    assert main(["info", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert "bare.urdf: joint 'hinge': no moving inertia, so that the robot has kinematics and statics" in err
+    assert out.endswith("\nwithout inertia, so that there is kinematics and statics, but no dynamics: hinge\n")
+    assert main(["info", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["without_inertia"] == ["hinge"]
+    assert main(["count", str(path)]) == 2
+    assert "error: doubtful: joint 'hinge' moves no inertia, so that the mass" in capsys.readouterr().err
+
+
 def test_info_counts_what_rounded_angles_save(capsys: Capture, tmp_path: Path) -> None:
     """Of a URDF that writes 1.5708: the instructions of the shipped one in place of its own."""
     shipped = (robot_folder() / "puma560_3.urdf").read_text(encoding="utf-8")
@@ -774,7 +789,7 @@ def test_view_shows_what_is_asked_for(capsys: Capture, tmp_path: Path, monkeypat
             pass
 
         def wait_for_browser(self, timeout: float) -> None:
-            assert timeout > 0
+            waited.append(timeout)
 
         def screenshot(self, path: str) -> None:
             assert path == "x.png"
@@ -783,9 +798,12 @@ def test_view_shows_what_is_asked_for(capsys: Capture, tmp_path: Path, monkeypat
     path = tmp_path / "boxed.urdf"
     box = '<link name="link"><visual><geometry><box size="1 1 1"/></geometry></visual>'
     path.write_text(DOUBTFUL.replace("doubtful", "boxed").replace('<link name="link">', box))
+    waited: list[float] = []
     assert main(["view", str(path), "--screenshot", "x.png"]) == 0
+    assert not waited  # the screenshot starts a browser where none is
     options = ["--plain", "--q=-0.3", "--frames", "--port", "0", "--open"]
     assert main(["view", str(path), *options, "--screenshot", "x.png"]) == 0
+    assert len(waited) == 1
     assert capsys.readouterr().out == "boxed: http://localhost:1 (Ctrl-C ends)\nx.png\n" * 2
     plain, asked = given
     assert plain.pop("visual_model").ngeoms == 1

@@ -16,6 +16,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.cli.main import main
+from gdalembert.cli.report.command import speed_fact
 from gdalembert.cli.report.figures import line_panels, ticks
 
 TITLES = [
@@ -117,6 +118,13 @@ def test_what_a_report_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str
     ):
         assert main(["report", *arguments]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_speed_is_that_of_a_call_first() -> None:
+    number, words = speed_fact(1.3071, 73.74)
+    assert number == "1.31 ×"
+    assert words.startswith("as fast as pin.rnea, a call beside a call")
+    assert words.endswith("a state in a batch 73.7 × as fast as a call of pin.rnea")
 
 
 def test_ticks_are_round_and_a_flat_line_is_drawn() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+from numpy.linalg import _umath_linalg
 
 import gdalembert as gd
 from gdalembert.compilation import machine_code
@@ -393,6 +394,17 @@ def test_a_compiler_that_reports_success_without_a_library_is_named(cache: Path,
     message = f"^square: {nothing} reports success, but writes no library; CasADi's interpreter needs no compiler"
     with pytest.raises(CompilationError, match=message):
         compile(square(), compiler=nothing)
+
+
+@pytest.mark.parametrize("part", [0.001, 0.5, 0.9999])
+def test_a_part_of_a_library_is_not_loaded(cache: Path, tmp_path: Path, part: float) -> None:
+    """Of a disk that is full; to read what is missing would end the process."""
+    whole = Path(_umath_linalg.__file__)
+    size = int(part * whole.stat().st_size)
+    half = fake_compiler(tmp_path / "half", build=f"head -c {size} '{whole}' > function.so")
+    with pytest.raises(CompilationError, match=f"^square: {half} reports success, but writes a part|does not load"):
+        compile(square(), compiler=half)
+    assert not list(cache.rglob("*.so"))
 
 
 @pytest.mark.long

@@ -430,6 +430,33 @@ def forwardDynamics(lib, model, data, s):
 
 
 @program
+def forwardDynamics_after_all_terms(lib, model, data, s):
+    jacobian = lib.computeFrameJacobian(model, data, s.q, s.frame, LOCAL)[:2, :]
+    lib.computeAllTerms(model, data, s.q, s.v)
+    lib.forwardDynamics(model, data, s.tau, jacobian, s.drift, 1e-3)
+    found = [data.ddq, data.lambda_c]
+    named = {"constraint_jacobian": jacobian, "constraint_drift": s.drift, "damping": 1e-3}
+    return [*found, lib.forwardDynamics(model, data, tau=s.tau, **named)]
+
+
+@program
+def impulseDynamics_after_crba(lib, model, data, s):
+    jacobian = lib.computeFrameJacobian(model, data, s.q, s.frame, LOCAL)[:2, :]
+    lib.crba(model, data, s.q)
+    lib.impulseDynamics(model, data, s.v, jacobian, 0.3, 1e-3)
+    found = [data.dq_after, data.impulse_c]
+    named = {"v_before": s.v, "constraint_jacobian": jacobian, "restitution_coefficient": 0.3, "damping": 1e-3}
+    return [*found, lib.impulseDynamics(model, data, **named), lib.impulseDynamics(model, data, q=s.q, **named)]
+
+
+@constant_subspace
+def computeABADerivatives_after_aba(lib, model, data, s):
+    lib.aba(model, data, s.q, s.v, s.tau, pin.Convention.WORLD)
+    by_q, by_v, by_tau = lib.computeABADerivatives(model, data)
+    return [by_q, by_v, np.triu(by_tau) if lib is pin else ca.triu(by_tau)]
+
+
+@program
 def impulseDynamics(lib, model, data, s):
     jacobian = lib.computeFrameJacobian(model, data, s.q, s.frame, LOCAL)[:2, :]
     lib.impulseDynamics(model, data, s.q, s.v, jacobian, 0.3, 1e-3)

@@ -97,6 +97,13 @@ def test_refusals(model: cpin.Model) -> None:
     with pytest.raises(AttributeError, match="no algorithm or class of cpin named 'rnaa'; nearest: 'rnea'"):
         cpin.rnaa  # noqa: B018
     assert not hasattr(cpin, "computeCollisions")
+    for name in ("buildModelsFromUrdf", "appendModel", "RobotWrapper", "GeometryModel"):
+        with pytest.raises(cpin.MissingAttributeError, match=rf"^cpin\.{name}: use pin\.{name}; it takes no symbols$"):
+            getattr(cpin, name)
+    with pytest.raises(
+        cpin.MissingAttributeError, match=r"^no algorithm or class of cpin named 'rnae'; nearest: 'rnea"
+    ):
+        cpin.rnae  # noqa: B018
 
 
 WRONG = {
@@ -153,10 +160,23 @@ def test_wrong_arguments_are_refused_in_one_sentence(model: cpin.Model, call: st
     assert model.njoints == 3
 
 
+@pytest.mark.parametrize("slot", ["mass", "com", "vcom", "acom"])
+def test_subtrees_are_refused_by_name(model: cpin.Model, slot: str) -> None:
+    data, q = model.createData(), ca.SX.sym("q", 2)
+    cpin.centerOfMass(model, data, q, q, q)
+    for k in (1, -1, 9):
+        with pytest.raises(
+            ArgumentError, match=rf"data.{slot}\[{k}\]: subtrees are not computed; read data.{slot}\[0\]"
+        ):
+            getattr(data, slot)[k]
+    assert len(list(getattr(data, slot))) == 1
+
+
 def test_install_gives_programs_their_import(tmp_path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
-        "import sys\nfrom pinocchio import casadi as cpin\nprint(cpin.__name__, sys.argv[1:], __name__)\n"
+        "import sys\nfrom pinocchio import casadi as cpin\nimport pinocchio.casadi as other\n"
+        "assert other is cpin\nprint(cpin.__name__, sys.argv[1:], __name__)\n"
     )
     run = [sys.executable, "-m", "gdalembert.cpin", str(program), "a", "b"]
     done = subprocess.run(run, capture_output=True, text=True, check=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,114 @@ def test_a_subclass_and_a_copy(robot: pin.Model) -> None:
     assert ca.is_equal(copied.inertias[1].mass, own.inertias[1].mass, 0)
     copied.inertias[1].mass = 1.0
     assert not own.inertias[1].mass.is_constant()
+
+
+def test_constants_are_floats_where_numpy_meets_them(robot: pin.Model) -> None:
+    model = cpin.Model(robot)
+    data, mass = model.createData(), sum(body.mass for body in robot.inertias[1:])
+    for x, expected in (
+        (data.mass[0], mass),
+        (cpin.computeTotalMass(model), mass),
+        (model.inertias[1].mass, robot.inertias[1].mass),
+        (model.inertias[1].lever[2], robot.inertias[1].lever[2]),
+        (model.gravity.linear[2], robot.gravity.linear[2]),
+        (model.armature[0], robot.armature[0]),
+        (model.upperPositionLimit[0], robot.upperPositionLimit[0]),
+    ):
+        assert isinstance(x, float)
+        assert np.array([0, 0, x])[2] == pytest.approx(expected, rel=1e-14)
+    assert model.upperPositionLimit[0:1].shape == (1, 1)
+    model.inertias[1].mass = ca.SX.sym("m")
+    assert np.array([0, 0, -9.81 * data.mass[0]]).dtype == object
+
+
+class Robot(cpin.Model):
+    """A model whose constructor takes more, and which keeps more."""
+
+    def __init__(self, model: pin.Model, notes: list[str]) -> None:
+        super().__init__(model)
+        self.notes = notes
+
+
+def test_copies_keep_what_a_subclass_has(robot: pin.Model) -> None:
+    own, m = Robot(robot, ["first"]), ca.SX.sym("m")
+    own.inertias[1].mass = m
+    shallow, deep = copy.copy(own), copy.deepcopy(own)
+    for copied in (shallow, deep):
+        assert type(copied) is Robot
+        assert ca.is_equal(copied.inertias[1].mass, m, 0)
+        copied.inertias[1].mass = 2.0
+        copied.gravity.linear = [0.0, 0.0, -1.0]
+    assert own.inertias[1].mass is not shallow.inertias[1].mass
+    assert ca.is_equal(own.inertias[1].mass, m, 0)
+    assert own.gravity.linear[2] == robot.gravity.linear[2]
+    assert (shallow.notes is own.notes, deep.notes is own.notes, deep.notes) == (True, False, ["first"])
+
+
+def test_models_of_numbers_are_pickled(robot: pin.Model) -> None:
+    (state,) = states(robot, np.random.default_rng(4), 1)
+    own = Robot(robot, ["first"])
+    own.inertias[2].mass = 7.0
+    loaded = pickle.loads(pickle.dumps(own))
+    assert (type(loaded), loaded.notes, loaded.inertias[2].mass) == (Robot, ["first"], 7.0)
+    torques = [cpin.rnea(each, each.createData(), *state).full() for each in (own, loaded)]
+    assert relative_error(*torques) < 1e-15
+    with pytest.raises(UnsupportedError, match=r"data: its results are graphs, which cannot be pickled; pickle the m"):
+        pickle.dumps(own.createData())
+    own.inertias[2].mass = ca.SX.sym("m")
+    with pytest.raises(UnsupportedError, match=r"pickle: model.inertias\[2\] has symbols; give a model of numbers"):
+        pickle.dumps(own)
+
+
+def test_equal_robots_share_what_was_built(robot: pin.Model) -> None:
+    first, second = cpin.Model(robot), cpin.Model(robot.copy())
+    made, parts = first.dynamics.mass_matrix, (first.kinematics, first.configurations)
+    assert second.dynamics.mass_matrix is made
+    assert (second.kinematics, second.configurations) == parts
+    assert cpin.Model(robot, clean=0).kinematics is not parts[0]
+    second.inertias[2].mass = 9.0
+    assert second.dynamics.mass_matrix is not made
+    assert first.dynamics.mass_matrix is made
+    second.inertias[2].mass = robot.inertias[2].mass
+    assert second.dynamics.mass_matrix is made
+    second.addJoint(1, cpin.JointModelRX(), cpin.SE3.Identity(), "more")
+    assert (second.kinematics.tree.nv, first.kinematics.tree.nv) == (robot.nv + 1, robot.nv)
+    third, fourth = cpin.Model(robot), cpin.Model(robot)
+    for model in (third, fourth):
+        model.inertias[1].mass = ca.SX.sym("m")
+    assert third.kinematics is not fourth.kinematics
+
+
+def changes() -> dict[str, Any]:
+    """Numbers of a model, each of which makes another robot."""
+    return {
+        "mass": lambda m: setattr(m.inertias[2], "mass", 5.0),
+        "lever": lambda m: setattr(m.inertias[2], "lever", np.ones(3)),
+        "inertia": lambda m: setattr(m.inertias[2], "inertia", 3 * np.eye(3)),
+        "placement": lambda m: setattr(m.jointPlacements[2], "translation", np.ones(3)),
+        "frame": lambda m: setattr(m.frames[m.nframes - 1].placement, "translation", np.ones(3)),
+        "gravity": lambda m: setattr(m.gravity, "linear", np.ones(3)),
+        "armature": lambda m: m.armature.__setitem__(0, 3.0),
+    }
+
+
+@pytest.mark.parametrize("name", changes())
+def test_other_numbers_share_nothing(robot: pin.Model, name: str) -> None:
+    first, other = cpin.Model(robot), robot.copy()
+    assert first.kinematics is cpin.Model(other).kinematics
+    changes()[name](other)
+    assert first.kinematics is not cpin.Model(other).kinematics
+
+
+def test_names_that_are_those_of_pinocchio() -> None:
+    assert np.array(cpin.XAxis).tolist() == [1, 0, 0]
+    assert (cpin.ScalarType, cpin.BaumgarteCorrectorParameters) == (ca.SX, pin.BaumgarteCorrectorParameters)
+    settings = cpin.ProximalSettings(None, 1e-5, 10)
+    assert isinstance(settings, pin.ProximalSettings)
+    assert (settings.mu, settings.max_iter) == (1e-5, 10)
+    assert cpin.ProximalSettings(1e-9, 1e-8, 1e-3, 7).relative_accuracy == 1e-8
+    with pytest.raises(ArgumentTypeError, match=r"ProximalSettings: Pinocchio does not take \(float, NoneType, int\)"):
+        cpin.ProximalSettings(1e-9, None, 10)
 
 
 def test_deep_copies(robot: pin.Model) -> None:

@@ -91,7 +91,7 @@ ONE: dict[str, tuple[Read, Read]] = {
 def libraries(robot: str) -> tuple[pin.Model, cpin.Model, gd.NewtonEuler, gd.Kinematics]:
     """A robot of ROBOTS, and its Functions, by Pinocchio's names and by ours."""
     model = ROBOTS[robot]()
-    return model, cpin.Model(model), gd.NewtonEuler(model), gd.Kinematics(model)
+    return model, cpin.Model(model), gd.NewtonEuler(model), gd.Kinematics(model).by_index()
 
 
 @pytest.mark.parametrize("name", quick(ONE, "rnea", "crba", "position"))
@@ -135,7 +135,7 @@ def last_frames(model: pin.Model) -> list[int]:
 
 def check_placements_alone(model: pin.Model, frames: Iterable[int]) -> None:
     """Whichever frame is read, its graph is within 2 % of our own Function, or two instructions of small ones."""
-    cmodel, kin = cpin.Model(model), gd.Kinematics(model)
+    cmodel, kin = cpin.Model(model), gd.Kinematics(model).by_index()
     for frame in frames:
         own = count(model, lambda s, frame=frame: read_our_own(kin, s, frame))
         theirs = count(model, lambda s, frame=frame: read(cmodel, s, frame))
@@ -158,12 +158,24 @@ def test_a_placement_of_a_random_tree_is_as_large_as_our_own() -> None:
 def test_placements_of_random_trees_are_as_large_as_our_own(seed: int) -> None:
     model = random_tree(seed)
     check_placements_alone(model, range(1, model.nframes))
-    cmodel, kin, frames = cpin.Model(model), gd.Kinematics(model), last_frames(model)
+    cmodel, kin, frames = cpin.Model(model), gd.Kinematics(model).by_index(), last_frames(model)
     rng = np.random.default_rng(seed)
     for number in (2, 3, len(frames)):
         chosen = [int(k) for k in rng.permutation(frames)[:number]]
         own = count(model, lambda s, chosen=chosen: read_our_own(kin, s, *chosen))
         assert count(model, lambda s, chosen=chosen: read(cmodel, s, *chosen)) <= 1.1 * own
+
+
+@pytest.mark.parametrize("frame", [-1, 4])
+def test_the_error_of_a_pose_is_up_to_a_tenth_larger_than_our_own(frame: int) -> None:
+    """As the page says: it is of several calls, two objects between them."""
+    model = gd.load_urdf("panda7")
+    cmodel, k, q, target = cpin.Model(model), range(model.nframes)[frame], ca.SX.sym("q", 7), ca.SX.sym("T", 4, 4)
+    data, own = cmodel.createData(), gd.Kinematics(model).by_index().frame_error(k).n_instructions()
+    cpin.framesForwardKinematics(cmodel, data, q)
+    for apart in (data.oMf[k].actInv(cpin.SE3(target)), data.oMf[k].inverse() * cpin.SE3(target)):
+        composed = ca.Function("error", [q, target], [cpin.log6(apart).vector]).n_instructions()
+        assert own < composed <= 1.1 * own
 
 
 Several = Callable[[cpin.Model, Any, list[int], dict[str, ca.SX]], Any]
@@ -273,7 +285,7 @@ def test_forces_at_feet_are_smaller_by_their_own_name(robot: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("robot", quick(ROBOTS, "quadruped"))
 def test_the_rate_of_the_momentum_alone_is_smaller_by_its_own_name(robot: str) -> None:
-    model, kin = ROBOTS[robot](), gd.Kinematics(ROBOTS[robot]())
+    model, kin = ROBOTS[robot](), gd.Kinematics(ROBOTS[robot]()).by_index()
     cmodel = cpin.Model(model)
 
     def by_maps(s: dict[str, ca.SX]) -> ca.SX:

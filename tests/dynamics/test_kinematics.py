@@ -79,7 +79,7 @@ def test_pinocchio_has_no_rate_of_jacobians_with_mimic() -> None:
 
 @pytest.mark.parametrize("model", [*map(chain, ("Ellipsoid", "FreeFlyer")), branched(0), branched(2)])
 def test_placements_of_joints_and_of_several_frames(model: pin.Model) -> None:
-    kin, data, last = Kinematics(model, clean=0), model.createData(), model.nframes - 1
+    kin, data, last = Kinematics(model, clean=0).by_index(), model.createData(), model.nframes - 1
     q = states(model, np.random.default_rng(3), 1)[0][0]
     pin.framesForwardKinematics(model, data, q)
     for joint, name in enumerate(model.names):
@@ -105,7 +105,12 @@ REFERENCES = (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)
 @pytest.mark.parametrize("joint", quick(JOINTS, "RX", "Ellipsoid", "Composite"))
 def test_kinematic_regressors_are_pinocchios(joint: str) -> None:
     model = chain(joint)
-    kin, data, last, tip = Kinematics(model, clean=0), model.createData(), model.nframes - 1, model.njoints - 1
+    kin, data, last, tip = (
+        Kinematics(model, clean=0).by_index(),
+        model.createData(),
+        model.nframes - 1,
+        model.njoints - 1,
+    )
     q, at = states(model, np.random.default_rng(1), 1)[0][0], pin.exp6(np.linspace(0.1, 0.6, 6))
     pin.framesForwardKinematics(model, data, q)
     for reference in REFERENCES:
@@ -280,7 +285,7 @@ def test_functions_are_named() -> None:
 
 def test_functions_are_kept() -> None:
     model = chain("PX")
-    kin, index = Kinematics(model), model.getFrameId("body_2")
+    kin, index = Kinematics(model).by_index(), model.getFrameId("body_2")
     for frame in (index, np.int64(index), np.array(index)):
         assert kin.frame_placement(frame) is kin.frame_placement("body_2")
         assert kin.frame_velocity(frame, pin.WORLD) is kin.frame_velocity("body_2", pin.WORLD)
@@ -317,6 +322,34 @@ def test_graphs_hold_the_joints_on_the_path_only() -> None:
     assert not any(
         velocity.jac_sparsity(0, k).get_col() and velocity.jac_sparsity(0, k).get_col()[-1] > 1 for k in (0, 1)
     )
+
+
+def test_an_index_that_is_a_joints_too_is_refused() -> None:
+    """That of getJointId; unless it is the frame of that joint, or others have the name of the frame, too."""
+    model = gd.load_urdf("panda7")
+    kin = Kinematics(model)
+    for index, other in (
+        (7, "joint 'joint7' has that index in model.joints"),
+        (model.getJointId("joint8"), "model.getJointId gives this number for an unknown name"),
+    ):
+        frame = model.frames[index].name
+        for ask in (
+            lambda k: kin.frame_jacobian(k, pin.LOCAL),
+            kin.frame_placement,
+            lambda k: gd.joint_torques(model, k, pin.LOCAL),
+        ):
+            with pytest.raises(ArgumentError) as refused:
+                ask(index)
+            assert str(refused.value) == (
+                f"panda7: frame {index}: it is {frame!r} in model.frames, but {other}; give the frame by its name, or "
+                "take Kinematics(model).by_index()"
+            )
+        by_index = Kinematics(model).by_index()
+        assert by_index.frame_placement(index) is by_index.frame_placement(frame)
+    assert kin.frame_placement(0) is kin.frame_placement("universe")
+    assert kin.frame_placement(model.nframes - 1) is kin.frame_placement(model.frames[model.nframes - 1].name)
+    floating = gd.load_urdf("panda7", root_joint=pin.JointModelFreeFlyer())
+    assert Kinematics(floating).frame_placement(floating.getJointId("root_joint")).size_out(0) == (4, 4)
 
 
 def test_a_name_that_is_not_there() -> None:

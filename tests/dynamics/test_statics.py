@@ -55,7 +55,7 @@ def vector(value: ca.DM) -> np.ndarray:
 
 def test_several_wrenches_add() -> None:
     model = branched(1)
-    frames = ["tool", model.frames[3].name, model.getFrameId("ground")]
+    frames = ["tool", model.frames[3].name, "ground"]
     references = dict(zip(frames, REFERENCES, strict=True))
     rng = np.random.default_rng(3)
     for q, _, _ in states(model, rng, 2):
@@ -369,7 +369,12 @@ def test_frames_and_references_are_checked() -> None:
             "reference: expected pin.LOCAL, pin.WORLD or pin.LOCAL_WORLD_ALIGNED, got ",
         ),
         (["tool", "tol"], pin.LOCAL, UnknownNameError, "no frame named 'tol'; nearest: 'tool'"),
-        (["tool", 1], pin.LOCAL, ArgumentError, "joint_torques: frames 'tool' and 1 are the same; give each once"),
+        (
+            ["tool"] * 2,
+            pin.LOCAL,
+            ArgumentError,
+            "joint_torques: frames 'tool' and 'tool' are the same; give each once",
+        ),
         (
             {"tool": "LOCAL"},
             None,

@@ -163,8 +163,8 @@ def test_files_that_cannot_be_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("output", "error", "message"),
     [
-        (3, ArgumentTypeError, "output=3: is not a path; give a file or a folder"),
-        ("", ArgumentError, "output (--output) is empty; give a file or a folder"),
+        (3, ArgumentTypeError, "output (--output): got 3; give a file or a folder, '.' for the one you are in"),
+        ("", ArgumentError, "output (--output): got '', which no file can be called; give a file or a folder"),
         ("new/one.txt", ArgumentError, "one.txt: is a file name, and there are 3 files; give a folder"),
     ],
 )

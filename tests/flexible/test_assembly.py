@@ -11,7 +11,14 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning, UnknownNameError, UnsupportedError
+from gdalembert.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BeamWarning,
+    TipWarning,
+    UnknownNameError,
+    UnsupportedError,
+)
 from gdalembert.model import Tree, read_tree
 from gdalembert.spatial.arrays import homogeneous
 from tests.helpers.models import relative_error
@@ -194,7 +201,7 @@ def test_nothing_moves_where_nothing_bends(link: gd.FlexibleLink) -> None:
     data = model.createData()
     pin.framesForwardKinematics(model, data, q[:3])
     for k, frame in enumerate(model.frames):
-        found = gd.Kinematics(dyn.tree).frame_placement(k)(q).full()
+        found = gd.Kinematics(dyn.tree).by_index().frame_placement(k)(q).full()
         assert relative_error(found, data.oMf[k].homogeneous) < TIGHT, frame.name
     assert relative_error(dyn.mass_matrix(q).full()[:3, :3], pin.crba(model, data, q[:3])) < TIGHT
 
@@ -294,7 +301,7 @@ def test_what_is_told_of_a_replacement(heavier: float, farther: float, told: boo
 
 def test_the_users_line_is_warned_about() -> None:
     with pytest.warns(
-        UserWarning, match=r"give a hub= or tip_body= for what is left, or keep_body=True to have both$"
+        BeamWarning, match=r"give a hub= or tip_body= for what is left, or keep_body=True to have both$"
     ) as told:
         gd.FlexibleArm(crane(), {"boom": gd.FlexibleLink(FLAT, to="nose")})
     assert told[0].filename == __file__
@@ -407,6 +414,23 @@ def test_torsion_needs_something_to_turn() -> None:
     twice = replace(TWIST, root=np.eye(4), tip_body=body, torsion=gd.modes.sine(2))
     with pytest.raises(ArgumentError, match=f"^roll: 'rod2 t2' {NO_INERTIA}"):
         gd.FlexibleArm(roll((0, 1, 0)), {"rod2": twice})
+
+
+def test_a_model_without_links_is_told_how_to_get_them() -> None:
+    """As addJoint makes it: joints, and no frames but the universe."""
+    model = pin.Model()
+    model.name = "bare"
+    joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "hub")
+    model.appendBodyToJoint(joint, pin.Inertia(0.6, np.array([0.5, 0, 0]), 0.01 * np.eye(3)), pin.SE3.Identity())
+    arm = {"hub": gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), gd.modes.hermite())}
+    with pytest.raises(ArgumentError) as refused:
+        gd.FlexibleArm(model, arm)
+    assert str(refused.value) == (
+        "link 'hub': bare has no links, as a model made by addJoint; give them names, model.addBodyFrame('hub', "
+        "joint_id, pin.SE3.Identity(), 0)"
+    )
+    model.addBodyFrame("hub", joint, pin.SE3.Identity(), 0)
+    assert gd.FlexibleArm(model, arm).tree.nv == 3
 
 
 def test_a_joint_that_only_turns_a_line_is_refused() -> None:
@@ -567,12 +591,12 @@ def test_what_does_not_fit_is_refused(make: object, error: type[Exception], mess
 def test_beams_that_are_none_are_warned_about() -> None:
     stubby = gd.Beam(1.0, 0.6, EI_z=10.0, section_inertia=(0.0, 0.6 * 0.11**2))
     with pytest.warns(
-        UserWarning, match=r"^link 'link1': it is 9.09 times as long as the radius of gyration of its se"
+        BeamWarning, match=r"^link 'link1': it is 9.09 times as long as the radius of gyration of its se"
     ):
         gd.FlexibleArm(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(stubby)})
     soft = gd.Beam(1.0, 0.6, EI_z=0.7)  # μ g l⁴ / 8 EI = 1.051 m
     with pytest.warns(
-        UserWarning, match=r"^link 'link1': its own weight would bend it by 1.05 m, and it is 1 m long; c"
+        BeamWarning, match=r"^link 'link1': its own weight would bend it by 1.05 m, and it is 1 m long; c"
     ):
         gd.FlexibleArm(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(soft)})
     gd.FlexibleArm(gd.load_urdf(TWO), {"link1": gd.FlexibleLink(replace(soft, EI_z=0.75))})

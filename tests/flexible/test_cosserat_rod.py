@@ -317,7 +317,7 @@ def test_a_rod_shares_coordinates_but_mimics_nothing() -> None:
         (
             lambda: gd.CosseratRod(BEAM, 0),
             ArgumentError,
-            r"^CosseratRod: segments: got 0; give an integer of at least 1$",
+            r"^CosseratRod: segments: got 0; give an integer from 1 to 1000$",
         ),
         (lambda: gd.CosseratRod(BEAM, 1, -1), ArgumentError, r"^CosseratRod: degree: got -1; give an integer"),
         (lambda: gd.CosseratRod(BEAM, strains=()), ArgumentError, r"^CosseratRod: strains: got none; give some of"),

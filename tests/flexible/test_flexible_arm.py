@@ -12,7 +12,7 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, BeamWarning, UnknownNameError, UnsupportedError
 from gdalembert.flexible import modes
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.flexible_arm import FlexibleArm
@@ -76,13 +76,13 @@ def test_statics_and_linearisation() -> None:
     dyn = arm(joints=JOINTS)
     q = np.zeros(7)
     q[:2] = 0.3, -0.5
-    loaded = dyn.static_deflection(q, "tip", [0, -1.0, 0, 0, 0, 0], reference=pin.LOCAL)
+    loaded = dyn.static_deflection(q, "tip", [0, -1.0, 0, 0, 0, 0], reference=pin.LOCAL, hold="joints")
     jacobian = gd.Kinematics(dyn.tree).frame_jacobian("tip", pin.LOCAL)(loaded).full()
     rest = dyn.nle(loaded, np.zeros(7)).full().ravel() - jacobian.T @ [0, -1.0, 0, 0, 0, 0]
     assert np.array_equal(loaded[:2], q[:2])
     assert np.array_equal(q, [0.3, -0.5, 0, 0, 0, 0, 0])
     assert np.abs(rest[2:]).max() < 1e-11  # of forces of several newtons
-    at_rest = dyn.static_deflection(q)
+    at_rest = dyn.static_deflection(q[:2])
     a, b = dyn.linearize(at_rest)
     held = np.linalg.lstsq(dyn.actuation, dyn.nle(at_rest, np.zeros(7)).full().ravel(), rcond=None)[0]
     step = 1e-6
@@ -141,7 +141,7 @@ def test_it_keeps_its_links_until_it_is_pickled() -> None:
 
 def test_the_user_is_told_what_a_beam_replaces() -> None:
     with pytest.warns(
-        UserWarning, match=r"link 'link1': its body of 0.6 kg at \[0.5, 0.0, 0.0\] m is now a beam of 0.7"
+        BeamWarning, match=r"link 'link1': its body of 0.6 kg at \[0.5, 0.0, 0.0\] m is now a beam of 0.7"
     ):
         FlexibleArm(gd.load_urdf("two_link_flexible"), {"link1": FlexibleLink(Beam(1.0, 0.7, EI_z=10.0))})
 
@@ -164,7 +164,7 @@ def test_a_tip_body_is_part_of_what_a_beam_replaces_or_a_payload(tip_is_its_own:
 
 def test_a_tip_body_that_explains_no_difference_is_no_excuse() -> None:
     with pytest.warns(
-        UserWarning, match=r"a beam of 0.7 kg at .*, with its tip_body 0.9 kg; give a hub= or tip_body= "
+        BeamWarning, match=r"a beam of 0.7 kg at .*, with its tip_body 0.9 kg; give a hub= or tip_body= "
     ):
         FlexibleArm(gd.load_urdf("two_link_flexible"), {"link1": FlexibleLink(Beam(1.0, 0.7, EI_z=10.0), tip_body=TIP)})
 
@@ -261,7 +261,9 @@ def test_two_inertias_on_a_spring(stiffness: float) -> None:
     free = dyn.natural_frequencies(np.zeros(2), joints="free")
     assert free[0] == 0
     assert free[1] == pytest.approx(np.sqrt(stiffness * (1 / 0.3 + 1 / 0.05)), rel=1e-14, abs=0)
-    assert dyn.natural_frequencies(np.zeros(2))[0] == pytest.approx(np.sqrt(stiffness / 0.05), rel=1e-14, abs=0)
+    link, rotor = (dyn.natural_frequencies([0.0], joints=joints)[0] for joints in ("braked", "locked"))
+    assert link == pytest.approx(np.sqrt(stiffness / 0.3), rel=1e-14, abs=0)
+    assert rotor == pytest.approx(np.sqrt(stiffness / 0.05), rel=1e-14, abs=0)
 
 
 def test_a_stiff_joint_is_a_rigid_one_with_an_armature() -> None:
@@ -357,12 +359,16 @@ def test_rest_of_the_joints_alone() -> None:
     beam = gd.Beam.tube(None, outer_diameter=0.05, wall=0.002, density=2700, youngs_modulus=70e9)
     links = {"link1": gd.FlexibleLink(beam, gd.modes.clamped_free(1), keep_body=True)}
     arm = gd.FlexibleArm(model, links, joints={"joint2": gd.FlexibleJoint(1e3, rotor_inertia=0.1)})
-    q = np.zeros(arm.tree.nq)
-    q[:2] = 0.1, 0.2
+    q = np.array([0.1, 0.2, 0.0, 0.2])
     found = arm.static_deflection(q[:2])
     np.testing.assert_array_equal(found, arm.static_deflection(q))
-    np.testing.assert_array_equal(found[:2], q[:2])
-    assert np.abs(found[2:]).min() > 0
+    np.testing.assert_array_equal(found[[0, 3]], q[[0, 3]])  # the motors
+    left = arm.nle(found, np.zeros(4)).full().ravel()
+    assert np.abs(left[1:3]).max() < 1e-12 * np.abs(left).max()
+    assert left[3] == pytest.approx(1e3 * (0.2 - found[1]), rel=1e-12)  # what the brake carries
+    locked = arm.static_deflection(q[:2], hold="joints")
+    np.testing.assert_array_equal(locked[:2], q[:2])
+    assert np.abs(arm.nle(locked, np.zeros(4)).full().ravel()[2:]).max() < 1e-12 * np.abs(left).max()
 
 
 @pytest.mark.parametrize(
@@ -379,12 +385,15 @@ def test_rest_of_the_joints_alone() -> None:
         ),
         (
             lambda dyn: dyn.static_deflection(np.zeros(5), "rod tip", [0, 1e300, 0, 0, 0, 0], reference=pin.LOCAL),
-            r"^static_deflection: Newton's method finds no equilibrium from q; the forces on modes and rotors still",
+            r"^static_deflection: Newton's method finds no equilibrium from q; the forces on modes and flexible",
         ),
-        (lambda dyn: dyn.natural_frequencies(np.zeros(4)), r"^natural_frequencies: q has shape \(4,\); give \(5,\)$"),
+        (
+            lambda dyn: dyn.natural_frequencies(np.zeros(4)),
+            r"^natural_frequencies: q has shape \(4,\); give \(5,\), or \(1,\) of",
+        ),
         (
             lambda dyn: dyn.natural_frequencies(np.zeros(5), joints="held"),
-            r"joints: got 'held'; give 'locked' or 'free'$",
+            r"joints: got 'held'; give 'braked', 'locked' or 'free'$",
         ),
         (
             lambda dyn: dyn.linearize(np.zeros(5), np.zeros(2)),
@@ -459,7 +468,7 @@ def test_a_load_that_bends_far_takes_several_steps() -> None:
     """A force that turns with the tip, by 45°, is in equilibrium in the end."""
     dyn, load = cantilever(weight=0.0, flexural=5.0), np.array([0, -30.0, 0, 0, 0, 0])
     with pytest.warns(
-        UserWarning, match=r"^static_deflection: link 'rod': its tip slopes by 2.25 rad, and assumed modes"
+        BeamWarning, match=r"^static_deflection: link 'rod': its tip slopes by 2.25 rad, and assumed modes"
     ):
         found = dyn.static_deflection(np.zeros(5), "rod tip", load, reference=pin.LOCAL)
     torques = gd.joint_torques(dyn.tree, "rod tip", pin.LOCAL)(found, load).full().ravel()
@@ -508,3 +517,15 @@ def test_first_order_rotations_have_no_angular_momentum(name: str) -> None:
         "two_link_flexible: its links turn to first order only, and have no angular momentum; take FlexibleArm, or "
         "total_mass times center_of_mass_velocity for the linear momentum"
     )
+
+
+def test_counts_that_no_computer_holds_are_refused() -> None:
+    """At once, not after minutes."""
+    beam = gd.Beam(1.0, 1.0, EI_z=1.0)
+    with pytest.raises(ArgumentError, match=r"^CosseratRod: segments: got 1000000; give an integer from 1 to 1000$"):
+        gd.CosseratRod(beam, segments=10**6, strains=("bending_y",))
+    for make in (modes.clamped_free, modes.clamped_clamped, modes.craig_bampton, modes.sine, modes.polynomial):
+        with pytest.raises(
+            ArgumentError, match=rf"^{make.__name__}: n.*: got 1000000; give an integer from . to 1000$"
+        ):
+            make(10**6)

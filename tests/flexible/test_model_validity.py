@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, BeamWarning
 from gdalembert.flexible.model_validity import FAST_STRAIGHT, LOADED, STEEP, Validity
 from tests.helpers.validated_arms import BY_KINEMATICS
 
@@ -106,7 +106,7 @@ def test_nodes_that_do_not_shorten_know_no_buckling() -> None:
         stiffness=[[4.0]],
     )
     # masses and centre of mass are those of the two nodes, which the user is told
-    with pytest.warns(UserWarning, match="its body of 0.6 kg"):
+    with pytest.warns(BeamWarning, match="its body of 0.6 kg"):
         found = gd.FlexibleArm(model(), {"rod": gd.FlexibleLink(nodes, root=np.eye(4))}).validity(np.zeros(2))["rod"]
     assert np.isnan(found.buckling_load)
     assert np.isnan(found.load)
@@ -191,7 +191,7 @@ def test_the_model_buckles_at_the_load_that_is_said(share: float) -> None:
     light = gd.Beam(LENGTH, 1e-6, EI_z=EI)
     body = pin.Inertia(share * BUCKLING / 9.81, np.zeros(3), np.zeros((3, 3)))
     link = gd.FlexibleLink(light, gd.modes.polynomial(6), tip_body=body)
-    with pytest.warns(UserWarning, match="is now a beam"):
+    with pytest.warns(BeamWarning, match="is now a beam"):
         dyn = gd.FlexibleArm(model(-9.81, 0, 0), {"rod": link})
     assert dyn.validity(np.zeros(7))["rod"].load == pytest.approx(share, rel=1e-6, abs=0)  # of the beam: 4e-7
     if share < 1:

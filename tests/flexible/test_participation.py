@@ -76,8 +76,16 @@ def test_participation_needs_what_is_flexible() -> None:
     springs = gd.FlexibleArm(model, joints={"joint1": gd.FlexibleJoint(100.0, 0.1)})
     with pytest.raises(ArgumentError, match="has no flexible links; give a frame"):
         springs.participation([0.0, 0.0, 0.0])
-    assert springs.participation([0.0, 0.0, 0.0], "tip").coordinates == ("joint1 rotor",)
+    assert springs.participation([0.0, 0.0, 0.0], "tip", joints="locked").coordinates == ("joint1 rotor",)
+    found = springs.participation([0.0, 0.0], "tip")  # the link swings, which the motor has to accelerate with itself
+    inertia = gd.NewtonEuler(model).mass_matrix([0.0, 0.0]).full()
+    assert found.coordinates == ("joint1",)
+    assert found.inertia[0, 0] == pytest.approx(inertia[0, 0] / (inertia[0, 0] + 0.1), rel=1e-12)
+    assert found.inertia[0, 1] == pytest.approx(inertia[0, 1] ** 2 / inertia[0, 0] / inertia[1, 1], rel=1e-12)
+    assert found.deflection == pytest.approx([1.0])
+    with pytest.raises(ArgumentError, match=r"^participation: joints: got 'free'; give 'braked' or 'locked'$"):
+        springs.participation([0.0, 0.0], "tip", joints="free")
     with pytest.raises(UnknownNameError):
         springs.participation([0.0, 0.0, 0.0], "top")
     with pytest.raises(ArgumentError, match="participation: q"):
-        springs.participation([0.0, 0.0], "tip")
+        springs.participation([0.0], "tip")

@@ -8,6 +8,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
+from gdalembert.errors import BeamWarning
 from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
 from gdalembert.model.modal_inertia import ModalInertia, lumped
 from gdalembert.spatial.arrays import Array
@@ -85,7 +86,7 @@ def test_nodes_anywhere(kind: str) -> None:
     given = nodes(DIMENSIONS[kind])
     assert len(lumped(given.inertia, X)[1]) == list(DIMENSIONS).index(kind) + 1
     model, body = gd.load_urdf("two_link_flexible"), pin.Inertia.FromSphere(0.1, 0.05)
-    with pytest.warns(UserWarning, match="link2"):  # another mass than that of the model
+    with pytest.warns(BeamWarning, match="link2"):  # another mass than that of the model
         arm = gd.FlexibleArm(model, {"link2": gd.FlexibleLink(given, tip_body=body, children={"tip": "tip"})})
     q, v, a = np.random.default_rng(1).normal(size=(3, arm.tree.nv)) * np.array([1, 1, 0.2, 0.2])
     m = explicit.mass_matrix(arm.tree, ca.DM(q))

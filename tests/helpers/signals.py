@@ -43,7 +43,25 @@ def assert_ends(work: Callable[[], object], after: float) -> None:
         assert signal.getsignal(signal.SIGALRM) is ring
 
 
-def _repeated(work: Callable[[], object], after: float) -> None:
+def assert_stops(work: Callable[[], object], after: float) -> None:
+    """An Alarm leaves the call in which its signal comes, of those that are made again and again, and nothing else."""
+    rung: list[int] = []
+
+    def once(number: int, frame: FrameType | None) -> None:
+        rung.append(number)
+        raise Alarm("ring")
+
+    before = signal.signal(signal.SIGALRM, once)
+    try:
+        with pytest.raises(Alarm, match=r"^ring"):
+            _repeated(work, after, lambda: not rung)
+        assert signal.getsignal(signal.SIGALRM) is once
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _repeated(work: Callable[[], object], after: float, goes_on: Callable[[], bool] = lambda: True) -> None:
     signal.setitimer(signal.ITIMER_REAL, after)
-    while True:
+    while goes_on():
         work()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import gdalembert as gd
 from gdalembert.cli.main import main
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.identification import Experiment, fit, load, save
 from tests.helpers.identification import PARAMETERS, fourier, with_friction
 
@@ -38,6 +41,10 @@ def test_what_is_saved_is_what_is_loaded(tmp_path: Path) -> None:
     assert found.details == result.details
     assert np.array_equal(found.values, result.values)
     assert np.array_equal(found.base.covariance, result.base.covariance)
+    assert np.isinf(result.standard_deviation).any()
+    assert np.array_equal(found.standard_deviation, result.standard_deviation)
+    assert given["standard_deviation"] == [x if np.isfinite(x) else "inf" for x in result.standard_deviation.tolist()]
+    assert found.not_identifiable.directions.shape == result.not_identifiable.directions.shape
     assert np.array_equal(found.fitted.measured, result.fitted.measured, equal_nan=True)
     assert found.fitted.moving.relative == pytest.approx(result.fitted.relative)
     assert found.held_back is not None
@@ -57,6 +64,88 @@ def test_what_is_saved_is_what_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text("t, q", encoding="utf-8")
     with pytest.raises(ArgumentError, match=r"other.json: it is no JSON"):
         load(tmp_path / "other.json")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The entries of a saved result."""
+    dyn, motion, tau = measured(120)
+    path = tmp_path_factory.mktemp("saved") / "result.json"
+    save(fit(dyn, *motion, tau, held_back=0.25, method="weighted", sticking=0.01), path)
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+WRONG = {
+    "values": ([1.0], "values has 1 entries, and names has 26"),
+    "names": ("joint1", "names is 'joint1', and no list"),
+    "nominal": ([None] * 26, "nominal[0] is None, and no number"),
+    "robot": (3, "robot is 3, and no text"),
+    "method": ("best", "method is 'best', and none of ordinary, weighted, consistent"),
+    "structural_rank": (-1, "structural_rank is -1, and no count"),
+    "condition_number": (True, "condition_number is True, and no number"),
+    "gains_standard_deviation": ({"x": 1.0}, "gains_standard_deviation has other names than gains: 'x' is in one of"),
+    "coefficients": ([], "coefficients is [], and no numbers by name"),
+    "base": ({}, "base.names is missing"),
+    "fitted": (None, "fitted is None, and no entries by name"),
+    "sticking": (None, "fitted.at_rest: samples are at rest, and sticking says of no speed that they are"),
+}
+
+
+@pytest.mark.parametrize("key", WRONG)
+def test_a_changed_file_is_refused_by_the_key(key: str, written: dict[str, Any], tmp_path: Path) -> None:
+    value, told = WRONG[key]
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(written | {key: value}), encoding="utf-8")
+    with pytest.raises(ArgumentError, match=f"^load: {re.escape(f'{path}: {told}')}.*; give a file that save wrote$"):
+        load(path)
+
+
+def test_every_entry_is_read_or_refused_whatever_stands_there(written: dict[str, Any], tmp_path: Path) -> None:
+    """Each entry, and each of a part, in place of which something else stands: the result, or one sentence."""
+    path, refusals = tmp_path / "changed.json", list[str]()
+    small = dict(written)
+    for key in ("fitted", "held_back"):
+        small[key] = {name: rows[:3] for name, rows in written[key].items()}
+    places = [(key,) for key in small]
+    places += [(key, part) for key in ("base", "not_identifiable", "fitted", "held_back") for part in small[key]]
+    for place in places:
+        for other in (None, 1e400, "x", [], {}, [[1.0, 2.0], [3.0]], -1, True, "deleted", 10**400):
+            changed = copy.deepcopy(small)
+            parent = changed if len(place) == 1 else changed[place[0]]
+            parent[place[-1]] = other
+            if other == "deleted":
+                del parent[place[-1]]
+            path.write_text(json.dumps(changed), encoding="utf-8")
+            try:
+                found = load(path)
+            except ArgumentError as error:
+                refusals.append(str(error))
+            else:
+                assert found.report
+                assert found.details
+    assert len(refusals) > 300
+    assert all(told.startswith(f"load: {path}: ") and "\n" not in told for told in refusals)
+
+
+def test_what_is_no_path_or_no_robot_is_refused(tmp_path: Path) -> None:
+    dyn, motion, tau = measured(60)
+    result = fit(dyn, *motion, tau, method="weighted")
+    for path in (None, 3, "", "a\0b", "\ud800"):
+        for call in (lambda path=path: save(result, path), lambda path=path: load(path)):
+            with pytest.raises(
+                (ArgumentTypeError, ArgumentError), match=r"^(save|load): got .*; give the name of a file"
+            ):
+                call()
+    save(result, tmp_path / "r.json")
+    with pytest.raises(ArgumentTypeError, match=r"^load: dyn is 'arm'; give the Dynamics that was fitted$"):
+        load(tmp_path / "r.json", "arm")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentTypeError, match=r"^load: model is 'arm'; give the pin.Model that dyn was made of$"):
+        load(tmp_path / "r.json", dyn, "arm")
+    with pytest.raises(ArgumentError, match=r"^load: model says nothing without the robot that was fitted; give dyn="):
+        load(tmp_path / "r.json", model=gd.load_urdf("two_link_arm"))
+    (tmp_path / "r.json").write_bytes(b"\xff\xfe{}")
+    with pytest.raises(ArgumentError, match=r"it is no JSON: 'utf-8' codec"):
+        load(tmp_path / "r.json")
 
 
 def table(tmp_path: Path, name: str, header: str = "") -> Path:
@@ -108,3 +197,27 @@ def test_lines_without_numbers_are_named(tmp_path: Path, capsys: pytest.CaptureF
     path.write_text("t,q\n0,1,2,3,4\n0,x,2,3,4\n", encoding="utf-8")
     assert main(["identify", "two_link_arm", str(path), "--cutoff", "8"]) == 2
     assert "line 3 is no row of numbers: '0,x,2,3,4'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (
+            "t,\xe9\n0,1,2,3,4\n".encode("latin1"),
+            "log.csv: byte 2 is no text of UTF-8; give a file of numbers, by commas",
+        ),
+        (b"", "log.csv: no rows of numbers in it; give a file of measured samples"),
+        (None, r"DATA: got 'a\x00b', which no file can be called; give a file of measured samples"),
+    ],
+    ids=["latin1", "empty", "path"],
+)
+def test_files_that_cannot_be_read_are_told(
+    data: bytes | None, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(data or b"")
+    assert main(["identify", "two_link_arm", "a\0b" if data is None else str(path), "--cutoff", "8"]) == 2
+    assert told in capsys.readouterr().err
+    if data is not None:
+        assert main(["identify", "two_link_arm", str(path), "--cutoff", "8", "--output", ""]) == 2
+        assert "--output: got '', which no file can be called; give the name of a file" in capsys.readouterr().err

@@ -70,6 +70,18 @@ def test_a_load_friction_that_is_known_is_no_unknown() -> None:
     assert result.parameters["joint2.armature"] == pytest.approx(0.5, rel=1e-3)
 
 
+def test_products_of_parameters_are_refused_beside_friction_under_load() -> None:
+    """Of masses and gravity; the friction, which is such a product itself, is none of them."""
+    parameters = ["inertia", "friction", "gravity"]
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"), friction=SHEET, parameters=parameters)
+    motion, exact = data(0.0)
+    with pytest.raises(
+        ArgumentError, match=r"^fit: tau is not affine in 'joint1\.m.*; free only some of them"
+    ) as error:
+        fit(dyn, *motion, exact, method="weighted")
+    assert ".load" not in str(error.value)
+
+
 def test_samples_that_stick_are_left_out_and_predicted_within_the_friction() -> None:
     """A joint that rests in every other second, held by torques that nothing determines."""
     model, rng = gd.load_urdf("two_link_arm"), np.random.default_rng(0)

@@ -12,6 +12,7 @@ from scipy.stats import chi2
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, IdentificationWarning
 from gdalembert.identification import Experiment, Identification, fit
+from gdalembert.identification.sensors import Sensors
 from gdalembert.model.inertia import DYNAMIC_PARAMETERS
 from tests.helpers.identification import fourier
 
@@ -71,6 +72,15 @@ def sheet() -> gd.NewtonEuler:
         motors={name: gd.Motor() for name in COLUMNS},
         parameters={"inertia": True, "friction": True, "motors": True, "payload": ["tool"]},
     )
+
+
+def test_speeds_of_actuators_do_the_power_of_joints() -> None:
+    """uᵀ w = tauᵀ v with tau = B u, by which motors stick or not."""
+    u, v, b = np.array([1.0, -2.0, 3.0]), np.array([0.3, 0.2, -0.7]), np.column_stack(list(COLUMNS.values()))
+    sensors = Sensors.of(sheet(), "current", 1.0)
+    assert sensors.speeds == pytest.approx(b.T, abs=1e-15)
+    assert u @ (sensors.speeds @ v) == pytest.approx((b @ u) @ v, rel=1e-12)
+    assert sensors.matrix @ b == pytest.approx(np.eye(3), abs=1e-12)
 
 
 def truth(result: Identification, dyn: gd.NewtonEuler) -> dict[str, float]:

@@ -37,6 +37,28 @@ def test_slow_signals_pass_with_their_derivatives(method: str, tolerance: float)
         assert np.abs(part - exact[kept]).max(axis=0) == pytest.approx(0, abs=tolerance * np.abs(exact).max())
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("rate", [None, 80.0])
+def test_what_is_missing_of_a_torque_stays_missing(method: str, rate: float | None) -> None:
+    """NaN, and what the filter mixes with it: whatever stood there, the other values are those without it."""
+    whole = filtered(T, Q, Q + 5, method=method, rate=rate)
+    tau = Q + 5
+    tau[400:420, 0], tau[:, 2] = np.nan, np.nan
+    found = filtered(T, Q, tau, method=method, rate=rate)
+    gap = (found.t > T[399] + 1e-9) & (found.t < T[420] - 1e-9)
+    assert np.isnan(found.unfiltered_tau).tolist() == np.column_stack([gap, 0 * gap, 0 * gap + 1]).astype(bool).tolist()
+    assert np.isnan(found.tau[:, 2]).all()
+    settling = filtered(T, Q, method=method, rate=rate).trimmed
+    beside = (found.t > T[400] - settling - 1e-9) & (found.t < T[419] + settling + 1e-9)
+    first = np.isnan(found.tau[:, 0])
+    assert not first[~beside & ~np.roll(beside, 1) & ~np.roll(beside, -1)].any()
+    assert first[beside].mean() > 0.97
+    seen = np.isfinite(found.tau)
+    assert found.tau[seen] == pytest.approx(whole.tau[seen], abs=1e-3)  # as settled as the ends
+    assert np.array_equal(found.tau[:, 1], whole.tau[:, 1])
+    assert np.array_equal(found.q, whole.q)
+
+
 @pytest.mark.parametrize("order", [2, 4, 7])
 def test_half_of_the_power_is_left_at_the_cutoff(order: int) -> None:
     """Of the filter forwards and backwards; a little less at frequencies that the bilinear transformation warps."""
@@ -107,8 +129,11 @@ GAP = T.copy()
 GAP[300:] += 0.05
 
 REFUSED = [
+    ((T, Q), {"cutoff": 1e-300}, "filtered: cutoff is 1e-300 Hz, and the measurement lasts 10 s; give more Hz"),
+    ((T, Q), {"rate": 1e12}, "filtered: rate=1e+12 makes 1e+13 samples of 1001; give about 100"),
+    ((T, Q), {"rate": 1e-9}, "filtered: rate=1e-09 makes 1e-08 samples of 1001; give about 100"),
     ((T, NAN), {}, "filtered: q is nan in row 17, column 1; give finite numbers"),
-    ((T, Q, NAN), {}, "filtered: tau is nan in row 17, column 1; give finite numbers"),
+    ((T, Q, np.where(np.isnan(NAN), np.inf, Q)), {}, "filtered: tau is inf in row 17, column 1; give finite numbers"),
     ((T, Q[:-1]), {}, "filtered: t has 1001 instants, q 1000 rows; give one for each"),
     ((T, Q, Q[:7]), {}, "filtered: t has 1001 instants, tau 7 rows; give one for each"),
     ((T, Q[:, 0]), {}, "filtered: q has shape (1001,); give (N, n), one row for each sample"),
@@ -188,3 +213,8 @@ def test_measured_velocities_are_filtered_and_differentiated_once() -> None:
     assert errors[0] < 0.2 * errors[1]
     with pytest.raises(ArgumentError, match=r"^filtered: t has 2000 instants, v 1999 rows; give one for each$"):
         gd.identification.filtered(t, q, v=v[1:], cutoff=40.0)
+
+
+def test_positions_are_needed() -> None:
+    with pytest.raises(ArgumentTypeError, match=r"^filtered: q: expected numbers, got None$"):
+        filtered(T, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 
@@ -251,15 +252,13 @@ def test_a_composite_without_parts_is_refused() -> None:
 def test_a_robot_far_from_the_origin_moves_inertia_all_the_same() -> None:
     given = gd.load_urdf("panda7")
     given.jointPlacements[1] = pin.SE3(np.eye(3), np.full(3, 1e9))
-    assert idle_joints(read_tree(given, dynamics=False)) == ()
+    assert idle_joints(read_tree(given)) == ()
 
 
 def test_kinematics_needs_no_inertia() -> None:
     given = pin.Model()
     given.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "massless")
     assert gd.Kinematics(given).frame_placement("universe")(0).full().tolist() == np.eye(4).tolist()
-    with pytest.raises(ModelError, match="joint 'massless': moves no inertia"):
-        gd.NewtonEuler(given)
 
 
 def test_what_is_not_a_model_is_refused() -> None:
@@ -302,15 +301,15 @@ def test_an_axis_that_is_no_unit_vector_is_refused() -> None:
 def test_a_joint_that_moves_nothing_is_refused(joint: str) -> None:
     given = model("RX", joint)
     given.armature = np.zeros(given.nv)
-    assert idle_joints(read_tree(given, dynamics=False)) == ()
+    assert idle_joints(read_tree(given)) == ()
     given.inertias[2] = pin.Inertia.Zero()
-    names = idle_joints(read_tree(given, dynamics=False))
+    names = idle_joints(read_tree(given))
     assert names
     assert all(name.startswith(joint) for name in names)
-    with pytest.raises(ModelError, match=f"joint {names[0]!r}".replace("[", r"\[") + ": moves no inertia"):
-        read_tree(given)
+    with pytest.raises(ModelError, match=re.escape(", ".join(map(repr, names))) + " moves? no inertia"):
+        gd.NewtonEuler(given)
     given.armature = np.full(given.nv, 0.1)
-    assert idle_joints(read_tree(given, dynamics=False)) == ()
+    assert idle_joints(read_tree(given)) == ()
 
 
 def test_a_point_mass_on_its_own_axis_moves_nothing() -> None:
@@ -319,7 +318,7 @@ def test_a_point_mass_on_its_own_axis_moves_nothing() -> None:
     given.appendBodyToJoint(first, pin.Inertia.Random(), pin.SE3.Identity())
     wheel = given.addJoint(first, pin.JointModelRZ(), placement(np.random.default_rng(0)), "wheel")
     given.appendBodyToJoint(wheel, pin.Inertia(1.0, np.array([0, 0, 0.3]), np.zeros((3, 3))), pin.SE3.Identity())
-    assert idle_joints(read_tree(given, dynamics=False)) == ("wheel",)
+    assert idle_joints(read_tree(given)) == ("wheel",)
 
 
 def test_a_massless_link_that_carries_mass_is_fine() -> None:
@@ -338,7 +337,7 @@ def test_a_light_finger_on_a_heavy_arm_is_not_idle() -> None:
     model.appendBodyToJoint(arm, pin.Inertia(1000, np.array([0, 0, 2.0]), np.eye(3)), pin.SE3.Identity())
     finger = model.addJoint(arm, pin.JointModelRX(), pin.SE3(np.eye(3), np.array([0, 0, 2.0])), "finger")
     model.appendBodyToJoint(finger, pin.Inertia(1e-6, np.zeros(3), 1e-12 * np.eye(3)), pin.SE3.Identity())
-    assert idle_joints(read_tree(model, dynamics=False)) == ()
+    assert idle_joints(read_tree(model)) == ()
     q = np.array([0.1, 0.2])
     found = gd.NewtonEuler(model, clean=0).mass_matrix(q).full()
     assert found[1, 1] == pytest.approx(pin.crba(model, model.createData(), q)[1, 1], rel=1e-12, abs=0)

@@ -330,7 +330,6 @@ def test_a_violated_relation_is_named() -> None:
         problem.solve()
 
 
-
 @pytest.mark.system
 @pytest.mark.parametrize("name", ["sqpmethod", "ipopt", "fatrop"])
 def test_the_code_of_a_solver_solves(name: str, tmp_path: Path) -> None:

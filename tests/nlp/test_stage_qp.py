@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
@@ -10,7 +13,7 @@ import pytest
 import scipy.linalg
 
 from gdalembert import ocp
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from tests.helpers.models import relative_error
 
 pytestmark = pytest.mark.system
@@ -182,6 +185,55 @@ def test_nothing_that_is_not_finite_comes_out() -> None:
     assert not qp(np.zeros(3)).solved
 
 
+def braking() -> ocp.StageQP:
+    """A mass that is pushed by at most 1."""
+    qp = ocp.StageQP(2, 1, 20, rows=1)
+    qp.dynamics[:] = [[0.005, 1, 0.1], [0.1, 0, 1]]
+    qp.hessian[:] = np.diag([1e-3, 1.0, 0.1])
+    qp.lower[:, 0], qp.upper[:, 0] = -1, 1
+    return qp
+
+
+@pytest.mark.parametrize("name", ["lower", "upper", "rows_lower", "rows_upper"])
+@pytest.mark.parametrize("soft", [False, True], ids=["hard", "soft"])
+def test_a_limit_that_is_no_number_is_not_taken_for_none(name: str, soft: bool) -> None:
+    qp = braking()
+    qp.rows[:], qp.rows_upper[:] = [0, 1, 1], 100
+    if soft:
+        qp.soften(10.0, 10.0)
+    assert qp([5.9, 0.5]).solved
+    getattr(qp, name)[3] = np.nan
+    found = qp([5.9, 0.5])
+    assert found.status == "not finite"
+    assert np.abs(found.u).max() <= 1
+
+
+def test_arrays_are_filled_and_never_replaced() -> None:
+    qp = braking()
+    for name in ("dynamics", "offset", "hessian", "gradient", "lower", "upper", "rows", "rows_lower", "rows_upper"):
+        with pytest.raises(ArgumentError, match=f"StageQP: {name} is read where it is, and cannot be replaced; write"):
+            setattr(qp, name, getattr(qp, name) * 0.1)
+    qp.upper *= 0.1
+    qp.lower *= 0.1
+    found = qp([5.9, 0.5])
+    assert found.solved
+    assert np.abs(found.u).max() == pytest.approx(0.1, abs=1e-9)
+
+
+def test_limits_that_contradict_each_other_have_no_solution() -> None:
+    qp = braking()
+    qp.lower[:, 0], qp.upper[:, 0] = 1, -1
+    found = qp([0.9, 0.5])
+    assert found.status == "iterations"
+    assert np.isfinite(found.u).all()
+
+
+@pytest.mark.parametrize("take", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_what_works_in_memory_of_its_own_is_not_copied(take: Callable[[object], object]) -> None:
+    with pytest.raises(UnsupportedError, match="StageQP: it works in memory of its own, and cannot be copied"):
+        take(braking())
+
+
 def test_refusals() -> None:
     qp = ocp.StageQP(2, 1, 3)
     for call, kind, message in (
@@ -189,6 +241,7 @@ def test_refusals() -> None:
         (lambda: ocp.StageQP(2, 1.0, 3), ArgumentTypeError, "StageQP: nu: expected an integer, got 1.0"),
         (lambda: qp.soften(0.0, 0.0), ArgumentError, "soften: both weights are 0, so that limits would cost nothing"),
         (lambda: qp.soften(-1.0, 0.0), ArgumentError, "soften: linear"),
+        (lambda: qp.soften(1.0, 0.0, x="no"), ArgumentTypeError, "soften: x is 'no'; give True or False"),
         (lambda: qp([1.0]), ArgumentError, "StageQP: x_0"),
         (lambda: qp([np.nan, 1.0]), ArgumentError, "StageQP: x_0"),
         (lambda: qp([0, 0], iterations=0), ArgumentError, "StageQP: iterations: got 0"),

@@ -36,6 +36,28 @@ def test_bounds_hold_at_the_stages_unless_the_grid_is_asked_for(what: str, limit
         assert solution.excess == {name: pytest.approx(free - limit, abs=1e-6)}
 
 
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_value_that_a_solver_leaves_beyond_a_bound_is_on_it(by_name: bool) -> None:
+    """IPOPT relaxes bounds by 1e-8 of them; what is farther out is refused with the digits that show it."""
+    dyn = gd.NewtonEuler(slider())
+    bounds = ocp.Bounds.of(dyn, q={"slide": 2.175}, v={"slide": 0.5})
+
+    def end(q: float, v: float) -> ocp.Problem:
+        problem = ocp.Problem(dyn, 20.0, 3, bounds=bounds)
+        problem.start({"slide": -q} if by_name else [-q])
+        problem.end({"slide": q} if by_name else [q], {"slide": v} if by_name else v)
+        return problem
+
+    problem = end(2.175 + 1e-8, 0.5 + 1e-8)
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution = problem.solve()
+    assert (solution.q[-1], solution.v[-1], solution.q[0]) == pytest.approx((2.175, 0.5, -2.175), rel=0, abs=1e-12)
+    with pytest.raises(ArgumentError, match=r"^end: v of 'slide' is 0\.500002, outside its bounds \(-0\.5, 0\.5\)$"):
+        end(2.0, 0.5 + 2e-6)
+    with pytest.raises(ArgumentError, match=r"^start: q of 'slide' is -2\.175003, outside its bounds \(-2\.175, 2\.17"):
+        end(2.175 + 3e-6, 0.0)
+
+
 def test_bounds_that_contradict_are_said() -> None:
     problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 10)
     problem.start([0.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
 from gdalembert.symbolic import Row, from_denavit_hartenberg
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import slider
@@ -291,3 +292,26 @@ def test_a_solve_refuses_what_a_problem_does() -> None:
         lift(dyn.at(), design={"tip.m": (0, 1)})
     with pytest.raises(ArgumentError, match=r"^rest_to_rest: p is given, but"):
         ocp.rest_to_rest(dyn.at(), [0, 0], [1, 1], p=[1.0])
+
+
+@pytest.mark.parametrize("wrong", [{"guess": object()}, {"p": [1.0, 2.0]}, {"goal": 1.0}, {"q0": "far"}])
+def test_the_parameters_of_a_call_that_is_refused_are_not_the_last_ones(wrong: dict[str, Any]) -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 2, degree=1)
+    problem.start(problem.parameter("q0"))
+    speed = problem.parameter("speed")
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)) + (problem.v[:, -1] - speed) ** 2)
+    solver = problem.solver()
+    first = solver(q0=0.1, speed=0.0)
+    with pytest.raises(GdalembertError):
+        solver(**{"q0": 0.3, "speed": 1.0} | wrong)
+    assert solver.last is first
+    assert solver().q[0] == pytest.approx(0.1, rel=1e-12)
+
+
+@pytest.mark.parametrize("take", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_solver_is_not_copied(take: Any) -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 2, degree=1)
+    problem.start([0.0])
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    with pytest.raises(UnsupportedError, match=r"^Solver: it works in memory of its own, and cannot be copied"):
+        take(problem.solver())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import signal
 import subprocess
 import warnings
@@ -12,10 +14,14 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.errors import ArgumentError, CompilationError, UnknownNameError
+from gdalembert.errors import ArgumentError, CompilationError, GdalembertError, UnknownNameError, UnsupportedError
 from gdalembert.ocp.real_time import RealTimeSolver
-from tests.ocp.test_real_time import DYN, PLACE, numbers, reaching
+from tests.helpers.names import SPLICES
+from tests.helpers.sets import quick
+from tests.helpers.signals import Alarm, assert_stops, ring, rings
+from tests.ocp.test_real_time import ARM, DYN, PLACE, numbers, reaching
 
 TICKS = 1000
 
@@ -134,6 +140,104 @@ def test_an_interrupt_leaves_a_plan_of_a_whole_tick_or_of_none() -> None:
     assert np.abs(after.q - whole.q).max() < 1e-4
 
 
+def state_of(solver: RealTimeSolver) -> list[Any]:
+    """All that a tick begins with: the plan, the parameters, and the weight of limits."""
+    arrays = [solver._steps.arrays[name] for name in "xuw"]
+    return [x.tolist() for x in (*arrays, *solver._given.values())] + [solver._steps.tick.weight, id(solver.last)]
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("step", [0, 1, 4], ids=["in the guess", "in the first step", "in the fourth step"])
+def test_a_call_that_is_stopped_or_refused_changes_nothing(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    """Neither the plan nor the parameters, also where a signal comes again and again."""
+    solver, values, count = reaching().solver("rti"), numbers(), [0]
+    plan = solver(**values)
+    before, other = state_of(solver), values | {"target": values["target"] + 0.2, "weight": 0.7}
+    for wrong in ({"guess": object()}, {"v0": ["fast", 0.1]}, {"p": [1.0]}, {"shift": 9}, {"goal": 1.0}):
+        with pytest.raises(GdalembertError):
+            solver(**other | wrong)
+        assert state_of(solver) == before
+
+    def ringing(call: Any, first: int) -> Any:
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            count[0] += 1
+            if count[0] >= first:
+                signal.raise_signal(signal.SIGALRM)
+                signal.raise_signal(signal.SIGALRM)
+            return call(*args, **kwargs)
+
+        return wrapped
+
+    owner, name = (solver._steps, "step") if step else (solver._first.initial, "motion")
+    with rings():
+        monkeypatch.setattr(owner, name, ringing(getattr(owner, name), step))
+        with pytest.raises(Alarm):
+            solver(**other, guess=plan)
+        assert signal.getsignal(signal.SIGALRM) is ring
+    monkeypatch.undo()
+    assert state_of(solver) == before
+    assert count[0] == max(step, 1)
+    after, whole = solver(shift=1, **values), reaching().solver("rti")
+    whole(**values)
+    assert np.array_equal(after.q, whole(shift=1, **values).q)
+
+
+def ticks(kind: str) -> tuple[RealTimeSolver, Any]:
+    """A solver with a plan, and what a tick of a kind is."""
+    dyn: Any = gd.NewtonEuler(ARM, parameters={"inertia": True}) if kind == "p" else DYN
+    problem = reaching(dyn)
+    if kind == "computed start":
+        far = problem.parameter("far", 2)
+        problem.start(far + 0.01, [0.0, 0.0])
+        del problem._parameters.symbols["q0"], problem._parameters.symbols["v0"]
+    solver, values = problem.solver("rti"), numbers()
+    if kind == "computed start":
+        values = {name: x for name, x in values.items() if name not in ("q0", "v0")} | {"far": np.array([0.2, 0.4])}
+    plan = solver(**values)
+    if kind == "plain":
+        values |= {"q0": np.array(values["q0"]), "weight": np.full((1, 1), 1.5)}
+    further = {"p": {"p": dyn.parameters.values}, "guess": {"guess": plan}}.get(kind, {})
+    return solver, lambda: solver(**values, **further)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("kind", ["plain", "numbers", "p", "guess", "computed start"])
+@pytest.mark.parametrize("count", quick([20, 1000], 20))
+def test_no_stop_is_lost_in_any_kind_of_tick(kind: str, count: int) -> None:
+    """None, and none becomes another error; what is there is a whole tick, or none."""
+    solver, tick = ticks(kind)
+    rng, longest = np.random.default_rng(0), 3e-3 if kind == "guess" else 6e-4
+    for _ in range(count):
+        before, last = state_of(solver), solver.last
+        assert_stops(tick, rng.uniform(1e-5, longest))
+        assert np.isfinite(solver._q).all()
+        assert solver.last is not last or state_of(solver) == before
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("take", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_solver_is_not_copied(take: Any) -> None:
+    with pytest.raises(UnsupportedError, match=r"^RealTimeSolver: it works in memory of its own, and cannot be copied"):
+        take(reaching().solver("rti"))
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("end", ["lower", "upper"])
+def test_violations_have_both_ends_of_a_bound(end: str) -> None:
+    """Of a start beyond it, which the plan leaves as fast as it may."""
+    sign = 1 if end == "lower" else -1
+    bound = {"lower": (0.5, 2.0), "upper": (-2.0, -0.5)}[end]
+    efforts = dict.fromkeys(DYN.actuator_names, 5.0)
+    bounds = ocp.Bounds.of(DYN, q={ocp.Bounds.of(DYN).q_names[0]: bound}, u=efforts)
+    solver = reaching(bounds=bounds).solver("rti")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ocp.SolutionWarning)
+        plan = solver(**numbers() | {"q0": [sign * 0.2, 0.4], "v0": [-sign * 2.0, 0.0]})
+    beyond = sign * (sign * 0.5 - plan.q[1:, 0])
+    assert beyond.max() > 0.01
+    assert plan.violations["bounds of q at the grid"] == pytest.approx(beyond.max(), rel=1e-12)
+
+
 @pytest.mark.system
 @pytest.mark.long
 def test_a_full_disk_is_told_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,6 +323,38 @@ def test_generated_c_takes_the_same_steps(tmp_path: Path, flags: str) -> None:
         assert (verdict, plan.solved) == ("4", False)
         assert abs(float(left) - plan.stats["infeasibility"]) < 1e-8
     assert printed[8:] == ["1"]
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("name", quick(SPLICES, SPLICES[1], SPLICES[4]))
+@pytest.mark.parametrize("of", ["the robot", "a problem"])
+def test_no_name_is_code(tmp_path: Path, name: str, of: str) -> None:
+    model = ARM.copy()
+    model.name = name if of == "the robot" else "arm"
+    problem = reaching(gd.NewtonEuler(model))
+    solver: Any = ocp.ContactSchedule({name: problem}).solver("rti") if of == "a problem" else problem.solver("rti")
+    solver(**numbers(), **({"schedule": [name] * 8} if of == "a problem" else {}))
+    solver.generate(tmp_path / "tick.c")
+    (tmp_path / "main.c").write_text('#include <stdio.h>\nint main(void) { puts("done"); return 0; }')
+    for standard in ("c99", "gnu17"):
+        command = f"cc -std={standard} -O0 -Wall -Werror -Wno-psabi -Wno-trigraphs tick.c main.c -o main -lm"
+        built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert not built.returncode, built.stderr
+        assert subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "done\n"
+
+
+@pytest.mark.system
+def test_a_path_or_a_name_that_c_has_not_is_refused(tmp_path: Path) -> None:
+    problem = reaching()
+    größe = problem.parameter("größe")
+    problem.minimize(größe * problem.integral(lambda q: ca.sumsqr(q)) + problem.integral(lambda u: ca.sumsqr(u)))
+    solver = problem.solver("rti")
+    solver(**numbers(), größe=1.0)
+    with pytest.raises(ArgumentError, match="generate: the parameter 'größe' is no name in C; give it letters from a"):
+        solver.generate(tmp_path / "tick.c")
+    for path in (None, "", "a\0b.c", 3):
+        with pytest.raises(GdalembertError, match=r"generate: got .* give the name of a file, as 'tick\.c'"):
+            solver.generate(path)  # type: ignore[arg-type]
 
 
 @pytest.mark.system

@@ -172,6 +172,15 @@ def test_a_solution_is_a_motion(solution: gd.ocp.Solution) -> None:
         plotting.motion(solution, gd.load_urdf("puma560"))
 
 
+def test_the_equation_of_any_formulation_is_drawn(solution: gd.ocp.Solution) -> None:
+    dyn = gd.LagrangeEuler(gd.load_urdf("two_link_arm"))
+    drawn = lines(plotting.torque_decomposition(dyn, solution, joint="joint2"))
+    assert [*drawn] == ["sum, τ", "inertia", "Coriolis, centrifugal", "gravity"]
+    assert drawn["sum, τ"] == pytest.approx(solution.stages.u[:, 1], abs=1e-6)
+    with pytest.raises(ArgumentError, match="by='link': parts of GeneralizedDAlembert; give it, its model, or by="):
+        plotting.torque_decomposition(dyn, solution, joint="joint2", by="link")
+
+
 def test_phases_are_one_motion() -> None:
     dyn = gd.NewtonEuler(slider())
     first, second = (gd.ocp.Problem(dyn, duration, 3, degree=1) for duration in (0.5, 0.3))

@@ -19,7 +19,7 @@ from _pytest.mark import ParameterSet
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.dynamics.dynamics import REGISTRY
+from gdalembert.dynamics.dynamics import REGISTRY, formulations
 from gdalembert.export import FORMATS
 from tests.helpers.models import build, relative_error, states
 from tests.helpers.paths import ROOT
@@ -61,6 +61,8 @@ LONG = {
     "docs/from_pinocchio_casadi.md",
 }
 EXTRAS = {
+    "docs/constraints.md",
+    "docs/cookbook.md",
     "docs/optimal_control.md",
     "docs/parameter_sweeps.md",
     "docs/gallery.md",
@@ -92,7 +94,7 @@ def checked_in_a_child(page: Path) -> list[str]:
 @pytest.mark.parametrize("page", [with_its_mark(page) for page in EXECUTE.pages()], ids=named)
 def test_a_page_shows_what_its_blocks_give(page: Path) -> None:
     """They run in order; each output and each figure is on the page."""
-    registered, formats = dict(REGISTRY), dict(FORMATS)
+    registered, formats = formulations(), dict(FORMATS)
     try:
         wrong = checked_in_a_child(page) if named(page) in IN_A_CHILD else EXECUTE.execute(page, check=True)
         assert wrong == []
@@ -205,7 +207,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 @pytest.mark.long
 def test_the_own_formulation_in_the_docs_is_right() -> None:
     namespace: dict[str, object] = {}
-    registered = dict(REGISTRY)
+    registered = formulations()
     try:
         for block in python_blocks(DOCS / "extending.md"):
             exec(block, namespace)

@@ -14,9 +14,8 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, SimulationWarning
 from gdalembert.simulation.integration import plant
-from gdalembert.simulation.result import SimulationWarning
 from gdalembert.simulation.simulate import warn
 from tests.helpers.linkages import BASE, COUPLER, CRANK, ROCKER, closed_four_bar, five_bar_loop, four_bar_loop, linkage
 from tests.helpers.models import inertia, placement, relative_error

@@ -12,7 +12,7 @@ import pytest
 import gdalembert as gd
 from benchmarks.flexible.case_study import DEFAULT, arm
 from gdalembert.dynamics.forces import Damping, Force
-from gdalembert.simulation.result import SimulationError, SimulationWarning
+from gdalembert.errors import SimulationError, SimulationWarning
 from gdalembert.simulation.simulate import warn_of_fast_modes
 from gdalembert.spatial.algebra import Matrix
 
@@ -66,3 +66,27 @@ def test_what_does_not_vibrate_is_no_matter(forces: tuple[Force, ...]) -> None:
         warnings.simplefilter("error")
         for method in ("adams", "dop853", "rk4", "radau"):
             warn_of_fast_modes(dyn, method, 1.0, np.zeros(2), 1e6, NONE)
+
+
+def automatic(dyn: gd.Dynamics, phase: float) -> str:
+    """The method of a motion in which the fastest vibration turns by so much [rad]."""
+    duration = phase / dyn.natural_frequencies(np.zeros(dyn.nq), joints="free")[-1]
+    return gd.simulate(dyn, np.zeros(dyn.nq + dyn.nv), [0.0, duration]).method
+
+
+def test_the_automatic_method_depends_on_size_and_frequencies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The arm has 1742 instructions, and its frequencies are 33 times apart."""
+    dyn = arm(DEFAULT, 1e4)
+    assert automatic(dyn, 150.0) == "adams"
+    monkeypatch.setattr("gdalembert.simulation.simulate._LARGE", 1000)
+    assert automatic(dyn, 150.0) == "radau"
+    assert automatic(dyn, 50.0) == "adams"
+    monkeypatch.setattr("gdalembert.simulation.simulate._APART", 35.0)
+    assert automatic(dyn, 150.0) == "adams"
+
+
+@pytest.mark.long
+def test_the_automatic_method_of_rods_that_stretch_is_implicit() -> None:
+    rod = gd.Beam(0.8, 0.45, EI_z=100.0, EA=2.8e6, section_inertia=(0, 6e-4))
+    model, strains = gd.load_urdf("two_link_flexible"), ("bending_y", "elongation")
+    assert automatic(gd.FlexibleArm(model, {"link2": gd.CosseratRod(rod, strains=strains)}), 150.0) == "radau"

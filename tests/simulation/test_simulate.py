@@ -15,10 +15,10 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, SimulationError, SimulationWarning
 from gdalembert.model.configuration import lengths, unit_blocks
 from gdalembert.simulation.integration import plant
-from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
+from gdalembert.simulation.result import Simulation
 from gdalembert.simulation.simulate import simulate
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array

@@ -10,8 +10,8 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from gdalembert.simulation.result import Simulation, SimulationError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, SimulationError, UnknownNameError
+from gdalembert.simulation.result import Simulation
 from tests.helpers.models import build, relative_error
 from tests.helpers.sets import quick
 from tests.helpers.validated_arms import planar

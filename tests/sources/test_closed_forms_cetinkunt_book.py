@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -16,6 +17,7 @@ import sympy
 
 import gdalembert as gd
 import gdalembert.symbolic as gs
+from benchmarks.flexible import case_study
 from tests.helpers.models import relative_error
 from tests.helpers.sets import quick
 
@@ -376,3 +378,19 @@ def test_coordinates_keep_their_names() -> None:
 def test_a_large_arm_is_refused() -> None:
     with pytest.raises(gd.errors.UnsupportedError, match="max_terms=1000"):
         gs.flexible_arm_forms((2, 2), max_terms=1000)
+
+
+@pytest.mark.parametrize(("name", "count", "in_a_row"), [("inverse_dynamics", 416, 25), ("forward_dynamics", 812, 40)])
+def test_the_equations_of_the_study_can_be_spread_over_processors(name: str, count: int, in_a_row: int) -> None:
+    """Section IV: how many of the instructions of the paper's arm depend on one another bounds what that can save."""
+    graph = getattr(case_study.arm(case_study.FREE, 100.0), name)
+    depths: dict[int, int] = {}
+    deepest = 0
+    for k in range(graph.n_instructions()):
+        if graph.instruction_id(k) == ca.OP_OUTPUT:
+            continue
+        leaf = graph.instruction_id(k) in (ca.OP_INPUT, ca.OP_CONST)
+        depth = 0 if leaf else 1 + max(depths[i] for i in graph.instruction_input(k))
+        depths |= dict.fromkeys(graph.instruction_output(k), depth)
+        deepest = max(deepest, depth)
+    assert (graph.n_instructions(), deepest) == (count, in_a_row)

@@ -163,8 +163,8 @@ def test_effective_inertias() -> None:
 
 
 ERRATA = {
-    "pp. 40, 42: 2 δ3 l2 s23 θ̇2 θ̇3": (load_3(turned_by=L2), 2 * M3 * D3 * (L3 - L2) * S23 * V2 * V3),
-    "pp. 40, 42: s3 for δ3": (load_3(offset=S3), M3 * (D3 - S3) * U * V2**2),
+    "pp. 40, 41: 2 δ3 l2 s23 θ̇2 θ̇3": (load_3(turned_by=L2), 2 * M3 * D3 * (L3 - L2) * S23 * V2 * V3),
+    "p. 40: s3 for δ3": (load_3(offset=S3), M3 * (D3 - S3) * U * V2**2),
 }
 
 

@@ -325,12 +325,12 @@ ERRATA: dict[str, tuple[Erratum, Erratum, str]] = {
         lambda x, state, g: link_torques(x, state).sum(axis=1) + gravity_torques(x, state.q, g),
         "tau",
     ),
-    "pp. 40, 42: 2 δ3 l2 s23 θ̇2 θ̇3 of the load": (
+    "pp. 40, 41: 2 δ3 l2 s23 θ̇2 θ̇3 of the load": (
         lambda x, state, g: rod_3(x, state) + load_3(x, state, turned_by=x.l2),
         lambda x, state, g: rod_3(x, state) + load_3(x, state),
         "link 3",
     ),
-    "pp. 40, 42: s3 for δ3": (
+    "p. 40: s3 for δ3": (
         lambda x, state, g: rod_3(x, state) + load_3(x, state, offset=np.sin(state.q[2])),
         lambda x, state, g: rod_3(x, state) + load_3(x, state),
         "link 3",

@@ -1,7 +1,4 @@
-"""Lectures on S. B. Niku, Introduction to Robotics, ch. 4: the examples, and the trace form of Lagrange–Euler.
-
-Example 4.9 is about statics and not in here.
-"""
+"""Lectures on S. B. Niku, Introduction to Robotics, ch. 4: the examples, and the trace form of Lagrange–Euler."""
 
 from __future__ import annotations
 
@@ -55,6 +52,21 @@ def test_cart_and_spring(name: str) -> None:
     check(value(dyn.potential_energy, x), [[0.5 * k * x**2]])
     stretched = dynamics(name, model, springs={"slide": (k, rest)})
     check(value(stretched.inverse_dynamics, x, v, a), [[m * a + k * (x - rest)]])
+
+
+# Example 4.9
+
+
+def test_a_wrench_in_another_frame() -> None:
+    """Example 4.9, which the slides break off at f × p + m = (80, 0, −10): B's axes are z, x and y."""
+    force, moment = np.array([0.0, 10.0, 0.0]), np.array([0.0, 0.0, 20.0])
+    n, o, a, p = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [3, 5, 8]], dtype=float)
+    at_p = np.cross(force, p) + moment
+    check(at_p, [80, 0, -10])
+    frame = pin.SE3(np.column_stack([n, o, a]), p)
+    found = gd.transform_wrench([*force, *moment], frame)
+    check(found, [0, 0, 10, -10, 80, 0])
+    check(found, [axis @ each for each in (force, at_p) for axis in (n, o, a)])
 
 
 # Example 4.2

@@ -13,6 +13,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
+from gdalembert.export import derive
 from tests.helpers.dh_chains import (
     FORMULATIONS,
     Array,
@@ -310,3 +311,10 @@ def test_centre_of_mass_from_the_wrong_frame() -> None:
     p_at_zero = np.column_stack([chain.a, chain.d * np.sin(chain.alpha), chain.d * np.cos(chain.alpha)])
     misread = closed_form(replace(chain, com=chain.com - p_at_zero), *state)["tau"]
     check_erratum(misread, closed_form(chain, *state)["tau"], tau)
+
+
+def test_the_equations_as_matlab_are_far_shorter_than_the_paper_says() -> None:
+    """It speaks of up to 100 000 characters."""
+    files = derive(gd.NewtonEuler(gd.load_urdf("shala_likaj_rpr")), "matlab")
+    assert sum(map(len, files.values())) == 6405
+    assert len(files["shala_likaj_rpr_inverse_dynamics.m"]) == 2505

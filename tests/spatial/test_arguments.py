@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -11,7 +13,19 @@ import numpy as np
 import pytest
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.spatial.arguments import MASKED, choice, evaluate, integer, listed, number, numbers, table, vector
+from gdalembert.spatial.arguments import (
+    MASKED,
+    choice,
+    evaluate,
+    file_path,
+    flag,
+    integer,
+    listed,
+    number,
+    numbers,
+    table,
+    vector,
+)
 
 
 def same(found: Any, wanted: Any) -> None:
@@ -38,6 +52,15 @@ def test_integer() -> None:
 
 def test_choice() -> None:
     assert choice("x", "a", ("a", "b")) == "a"
+
+
+def test_flag() -> None:
+    assert [flag("x", given) for given in (True, False, np.True_)] == [True, False, True]
+
+
+def test_file_path(tmp_path: Path) -> None:
+    for given in (str(tmp_path), tmp_path, os.fsencode(tmp_path).decode()):
+        assert file_path("x", given, "a file") == tmp_path
 
 
 def test_listed() -> None:
@@ -108,6 +131,9 @@ def test_properties() -> None:
         (lambda: choice("x", np.array([]), ("a", "b")), "x: got array([], dtype=float64); give 'a' or 'b'"),
         (lambda: choice("x", "c", ("a", "b")), "x: got 'c'; give 'a' or 'b'"),
         (lambda: choice("x", ["a"], ("a", "b", "c")), "x: got ['a']; give 'a', 'b' or 'c'"),
+        (lambda: file_path("x", "", "a file"), "x: got '', which no file can be called; give a file"),
+        (lambda: file_path("x", "a\0b", "a file"), r"x: got 'a\x00b', which no file can be called; give a file"),
+        (lambda: file_path("x", "\ud800", "a file"), r"x: got '\ud800', which no file can be called; give a file"),
         (lambda: numbers("x", [[1, 2], [3]]), "x: the rows are of unequal lengths"),
         (lambda: numbers("x", np.nan), "x: it is nan; give finite numbers"),
         (lambda: numbers("x", [0, -np.inf]), "x: entry [1] is -inf; give finite numbers"),
@@ -138,6 +164,10 @@ def test_values_that_are_refused(check: Callable[[], object], message: str) -> N
         (lambda: number("x", [1]), "x: expected a number, got [1]"),
         (lambda: integer("x", 1.0, 0), "x: expected an integer, got 1.0"),
         (lambda: integer("x", True, 0), "x: expected an integer, got True"),
+        (lambda: flag("x", "yes"), "x is 'yes'; give True or False"),
+        (lambda: flag("x", 1), "x is 1; give True or False"),
+        (lambda: flag("x", np.zeros(0)), "x is array([], dtype=float64); give True or False"),
+        (lambda: file_path("x", None, "a file"), "x: got None; give a file"),
         (lambda: numbers("x", "12"), "x: expected numbers, got '12'"),
         (lambda: numbers("x", None), "x: expected numbers, got None"),
         (lambda: numbers("x", [1, None]), "x: expected numbers, got [1, None]"),

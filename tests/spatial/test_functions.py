@@ -12,6 +12,7 @@ import pinocchio as pin
 import pytest
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.spatial.arguments import MASKED
 from gdalembert.spatial.functions import BatchFunction, Function, TupleFunction, function, symbols
 
 
@@ -53,6 +54,17 @@ def test_vectors_and_numbers() -> None:
     x = np.arange(12.0).reshape(4, 3)
     assert np.array_equal(BatchFunction(function("f", s, {"y": 2 * s["x"]}), 3)(x), 2 * x)
     assert np.array_equal(BatchFunction(function("f", s, {"y": ca.sum1(s["x"])}))(x), x.sum(axis=1))
+
+
+def test_entries_that_are_no_numbers_of_the_graph_are_zero() -> None:
+    """Of a Function whose output is sparse: as CasADi's call of each state has them."""
+    x, matrix = ca.SX.sym("x", 3), ca.SX(2, 3)
+    matrix[0, 1], matrix[1, 2] = x[0] * x[2], x[1]
+    states = np.random.default_rng(0).normal(size=(5, 3))
+    graph = ca.Function("f", [x], [matrix])
+    assert np.array_equal(BatchFunction(graph, 2, 3)(states), [graph(each).full() for each in states])
+    column = ca.Function("f", [x], [matrix[:, 1]])
+    assert np.array_equal(BatchFunction(column, 2)(states), [column(each).full().ravel() for each in states])
 
 
 class Python(ca.Callback):
@@ -135,12 +147,46 @@ def test_a_call_is_refused_in_one_sentence(
     assert "\n" not in str(raised.value)
 
 
+EMPTY, MASKED_ENTRY = "f: q is empty; give 3 × 1", f"f: q: {MASKED}"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (np.zeros(0), EMPTY),
+        (np.zeros((3, 0)), EMPTY),
+        ((), EMPTY),
+        ([[]], EMPTY),
+        ([[], [], []], EMPTY),
+        (iter([]), "f: q is <list_iterator"),
+        (map(float, [1, 2, 3]), "f: q is <map"),
+        (np.ma.masked_array([0.1, 99.0, 0.9], [0, 1, 0]), MASKED_ENTRY),
+        ([np.ma.masked_array([0.1, 99.0, 0.9], [0, 1, 0])], MASKED_ENTRY),
+        (np.array(["a", "b", "c"]), "f: q is array(['a', 'b', 'c']"),
+        (np.array([1j, 2, 3]), "f: q is array([0.+1.j"),
+        (np.array([None] * 3), "f: q is array([None, None, None]"),
+        (np.array(["2020-01-01"] * 3, dtype="M8[D]"), "f: q is array(['2020-01-01'"),
+    ],
+)
+def test_what_casadi_would_take_for_zeros_or_refuse_in_many_lines(given: Any, message: str) -> None:
+    """As compiled Functions refuse it."""
+    f = pose_function()
+    for call in (lambda: f(given, np.eye(4)), lambda: f(q=given, T=np.eye(4))):
+        with pytest.raises((ArgumentError, ArgumentTypeError)) as raised:
+            call()
+        assert str(raised.value).startswith(message)
+        assert "\n" not in str(raised.value)
+
+
 def test_what_casadi_takes_is_taken() -> None:
     f = pose_function()
     assert f(1, np.eye(4)).full().ravel().tolist() == [1, 1, 1]
     assert f(np.ones((1, 3)), np.eye(4)).shape == (3, 1)
     assert f(np.ones((3, 5)), np.eye(4)).shape == (3, 5)
     assert f(T=np.eye(4))["x"].full().ravel().tolist() == [0, 0, 0]
+    for given in (range(3), [np.array([k]) for k in range(3)], np.ma.masked_array([0, 1, 2]), np.arange(3).astype("O")):
+        assert f(given, np.eye(4)).full().ravel().tolist() == [0, 1, 2]
+    assert f(10**40, np.eye(4)).full().ravel().tolist() == [1e40] * 3
     with pytest.raises(SyntaxError, match="requires all arguments to be named or none"):
         f(np.zeros(3), T=np.eye(4))
 

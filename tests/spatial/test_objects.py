@@ -106,6 +106,10 @@ OPERATIONS: dict[str, Operation] = {
         lib.rpy.rotate("y", x.p[0]),
         lib.rpy.computeRpyJacobian(x.p, pin.LOCAL),
         lib.rpy.computeRpyJacobian(x.p, pin.WORLD),
+        *(lib.rpy.computeRpyJacobianInverse(x.p, axes) for axes in (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED)),
+        *(lib.rpy.computeRpyJacobianTimeDerivative(x.p, x.w.linear, axes) for axes in (pin.LOCAL, pin.WORLD)),
+        lib.utils.rpyToMatrix(x.p),
+        lib.utils.rotate("x", x.p[1]),
     ],
     "bodies": lambda lib, x: [
         lib.Inertia.FromSphere(2.0, 0.3),
@@ -512,6 +516,71 @@ def test_an_object_keeps_what_it_was_given() -> None:
     placed, first = OURS.SE3(np.eye(3), p), p[0]
     p[0] = 0
     assert ca.is_equal(placed.translation[0], first, 0)
+
+
+def test_lists_that_mix_numbers_and_symbols() -> None:
+    d = ca.SX.sym("d", 3)
+    s = OURS.Symmetric3(np.eye(3))
+    s.setDiagonal(d)
+    assert ca.is_equal(s.matrix(), ca.densify(ca.diag(d)), 3)
+    rows = [[d[0], 0, 0], [ca.DM(0), d[1], 0], [0, 0, d[2]]]
+    assert ca.is_equal(OURS.Inertia(1.0, [0, 0, 0], rows).inertia, ca.densify(ca.diag(d)), 3)
+    turned = OURS.rpy.rotate("z", d[0])
+    given = [[turned[i, k] for k in range(3)] for i in range(2)] + [[ca.DM(0), 0, 1]]
+    found = ca.Function("log3", [d], [OURS.log3(given)])([0.3, 0, 0])
+    assert found.full().ravel() == pytest.approx([0, 0, 0.3], abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda rows: OURS.log3(rows), "log3"),
+        (lambda rows: OURS.log(rows), "log3"),
+        (lambda rows: OURS.Symmetric3(rows), "Symmetric3"),
+        (lambda rows: OURS.Inertia(1.0, [0, 0, 0], rows), "Symmetric3"),
+    ],
+)
+def test_lists_of_unequal_rows_are_refused_in_a_sentence(call: Callable[..., Any], name: str) -> None:
+    for rows in ([[1, 0], [0, 1, 0], [0, 0, 1]], [[1, 0, 0], [0, [1], 0], [0, 0, 1]], [1, [2, 3]]):
+        with pytest.raises(ArgumentError, match=rf"{name}: the rows are of unequal lengths"):
+            call(rows)
+    with pytest.raises(ArgumentTypeError, match=rf"{name}: cannot be made one matrix of SX or MX; give rows of equal"):
+        call([[ca.SX.sym("x"), 0], [0, 1, 0], [0, 0, 1]])
+
+
+def test_single_numbers_are_floats_and_meet_numpy() -> None:
+    """As SX of the original does, and a matrix of one number does not."""
+    body, placed = OURS.Inertia(3.0, [0.1, 0.2, 0.3], np.eye(3)), OURS.SE3(np.eye(3), np.array([1.0, 2.0, 3.0]))
+    for x, expected in (
+        (body.mass, 3.0),
+        (body.lever[2], 0.3),
+        (body.inertia[0, 0], 1.0),
+        (placed.translation[-1], 3.0),
+        (placed.rotation[2, 2], 1.0),
+        (OURS.Motion(np.arange(6.0)).angular[1], 4.0),
+    ):
+        assert isinstance(x, float)
+        assert np.array([0, 0, -2 * x]).tolist() == [0, 0, -2 * expected]
+    assert np.array(OURS.SE3ToXYZQUATtuple(placed)).tolist() == [1, 2, 3, 0, 0, 0, 1]
+    assert body.lever[0:1].shape == (1, 1)
+    assert body.parts[0].shape == (1, 1)
+    body.mass = ca.SX.sym("m")
+    assert isinstance(np.array([0, 0, -9.81 * body.mass]), np.ndarray)
+
+
+def test_the_angle_of_a_logarithm_is_written_where_pinocchio_writes_it() -> None:
+    w, theta = np.array([0.1, -0.2, 0.3]), np.zeros(1)
+    assert relative_error(OURS.log3(pin.exp3(w), theta).full().ravel(), w) < 1e-14
+    assert theta[0] == pytest.approx(np.linalg.norm(w), rel=1e-14)
+    assert relative_error(OURS.log3(quat=pin.exp3_quat(w)).full().ravel(), w) < 1e-14
+
+
+def test_utils_are_those_of_pinocchio_with_maps_of_symbols() -> None:
+    assert set(pin.utils.__all__) <= set(vars(OURS.utils))
+    placed = OURS.SE3.Random()
+    assert relative_error(OURS.utils.SE3ToXYZQUAT(placed).full().ravel(), pin.SE3ToXYZQUAT(placed.numbers())) < 1e-14
+    assert OURS.utils.zero(3).tolist() == [0, 0, 0]
+    assert isinstance(OURS.utils.rpyToMatrix(ca.SX.sym("r", 3)), ca.SX)
 
 
 def test_refusals(given: SimpleNamespace) -> None:

@@ -14,7 +14,7 @@ import gdalembert as gd
 import gdalembert.symbolic as gs
 from gdalembert.dynamics.equations_of_motion import FUNCTIONS
 from gdalembert.dynamics.forces import Damping
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
 from gdalembert.model.configuration import random_configuration
 from tests.helpers.exports import FORMULATIONS, executed
 from tests.helpers.models import build, relative_error
@@ -227,3 +227,9 @@ GAMMA = {"joint2": {"mass": sympy.gamma(gs.symbol("x"))}}
 def test_errors(call: Callable[[], object], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_quantities_by_other_names_are_told() -> None:
+    for name, meant in (("position", "translation"), ("lever", "com"), ("stiffness", "spring")):
+        with pytest.raises(UnknownNameError, match=f"no quantity named '{name}'; known: '{meant}'$"):
+            gs.symbolic_tree("two_link_arm", {"joint2": {name: 1}})

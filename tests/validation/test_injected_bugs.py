@@ -148,7 +148,7 @@ BUGS: dict[str, Bug] = {
     "not a number once": Bug(not_a_number_once(), "mass matrix is not finite"),
     "degrees": Bug(lambda q, v, a: TRUE(np.deg2rad(q), v, a), "angles are read in degrees"),
     "sign of q": Bug(lambda q, v, a: TRUE(q * [1, 1, -1, 1, 1, 1], v, a), "q of joint 'joint3' has the opposite sign"),
-    "offset of q": Bug(lambda q, v, a: TRUE(q + 0.1 * np.eye(6)[2], v, a), "mass matrix is wrong at"),
+    "offset of q": Bug(lambda q, v, a: TRUE(q + 0.1 * np.eye(6)[2], v, a), "q is zero in another configuration"),
     "q clipped": Bug(lambda q, v, a: TRUE(np.clip(q, -2, 2), v, a), "mass matrix is wrong at"),
     "one velocity product": Bug(
         lambda q, v, a: TRUE(q, v, a) + 0.01 * v[0] * v[1] * np.eye(6)[3], "velocity terms are wrong at joint 'joint4'"

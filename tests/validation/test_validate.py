@@ -114,6 +114,7 @@ def test_the_calls_of_a_slow_callable_are_announced(
     monkeypatch.setitem(sys.modules, "tqdm", None)
     seen: list[bytes] = []
     monkeypatch.setattr("gdalembert.validation.systems.perf_counter", lambda: float(len(seen)))
+    monkeypatch.setattr("gdalembert.validation.validate.is_watched", lambda: True)
 
     def system(q: Array, v: Array, a: Array) -> Array:
         seen.append(b"".join(x.tobytes() for x in (q, v, a)))
@@ -124,6 +125,10 @@ def test_the_calls_of_a_slow_callable_are_announced(
     assert len(set(seen)) == len(seen) < 4 * 9
     assert capfd.readouterr().err.startswith("\rpuma560: system: at most 36 calls, about 36 s: 4 of 4 states")
     validate(system, PUMA, samples=4, progress=False)
+    assert capfd.readouterr().err == ""
+    monkeypatch.undo()
+    monkeypatch.setattr("gdalembert.validation.systems.perf_counter", lambda: float(len(seen)))
+    validate(system, PUMA, samples=4)  # into a file, as the log of a test
     assert capfd.readouterr().err == ""
 
 

@@ -20,40 +20,44 @@ _TURNS = 20
 
 
 def ends(measurement: Measurement, samples: Samples) -> Array:
-    """p (n_p) with which the ends alone are displaced; 0 of ends that are not unknown, and of two frames.
+    """p (n_p) with which the ends alone are displaced; 0 of ends that are not unknown, and of a loop.
 
     It is a start and no estimate: it may be far off where the samples tell little of the ends.
     """
     p, names, tree = np.zeros(len(measurement.names)), measurement.names, measurement.kinematics.parameters.nominal
-    frame = tree.frames[measurement.frames[-1]]
-    path = tree.path(frame.joint)
+    frames = [tree.frames[k] for k in measurement.frames]
+    path = tree.path(frames[-1].joint)
     first = f"{tree.joints[path[0]].name.removesuffix('[0]')}.x" if path else ""
-    has_base, has_tool = first in names, f"{frame.name}.x" in names and frame.name not in tree.joint_names
-    if len(measurement.frames) == 2 or not (has_base or has_tool):
+    has_base = first in names
+    has_tool = np.array([f"{each.name}.x" in names and each.name not in tree.joint_names for each in frames])
+    if measurement.is_loop or not (has_base or has_tool.any()):
         return p
-    x = measurement.placements(samples.q, p).reshape(-1, 4, 4).transpose(0, 2, 1)
-    r, t, seen = x[:, :3, :3], x[:, :3, 3], samples.weights[:, :3].any(axis=1)
-    base, tool, offset = np.eye(3), np.eye(3), np.zeros(3)
+    k = len(frames)
+    x = measurement.placements(samples.q, p).reshape(-1, k, 4, 4).transpose(0, 1, 3, 2)
+    r, t, seen = x[..., :3, :3], x[..., :3, 3], samples.weights[:, : 3 * k].reshape(-1, k, 3).any(axis=2)
+    base, tool, offsets = np.eye(3), np.eye(3), np.zeros((k, 3))
     measured = samples.measured
     if measurement.is_pose:
         poses, turns = measured.reshape(-1, 4, 4).transpose(0, 2, 1), samples.weights[:, 3:].any(axis=1)
-        base, tool = _rotations(r[turns], poses[turns, :3, :3], has_base, has_tool)
+        base, tool = _rotations(r[turns, 0], poses[turns, :3, :3], has_base, bool(has_tool[0]))
         measured = poses[:, :3, 3]
-    r, t, measured = r[seen], t[seen], measured[seen]
+    of_frame = np.nonzero(seen)[1]
+    r, t, measured = r[seen], t[seen], measured.reshape(-1, k, 3)[seen]
     for _ in range(1 if measurement.is_pose else _TURNS):
         if has_base and not measurement.is_pose:
-            there = t + r @ offset
+            there = t + np.einsum("nij,nj->ni", r, offsets[of_frame])
             base = _rotation((measured - measured.mean(axis=0)).T @ (there - there.mean(axis=0)))
-        unknown = np.concatenate([has_base * np.tile(np.eye(3), (len(t), 1, 1)), has_tool * base @ r], axis=2)
-        rest = (measured - t @ base.T).ravel()
-        shift, offset = np.split(np.linalg.lstsq(unknown.reshape(-1, 6), rest, rcond=None)[0], 2)
+        of_tools = np.einsum("nij,nk->nikj", base @ r, np.eye(k)[of_frame] * has_tool).reshape(-1, 3 * k)
+        unknown = np.hstack([has_base * np.tile(np.eye(3), (len(t), 1)), of_tools])
+        solution = np.linalg.lstsq(unknown, (measured - t @ base.T).ravel(), rcond=None)[0]
+        shift, offsets = solution[:3], solution[3:].reshape(k, 3)
     if has_base:
-        joint, k = tree.joints[path[0]], names.index(first)
+        joint, at = tree.joints[path[0]], names.index(first)
         own = pin.SE3(np.asarray(joint.rotation), np.asarray(joint.translation))
-        p[k : k + 6] = pin.log6(own.actInv(pin.SE3(base, shift) * own)).vector
-    if has_tool:
-        k = names.index(f"{frame.name}.x")
-        p[k : k + 6] = pin.log6(pin.SE3(tool, offset)).vector
+        p[at : at + 6] = pin.log6(own.actInv(pin.SE3(base, shift) * own)).vector
+    for frame, offset in ((frames[j], offsets[j]) for j in np.flatnonzero(has_tool)):
+        at = names.index(f"{frame.name}.x")
+        p[at : at + 6] = pin.log6(pin.SE3(tool, offset)).vector
     return p
 
 

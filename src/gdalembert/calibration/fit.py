@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.calibration.ends import ends
-from gdalembert.calibration.measurement import Measurement, Samples, measured_array
+from gdalembert.calibration.measurement import Measurement, Samples, are_of_markers, measured_array
 from gdalembert.calibration.result import Calibration
 from gdalembert.dynamics.constraints.constraint import Loop
 from gdalembert.dynamics.kinematics import Kinematics
@@ -33,6 +33,7 @@ from gdalembert.identification.least_squares import (
 from gdalembert.identification.regression import Reduced, triangular
 from gdalembert.spatial.arguments import numbers, warn
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.interrupts import interruptible
 
 _FAR = 100.0
 """Measured positions this many times as far from each other as the robot moves the frame are in another unit."""
@@ -44,6 +45,7 @@ _UNEXPLAINED = 0.05
 """Noise that is this part of how far the frame moves: no sensor is so bad."""
 
 
+@interruptible
 def fit(
     kin: Kinematics,
     frame: str | int | Sequence[str | int] | Loop,
@@ -68,12 +70,15 @@ def fit(
             takes in where the robot stands in the frame of the measurements, the measured frame itself how the tool or
             the target is fixed, and the rotation of a joint about its axis the offset of its encoder.
         frame: that is measured, by name or index; or two frames: the second is measured in the first; or a
-            ``gd.Loop`` of kind ``"6D"`` or ``"3D"`` that closes in each sample.
+            ``gd.Loop`` of kind ``"6D"`` or ``"3D"`` that closes in each sample; or several frames, as of markers, whose
+            positions are measured in each sample.
         q: configurations, a row for each of N samples (N × nq).
         measured: poses (N × 4 × 4, or ``pin.SE3`` objects) or positions (N × 3) [m], in the universe; NaN where nothing
-            was measured. Of two frames by default the identity: a loop that closes in each sample.
+            was measured. Of two frames by default the identity: a loop that closes in each sample. Of markers a list,
+            positions (N × 3) of each frame, which have one noise together.
         model: the ``pin.Model`` that ``kin`` was made of, for ``result.model``.
-        weights: of the squared residuals, relative, at least 0: of samples (N) or of their rows (N × 6 or N × 3).
+        weights: of the squared residuals, relative, at least 0: of samples (N) or of their rows (N × 6, or N × 3
+            for each frame).
         held_back: the fraction of the samples, the last ones, that is predicted and not fitted; or (q, measured).
 
     Raises:
@@ -85,7 +90,9 @@ def fit(
         CalibrationWarning: if the calibrated robot does not explain the measurements, or the steps do not converge.
     """
     frames, measured = _asked(frame, q, measured)
-    measurement = Measurement(kin, frames, measured_array("fit", measured).ndim == 3, "fit")
+    of_markers = are_of_markers(frames, measured)
+    is_pose = not of_markers and measured_array("fit", measured).ndim == 3
+    measurement = Measurement(kin, frames, is_pose, "fit", of_markers=of_markers)
     samples = measurement.samples("fit", q, measured, weights)
     samples, others = _split(measurement, samples, held_back)
     sizes, names, nominal = measurement.sizes, measurement.names, np.zeros(len(measurement.names))
@@ -107,6 +114,7 @@ def fit(
     return Calibration(
         robot=kin.tree.name,
         frame=measurement.label,
+        frames=tuple(kin.tree.frames[k].name for k in measurement.frames),
         names=names,
         values=frozen(p),
         standard_deviation=frozen(sizes * estimate.deviation(np.eye(len(p)))),
@@ -172,7 +180,7 @@ def _check_samples(measurement: Measurement, samples: Samples) -> None:
     if measurement.is_pose and not samples.weights[:, 3:].any():
         raise ArgumentError("fit: no angle has a weight; give positions (N, 3) in place of poses")
     x = samples.measured[samples.weights[:, 0] > 0]
-    x = x[:, 12:15] if measurement.is_pose else x
+    x = x[:, 12:15] if measurement.is_pose else x[:, :3]
     spread = float(np.sqrt(np.mean(np.sum((x - x.mean(axis=0)) ** 2, axis=1)))) if len(x) else 0.0
     if spread > _FAR * measurement.length:
         raise ArgumentError(
@@ -219,6 +227,13 @@ def _reduced(measurement: Measurement, samples: Samples, s: Array) -> Reduced:
     return Reduced(factors, counts, sums / np.maximum(counts, 1), np.full(len(counts), measurement.length))
 
 
+def _norms(measurement: Measurement, samples: Samples, s: Array) -> Array:
+    """The norms of the weighted residuals of positions and of angles [m] at s, as of :func:`_reduced`."""
+    residuals = measurement.in_length(np.nan_to_num(measurement.residuals(samples, s * measurement.sizes)))
+    rows = residuals * np.sqrt(samples.weights)
+    return np.array([np.linalg.norm(rows[:, group]) for group in measurement.groups])
+
+
 def _no_priors(p: Array) -> Array:
     return np.zeros((0, len(p) + 1))
 
@@ -229,12 +244,13 @@ def _descended(measurement: Measurement, samples: Samples) -> tuple[Array, list[
     starts = nothing, ends(measurement, samples) / measurement.sizes
     found = descended(
         lambda s: _reduced(measurement, samples, s),
+        lambda s: _norms(measurement, samples, s),
         lambda s: measurement.structure(s * measurement.sizes),
         measurement.names,
         _no_priors(nothing),
         nothing,
-        min(starts, key=lambda s: float(np.linalg.norm(_reduced(measurement, samples, s).norms(s)))),
+        min(starts, key=lambda s: float(np.linalg.norm(_norms(measurement, samples, s)))),
         shared=False,
     )
-    told = "the steps did not converge; the samples leave directions nearly free"
+    told = f"the steps did not converge: the sum of squares still falls by {found.fall:.2g} of itself; begin nearer"
     return found.s * measurement.sizes, [] if found.has_converged else [told]

@@ -25,7 +25,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.frame_motion import joints_seen_from
-from gdalembert.dynamics.frames import find_frame
+from gdalembert.dynamics.frames import asked_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.identification.least_squares import SPANNED, Combinations
@@ -68,16 +68,18 @@ class Samples:
 
 
 class Measurement:
-    """Poses or positions of a frame in the universe, or of the second of two frames in the first.
+    """Poses or positions of a frame in the universe, or of the second of two frames in the first; or positions of
+    several frames, as of markers.
 
     Attributes:
         kinematics: with placements as parameters. ``names``: of p (n_p).
-        label: of the frame, for messages.
+        frames: indices. ``label``: of them, for messages.
         is_pose: whether poses are measured, not positions. ``where``: for messages.
+        is_loop: whether the second of two frames is measured in the first. ``of_markers``: whether several frames are.
         groups: the rows that have one noise, positions and angles.
     """
 
-    def __init__(self, kinematics: Any, frame: Any, is_pose: bool, where: str) -> None:
+    def __init__(self, kinematics: Any, frame: Any, is_pose: bool, where: str, *, of_markers: bool = False) -> None:
         if not isinstance(kinematics, Kinematics):
             raise ArgumentTypeError(
                 f"{where}: got {type(kinematics).__name__}; give gd.Kinematics(model, parameters={{'placement': …}})"
@@ -90,12 +92,23 @@ class Measurement:
                 f"{where}: {kinematics.tree.name}: {got}; give gd.Kinematics(model, parameters={{'placement': …}})"
             )
         pair = isinstance(frame, Sequence) and not isinstance(frame, str)
-        if pair and len(frame) != 2:
-            raise ArgumentError(f"{where}: got {len(frame)} frames; give one, or two that a loop joins")
-        self.frames = [find_frame(kinematics.tree, each) for each in (frame if pair else [frame])]
-        self.label = " in ".join(repr(kinematics.tree.frames[k].name) for k in reversed(self.frames))
-        self.is_pose, self.where = is_pose, where
-        self.groups = (slice(0, 3), slice(3, 6)) if is_pose else (slice(0, 3),)
+        if pair and len(frame) != 2 and not of_markers:
+            raise ArgumentError(
+                f"{where}: got {len(frame)} frames; give one, two that a loop joins, or of several markers positions "
+                "(N, 3) of each"
+            )
+        self.frames = [asked_frame(kinematics.tree, each) for each in (frame if pair else [frame])]
+        self.is_pose, self.where, self.of_markers, self.is_loop = is_pose, where, of_markers, pair and not of_markers
+        labels = [repr(kinematics.tree.frames[k].name) for k in self.frames]
+        self.label = ", ".join(labels) if of_markers else " in ".join(reversed(labels))
+        if of_markers and len(set(self.frames)) < len(self.frames):
+            raise ArgumentError(f"{where}: a marker stands twice in {self.label}; give each once")
+        self.groups = (slice(0, 3), slice(3, 6)) if is_pose else (slice(0, self.height),)
+
+    @property
+    def height(self) -> int:
+        """The number of rows of a sample (m)."""
+        return 6 if self.is_pose else 3 * len(self.frames) if self.of_markers else 3
 
     def placement(self, q: Matrix, p: Matrix) -> Matrix:
         """X (4 × 4)."""
@@ -123,9 +136,11 @@ class Measurement:
     def functions(self) -> tuple[BatchFunction, ...]:
         """(q, measured) → [L | r], (q) → X as a column, and (q) → J where r is zero, at any p."""
         q, p = ca.SX.sym("q", self.kinematics.tree.nq), self.kinematics.parameters.symbols
+        if self.of_markers:
+            return self._functions_of_markers(q, p)
         placed, twists = self.placement(q, p), self._twists(self.frames[-1], q)
         r, x = placed[:3, :3], placed[:3, 3]
-        if len(self.frames) == 2:
+        if self.is_loop:
             twists = twists - lie.adjoint(transform(r.T, -r.T @ x)) @ self._twists(self.frames[0], q)
         if self.is_pose:
             measured = ca.SX.sym("measured", 16)
@@ -136,17 +151,22 @@ class Measurement:
         else:
             measured = ca.SX.sym("measured", 3)
             rows, slope = ca.horzcat(ca.DM.eye(3), measured - x), r @ twists[:3, :]
-        s, m = {"q": q, "p": p}, slope.shape[0]
-        return (
-            BatchFunction(function("rows", {"q": q, "measured": measured, "p": p}, {"rows": rows}), m, m + 1),
-            BatchFunction(function("placement", s, {"X": ca.vec(placed)}), 16),
-            BatchFunction(function("slope", s, {"J": slope}), m, len(self.names)),
-        )
+        return _batches(q, measured, p, rows, ca.vec(placed), slope)
+
+    def _functions_of_markers(self, q: ca.SX, p: ca.SX) -> tuple[BatchFunction, ...]:
+        """Those of the positions of all frames, one below the other, and of their placements."""
+        placed: Any = self.kinematics.frame_placements(self.frames)(q, p)
+        measured = ca.SX.sym("measured", self.height)
+        rest = measured - ca.vertcat(*(x[:3, 3] for x in placed))
+        slopes = (x[:3, :3] @ self._twists(k, q)[:3, :] for x, k in zip(placed, self.frames, strict=True))
+        rows = ca.horzcat(ca.DM.eye(self.height), rest)
+        return _batches(q, measured, p, rows, ca.vertcat(*map(ca.vec, placed)), ca.vertcat(*slopes))
 
     @cached_property
     def _functions(self) -> tuple[BatchFunction, ...]:
         first, *others = self.frames
-        return _functions(self.kinematics, (first, *others) if others else first, self.is_pose)
+        frames = (first, *others) if others or self.of_markers else first
+        return _functions(self.kinematics, frames, self.is_pose, self.of_markers)
 
     @cached_property
     def random_configurations(self) -> Array:
@@ -161,11 +181,11 @@ class Measurement:
         return spread if spread > _NOTHING else 1.0
 
     def placements(self, q: Array, p: Array) -> Array:
-        """X of each configuration, by columns (N × 16)."""
+        """X of each configuration, by columns (N × 16), and of further markers beside it."""
         return self._functions[1].at(p)(q)
 
     def residuals(self, samples: Samples, p: Array) -> Array:
-        """The residuals (N × 6 [m; rad], or N × 3 [m]), NaN where nothing was measured."""
+        """The residuals (N × 6 [m; rad], or N × 3 [m] for each frame), NaN where nothing was measured."""
         found = self._functions[0].at(p)(samples.q, samples.measured)[..., -1]
         return np.where(samples.missing, np.nan, found)
 
@@ -173,11 +193,11 @@ class Measurement:
         """[L J | r] of each sample (N × m × (n_p + 1)), in m."""
         found = self._functions[0].at(p)(samples.q, samples.measured)
         slopes = found[..., :-1] @ self._functions[2].at(p)(samples.q)
-        return self._in_length(np.concatenate([slopes, found[..., -1:]], axis=2))
+        return self.in_length(np.concatenate([slopes, found[..., -1:]], axis=2))
 
     def slopes(self, q: Array, p: Array) -> Array:
         """J of each configuration (N × m × n_p), in m."""
-        return self._in_length(self._functions[2].at(p)(q))
+        return self.in_length(self._functions[2].at(p)(q))
 
     @cached_property
     def sizes(self) -> Array:
@@ -188,7 +208,7 @@ class Measurement:
         """
         tree = self.kinematics.tree
         paths = [tree.path(tree.frames[k].joint) for k in self.frames]
-        if len(paths) == 2:
+        if self.is_loop:
             paths = [[i for i in path if i not in other] for path, other in permutations(paths)]
         ends = {tree.joints[path[0]].name.removesuffix("[0]") for path in paths if path}
         ends |= {tree.frames[k].name for k in self.frames}
@@ -197,8 +217,9 @@ class Measurement:
     @cached_property
     def _held(self) -> npt.NDArray[np.bool_]:
         """Rotations of a frame whose position alone is measured (n_p): nothing tells them, and they stay at zero."""
-        frame = self.kinematics.tree.frames[self.frames[-1]].name
-        held = () if self.is_pose else tuple(f"{frame}.{axis}" for axis in _PLACEMENT[3:])
+        measured = [] if self.is_pose else self.frames if self.of_markers else self.frames[-1:]
+        frames = [self.kinematics.tree.frames[k].name for k in measured]
+        held = [f"{frame}.{axis}" for frame in frames for axis in _PLACEMENT[3:]]
         return np.isin(self.names, held)
 
     def scaled(self, slopes: Array) -> Array:
@@ -225,13 +246,15 @@ class Measurement:
             )
         return found
 
-    def _in_length(self, rows: Array) -> Array:
-        rows[:, 3:] *= self.length
+    def in_length(self, rows: Array) -> Array:
+        """Rows of each sample (N × m …), those of angles in m."""
+        if self.is_pose:
+            rows[:, 3:] *= self.length
         return rows
 
     def samples(self, where: str, q: Any, measured: Any, weights: Any = None) -> Samples:
         """What a user gives, checked; poses and coordinates with NaN have the weight 0."""
-        tree, rows = self.kinematics.tree, 6 if self.is_pose else 3
+        tree, rows = self.kinematics.tree, self.height
         configurations = numbers(f"{where}: q", q)
         if configurations.ndim != 2 or configurations.shape[1] != tree.nq or not len(configurations):
             raise ArgumentError(
@@ -242,7 +265,7 @@ class Measurement:
         if off.any():
             row = int(off.any(axis=1).argmax())
             check_unit_lengths(f"{where}: row {row} of q: the part", configurations[row], tree)
-        given = measured_array(where, measured)
+        given = self._of_markers(where, measured) if self.of_markers else measured_array(where, measured)
         if (given.ndim == 3) != self.is_pose:
             kinds = ("poses", "positions") if self.is_pose else ("positions", "poses")
             raise ArgumentError(f"{where}: got {kinds[1]}, and {kinds[0]} are fitted; give {kinds[0]}")
@@ -270,6 +293,29 @@ class Measurement:
         of_rows *= np.count_nonzero(of_rows) / (of_rows.sum() or 1.0)
         return Samples(configurations, frozen(values), frozen(of_rows), missing)
 
+    def _of_markers(self, where: str, measured: Any) -> Array:
+        """Positions of all frames side by side (N × 3 k)."""
+        if not isinstance(measured, list | tuple | np.ndarray) or len(measured) != len(self.frames):
+            raise ArgumentError(f"{where}: measured: give positions (N, 3) of each of {self.label}")
+        found = [numbers(f"{where}: measured[{k}]", x, finite=False) for k, x in enumerate(measured)]
+        for k, positions in enumerate(found):
+            if positions.shape != (len(found[0]), 3) or np.isinf(positions).any():
+                raise ArgumentError(
+                    f"{where}: measured[{k}] has shape {positions.shape}; give ({len(found[0])}, 3), finite or NaN"
+                )
+        return np.hstack(found)
+
+
+def _batches(*graph: Any) -> tuple[BatchFunction, ...]:
+    """The functions of a measurement, of their inputs and outputs."""
+    q, measured, p, rows, placed, slope = graph
+    s, (m, n) = {"q": q, "p": p}, slope.shape
+    return (
+        BatchFunction(function("rows", {"q": q, "measured": measured, "p": p}, {"rows": rows}), m, m + 1),
+        BatchFunction(function("placement", s, {"X": placed}), placed.numel()),
+        BatchFunction(function("slope", s, {"J": slope}), m, n),
+    )
+
 
 @lru_cache(maxsize=_KEPT)
 def _random_configurations(kin: Kinematics) -> Array:
@@ -277,9 +323,21 @@ def _random_configurations(kin: Kinematics) -> Array:
 
 
 @lru_cache(maxsize=_KEPT)
-def _functions(kin: Kinematics, frame: int | tuple[int, ...], is_pose: bool) -> tuple[BatchFunction, ...]:
+def _functions(
+    kin: Kinematics, frame: int | tuple[int, ...], is_pose: bool, of_markers: bool
+) -> tuple[BatchFunction, ...]:
     """Those of a measurement, which take longer to make than a fit."""
-    return Measurement(kin, frame, is_pose, "").functions()
+    return Measurement(kin, frame, is_pose, "", of_markers=of_markers).functions()
+
+
+def are_of_markers(frame: Any, measured: Any) -> bool:
+    """Whether positions (N × 3) are measured of each of several frames."""
+    if isinstance(frame, str) or not isinstance(frame, Sequence):
+        return False
+    try:
+        return np.ndim(measured[0]) == 2 and np.shape(measured[0])[1] == 3
+    except (TypeError, KeyError, IndexError, ValueError):  # no list, an empty one, or rows that are not alike
+        return False
 
 
 def measured_array(where: str, measured: Any) -> Array:

@@ -20,8 +20,9 @@ from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.limits import NO_LIMIT, Bounds
-from gdalembert.spatial.arguments import integer, vector
+from gdalembert.spatial.arguments import flag, integer, vector
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.interrupts import interruptible
 
 _BEGIN = 1e-6
 """Information before the first pose, relative to that of one: any direction may come first."""
@@ -30,8 +31,11 @@ _GAIN = 1e-9
 _SWEEPS = 20
 _ATTEMPTS = 50
 """Random configurations for each candidate that is accepted."""
+_JUDGED, _FEW = 1000, 0.1
+"""Configurations after which so small a part of the candidates needed is taken for too few: by chance 1 in 10⁷."""
 
 
+@interruptible
 def poses(
     kin: Kinematics,
     frame: str | int | Sequence[str | int],
@@ -63,7 +67,7 @@ def poses(
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used, a sliding joint has no limit,
             ``count`` poses cannot tell all that can be known, or ``accept`` refuses nearly all configurations.
     """
-    measurement = Measurement(kin, frame, not positions, "poses")
+    measurement = Measurement(kin, frame, not flag("poses: positions", positions), "poses")
     number_of = integer("poses: count", count, least=1)
     structure, width = measurement.of_model, 3 if positions else 6
     if number_of * width <= len(structure.own):
@@ -72,7 +76,9 @@ def poses(
             f"{len(structure.own)} combinations of placements and their noise; give at least "
             f"{len(structure.own) // width + 1}"
         )
-    drawn = _candidates(kin, bounds, accept, integer("poses: candidates", candidates, least=number_of), seed)
+    drawn = _candidates(
+        kin, bounds, accept, integer("poses: candidates", candidates, least=number_of), integer("poses: seed", seed, 0)
+    )
     p = np.zeros(len(measurement.names))
     scale = np.divide(measurement.sizes, structure.torques, out=np.zeros_like(p), where=structure.torques > 0)
     rows = measurement.slopes(drawn, p) * scale @ structure.space
@@ -121,15 +127,17 @@ def _candidates(kin: Kinematics, bounds: Any, accept: Any, count: int, seed: int
     lower, upper = _limits(kin, bounds)
     rng, tree, bounded = np.random.default_rng(seed), kin.tree, np.isfinite(lower)
     found: list[Array] = []
-    for _ in range(_ATTEMPTS * count):
+    for tried in range(1, _ATTEMPTS * count + 1):
         q = random_configuration(tree, rng).full().ravel()
         q[bounded] = rng.uniform(lower[bounded], upper[bounded])
-        if accept is None or accept(q):
+        if accept is None or flag("poses: accept(q)", accept(q)):
             found.append(q)
         if len(found) == count:
             return np.array(found)
+        if tried >= _JUDGED and len(found) * _ATTEMPTS < _FEW * tried:
+            break
     raise ArgumentError(
-        f"poses: accept takes {len(found)} of {_ATTEMPTS * count} random configurations, of which {count} are needed; "
+        f"poses: accept takes {len(found)} of {tried} random configurations, of which {count} are needed; "
         "give narrower limits, or fewer candidates"
     )
 

@@ -13,6 +13,7 @@ import pinocchio as pin
 from gdalembert.errors import UnsupportedError
 from gdalembert.identification.result import Estimate, aligned, shown, some
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import html_report
 
 _CORRECTIONS = 10
 """Combinations that are printed: those that are the most standard deviations from the model."""
@@ -37,17 +38,18 @@ class Calibration(Estimate):
     a hundredth of its change is more than this deviation, look at ``base``.
 
     Attributes:
-        frame: its name.
+        frame: what was measured, in words. ``frames``: the names of these frames.
         noise: the estimated standard deviation of a measured coordinate and, of poses, of an angle [m, rad], of mean
             weight; nan if none has a weight.
-        weights: of the rows of the samples that were fitted (N × 6 or N × 3), their mean being 1.
+        weights: of the rows of the samples that were fitted (N × 6, or N × 3 for each frame), their mean being 1.
         before, residuals: of these samples with the model and after the fit: the twist from the frame to the measured
-            pose, LOCAL (N × 6) [m; rad], or the measured position minus that of the frame (N × 3) [m]; NaN where
-            nothing was measured.
+            pose, LOCAL (N × 6) [m; rad], or the measured position minus that of the frame (N × 3, or N × 3 k of k
+            markers) [m]; NaN where nothing was measured.
         held_back: residuals of the samples that were held back, or ``None``.
     """
 
     frame: str
+    frames: tuple[str, ...]
     noise: Array
     weights: Array
     before: Array
@@ -66,7 +68,7 @@ class Calibration(Estimate):
         return self._model.copy()
 
     def rms(self, residuals: Array, weights: Array | None = None) -> tuple[float, ...]:
-        """The root mean square of distances [m] and, of poses, of angles [rad]."""
+        """The root mean square of distances [m], for each of several markers, and, of poses, of angles [rad]."""
         found = []
         for first in range(0, residuals.shape[1], 3):
             rows = residuals[:, first : first + 3]
@@ -80,11 +82,13 @@ class Calibration(Estimate):
     def report(self) -> str:
         """Residuals, what is not known, and the largest corrections with their standard deviations."""
         held_back = f", {len(self.held_back)} held back" if self.held_back is not None else ""
-        kind = "poses" if self.residuals.shape[1] == 6 else "positions"
+        is_pose, width = len(self.noise) == 2, self.residuals.shape[1] // 3
+        kind = "poses" if is_pose else "positions"
         head = ["rms", "before", "after", "noise", *(["held back"] if held_back else [])]
-        columns = [self.rms(self.before, self.weights), self.rms(self.residuals, self.weights), tuple(self.noise)]
+        columns = [self.rms(self.before, self.weights), self.rms(self.residuals, self.weights)]
+        columns.append(tuple(self.noise) if is_pose else tuple(self.noise) * width)
         columns += [] if self.held_back is None else [self.rms(self.held_back)]
-        titles = ("distance [mm]", "angle [mrad]")
+        titles = ["distance [mm]", "angle [mrad]"] if is_pose or width == 1 else [f"{x} [mm]" for x in self.frames]
         rows = [
             [title, *(shown(1e3 * x, ".3g") for x in values)]
             for title, *values in zip(titles[: len(columns[0])], *columns, strict=True)
@@ -116,6 +120,9 @@ class Calibration(Estimate):
 
     def __str__(self) -> str:
         return self.report
+
+    def _repr_html_(self) -> str:
+        return html_report(self.report)
 
     def __repr__(self) -> str:
         return f"Calibration({self.robot!r}, {self.frame}, {len(self.base)} combinations)"

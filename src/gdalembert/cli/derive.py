@@ -23,7 +23,8 @@ def add_derive(parser: argparse.ArgumentParser) -> None:
     text = f"one of {', '.join(formulations())} (default: generalized_dalembert; newton_euler for code with numbers)"
     parser.add_argument("--formulation", metavar="NAME", help=text)
     text = (
-        "Functions, as mass_matrix, and parts of a formulation, as D_tra,G or D,h,c, or terms for all of them "
+        "Functions, as mass_matrix or M, torque_regressor, frame_placement:tool0, frame_jacobian:tool0:LOCAL, and "
+        "parts of a formulation, as D_tra,G or D,h,c, or terms for all of them "
         "(default: mass_matrix,coriolis_matrix,generalized_gravity, or all parts of the formulation that is given; "
         "for code inverse_dynamics,mass_matrix,nle,generalized_gravity)"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,10 @@ from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, IdentificationWarning
 from gdalembert.identification.experiment import Experiment
 from gdalembert.identification.files import save
-from gdalembert.identification.fit import METHODS, fit
+from gdalembert.identification.fit import fit
+from gdalembert.identification.result import METHODS
 from gdalembert.identification.signals import filtered
+from gdalembert.spatial.arguments import file_path
 from gdalembert.spatial.arrays import Array
 
 _NAMES = ("t", "q", "v", "tau", "current")
@@ -57,6 +58,8 @@ def add_identify(parser: argparse.ArgumentParser) -> None:
 def run_identify(arguments: argparse.Namespace) -> int:
     """Print the report of a fit; what it warns of goes to stderr, too."""
     model = load(arguments.robot, arguments)
+    if arguments.output is not None:
+        file_path("--output", arguments.output, "the name of a file")
     if arguments.held_back is not None and arguments.validate is not None:
         raise ArgumentError("--held-back and --validate: give one of both")
     names = [name for name in model.names if name != "universe"]
@@ -122,7 +125,12 @@ def _experiment(path: str, model: pin.Model, arguments: argparse.Namespace, rows
 
 def _table(path: str, rows: str | None) -> Array:
     """The numbers of a file; a first line of words is skipped."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    try:
+        lines = file_path("DATA", path, "a file of measured samples").read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ArgumentError(
+            f"{path}: byte {error.start} is no text of UTF-8; give a file of numbers, by commas or blanks"
+        ) from None
     separator = "," if any("," in line for line in lines[:2]) else None
     first, last = 1, len(lines)
     if rows is not None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Never
 
-from gdalembert.errors import GdalembertError, UnknownNameError, UrdfWarning
+from gdalembert.errors import FileWarning, GdalembertError, UnknownNameError
 
 PROG = "gdalembert"
 _STATUS = (
@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str]) -> int:
     """Read the arguments, run the command, and write all of its output."""
     with warnings.catch_warnings():
-        warnings.simplefilter("always", UrdfWarning)
+        warnings.simplefilter("always", FileWarning)
         warnings.showwarning = lambda message, *_, **__: tell(f"warning: {message}")
         try:
             arguments = _parser(argv).parse_args(argv)

@@ -13,6 +13,7 @@ from gdalembert.dynamics.wrenches import REFERENCES, GivenIn
 from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.load_mjcf import is_mjcf, load_mjcf
 from gdalembert.model.load_urdf import Check, load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.spatial.arrays import Array
@@ -22,7 +23,9 @@ _REFERENCES = {reference.name: reference for reference in REFERENCES}
 
 def add_robot(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
     """``ROBOT`` and how :func:`load` loads it."""
-    parser.add_argument("robot", nargs=nargs, metavar="ROBOT", help="name of a shipped robot, or path of a URDF")
+    parser.add_argument(
+        "robot", nargs=nargs, metavar="ROBOT", help="name of a shipped robot, or path of a URDF or an MJCF file"
+    )
     parser.add_argument("--free-flyer", action="store_true", help="let the root link move freely")
     parser.add_argument("--no-mimic", action="store_true", help="let mimic joints move freely (mimic=False)")
     text = "take angles within X rad of a multiple of π/4 or π/6 for that multiple (default: %(default)s)"
@@ -34,6 +37,11 @@ def load(
 ) -> pin.Model:
     """One of the robots that are given; ``round_angles`` in place of ``--round-angles``."""
     root_joint = pin.JointModelFreeFlyer() if arguments.free_flyer else None
+    if is_mjcf(robot):
+        of_urdf = {"--no-mimic": arguments.no_mimic, "--round-angles": arguments.round_angles}
+        for option in (name for name, value in of_urdf.items() if value):
+            raise ArgumentError(f"{option}: changes how a URDF is read, and {robot} is MJCF; leave it out")
+        return load_mjcf(robot, root_joint=root_joint, check=check)
     angle = arguments.round_angles if round_angles is None else round_angles
     return load_urdf(robot, root_joint, not arguments.no_mimic, check, angle)
 
@@ -97,7 +105,7 @@ def configuration(model: pin.Model, text: str) -> Array:
     q = numbers("--q", text, "0,0.5,-1")
     if len(q) != model.nq:
         raise ArgumentError(f"--q {text}: {model.name} takes {model.nq} finite numbers, and these are {len(q)}")
-    return checked_configuration(f"--q {text}: q", q, read_tree(model, dynamics=False))
+    return checked_configuration(f"--q {text}: q", q, read_tree(model))
 
 
 def check_output(option: str, output: str) -> None:

@@ -37,7 +37,7 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help=text)
     torque = parser.add_argument_group("torque-decomposition")
     torque.add_argument("--joint", metavar="NAME", help="one joint (default: one panel for each joint)")
-    torque.add_argument("--by", choices=("kind", "link"), help="(default: kind)")
+    torque.add_argument("--by", choices=("kind", "link", "equation"), help="(default: kind; equation: M a, C v, g)")
     text = "CSV with one row t, q or t, q, v, a for each time (default: a smooth random motion)"
     torque.add_argument("--trajectory", metavar="FILE", help=text)
     torque.add_argument("--duration", type=float, metavar="T", help="duration of the random motion in s (default: 1)")
@@ -81,7 +81,7 @@ def _torques(plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> 
         motion = random_motion(model, 1.0 if arguments.duration is None else arguments.duration, arguments.seed)
     else:
         motion = read_motion(model, Path(arguments.trajectory))
-    return plotting.torque_decomposition(model, motion, joint=arguments.joint, by=arguments.by or "kind")
+    return plotting.torque_decomposition(model, motion, joint=arguments.joint, by=arguments.by)
 
 
 def _ellipsoid(name: str, limits: str, plotting: Any, model: pin.Model, arguments: argparse.Namespace) -> Any:

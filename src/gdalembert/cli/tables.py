@@ -26,7 +26,7 @@ from gdalembert.compilation.cache import MAX_SIZE, Cache, CachedLibrary
 from gdalembert.dynamics.equations_of_motion import FUNCTIONS
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import UnsupportedError
-from gdalembert.model.from_pinocchio import read_tree
+from gdalembert.model.from_pinocchio import idle_joints, read_tree
 from gdalembert.model.limits import NO_LIMIT
 from gdalembert.model.load_urdf import MEANT, load_urdf, robot_folder, robots
 from gdalembert.model.rounding import CLEANED
@@ -73,7 +73,7 @@ def run_info(arguments: argparse.Namespace) -> int:
 def description(model: pin.Model, clean: float) -> dict[str, Any]:
     """Joints, limits and frames of a robot, and which constants are rounded, as ``json.dumps`` takes it."""
     tree = read_tree(model)
-    dynamics = NewtonEuler(tree, clean=clean)
+    dynamics = _formulation(tree, clean)
     changes = [str(change) for change in dynamics.changes]
     largest = dynamics.change_in_tau if changes else 0.0
     names = [*(joint.name for joint in tree.joints), None]  # −1 is the universe
@@ -85,8 +85,15 @@ def description(model: pin.Model, clean: float) -> dict[str, Any]:
         "joints": [_joint(tree, joint, names[joint.parent]) for joint in tree.joints],
         "limits": [limits for joint in tree.independent_joints for limits in _limits(model, tree, joint)],
         "frames": [{"name": x.name, "type": x.type, "joint": names[x.joint], **_placement(x)} for x in tree.frames],
+        "without_inertia": list(dynamics.parameters.idle_in_model),
         "cleaning": {"tolerance": clean, "changes": changes, "change_in_tau": largest},
     }
+
+
+def _formulation(model: pin.Model | Tree, clean: float) -> NewtonEuler:
+    """The formulation that speaks for a robot; if its joints move no inertia, with the inertia as an input."""
+    tree = read_tree(model)
+    return NewtonEuler(tree, clean=clean, parameters={"inertia": bool(idle_joints(tree))})
 
 
 def rounded_angles(robot: str, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -98,7 +105,7 @@ def rounded_angles(robot: str, arguments: argparse.Namespace) -> dict[str, Any]:
     given, rounded = (load(robot, arguments, "off", each) for each in (0.0, tolerance))
     pairs = zip(given.names, given.jointPlacements, rounded.jointPlacements, strict=True)
     joints = [name for name, one, other in pairs if np.abs(one.homogeneous - other.homogeneous).max() > CLEANED]
-    both = [NewtonEuler(model, clean=arguments.clean) for model in (given, rounded) if joints]
+    both = [_formulation(model, arguments.clean) for model in (given, rounded) if joints]
     counts = {name: [getattr(dynamics, name).n_instructions() for dynamics in both] for name in _ROUNDED if joints}
     return {"tolerance": tolerance, "joints": joints, "instructions": counts}
 
@@ -184,6 +191,8 @@ def _print_robot(robot: dict[str, Any]) -> None:
         print(f"  {change}")
     if about := about_rounded_angles(robot["angles"]):
         print(about)
+    if names := robot["without_inertia"]:
+        print(f"\nwithout inertia, so that there is kinematics and statics, but no dynamics: {', '.join(names)}")
 
 
 def _number(value: float | None) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterable, Sequence
 
 from gdalembert.cli.main import tell
 from gdalembert.cli.options import add_dynamics, chosen_formulations, load, options, several
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import GdalembertError, shortened
+from gdalembert.spatial.interrupts import is_watched
 from gdalembert.validation.report import Report
 from gdalembert.validation.validate import validate
 
@@ -32,7 +32,7 @@ def add_validate(parser: argparse.ArgumentParser) -> None:
 def run_validate(arguments: argparse.Namespace) -> int:
     """Print a report for each robot and formulation, and a summary; one of several robots may be unusable."""
     if arguments.progress is None:
-        arguments.progress = sys.stderr is not None and sys.stderr.isatty()
+        arguments.progress = is_watched()
     chosen = chosen_formulations(arguments).values()
     summaries, reports, errors = [], [], {}
     for robot in arguments.robot:

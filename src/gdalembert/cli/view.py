@@ -19,7 +19,7 @@ from gdalembert.viewer.scene import motion_of
 from gdalembert.viewer.viewer import Viewer, check_png, visuals
 
 _BROWSER_TIMEOUT = 60.0
-"""How long a screenshot waits for a browser [s]."""
+"""How long a screenshot waits for the browser that it opens [s]."""
 _FRAME_PERIOD = 1 / 30
 """Time between pictures [s]."""
 _SWEEP_TIME = 4.0
@@ -36,7 +36,7 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     text = "port of the page; 0: any free port (default: 8080)"
     parser.add_argument("--port", type=int, default=8080, metavar="N", help=text)
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
-    text = "write a PNG of what the browser shows, and exit; needs a browser"
+    text = "write a PNG of what the browser shows, and exit; starts chromium, or Chrome, if no browser shows the page"
     parser.add_argument("--screenshot", metavar="FILE", help=text)
     text = "where package:// is looked for, before the folders above the URDF; repeatable"
     parser.add_argument("--package-dir", action="append", default=[], metavar="FOLDER", help=text)
@@ -56,7 +56,8 @@ def run_view(arguments: argparse.Namespace) -> int:
         address = f"{model.name}: {viewer.url} (Ctrl-C ends)"
         if arguments.screenshot is not None:
             print(address, flush=True)
-            viewer.wait_for_browser(_BROWSER_TIMEOUT)
+            if arguments.open:
+                viewer.wait_for_browser(_BROWSER_TIMEOUT)
             viewer.screenshot(arguments.screenshot)
             print(arguments.screenshot)
             return 0
@@ -90,7 +91,7 @@ def joint_sweep(model: pin.Model, q: Array) -> tuple[Array, Array]:
     eighth of a turn where v is not dq/dt.
     """
     t, rows = [0.0], [q]
-    for joint in read_tree(model, dynamics=False).independent_joints:
+    for joint in read_tree(model).independent_joints:
         for k in range(joint.type.nv):
             column, at_q = joint.idx_v + k, joint.idx_q + k
             if joint.type.nq == joint.type.nv:

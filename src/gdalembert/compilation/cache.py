@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gdalembert.errors import CompilationError
+from gdalembert.spatial.brief import Brief
 
 MAX_SIZE = 1_000_000_000
 """Size of the libraries in a cache [bytes]; above it, those that were not used for the longest time are removed."""
@@ -30,7 +31,7 @@ _KEY, _BUILDS = re.compile(r"[0-9a-f]{64}"), re.compile("build-.*")
 
 
 @dataclass(frozen=True)
-class CachedLibrary:
+class CachedLibrary(Brief):
     """A library in a cache: its folder, its size [bytes], and when it was last used [s since the epoch]."""
 
     folder: Path

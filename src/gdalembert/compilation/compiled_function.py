@@ -25,8 +25,9 @@ from gdalembert.compilation.machine_code import (
 )
 from gdalembert.compilation.packed import OUTPUTS, Places, packed
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
-from gdalembert.spatial.arguments import MASKED, choice, is_masked
+from gdalembert.spatial.arguments import MASKED, choice, flag, is_masked
 from gdalembert.spatial.functions import Evaluation
+from gdalembert.spatial.interrupts import interruptible
 
 Part = TypeVar("Part")
 _KINDS: dict[str, tuple[Any, str]] = {
@@ -59,6 +60,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # threads are not forked
 
 
+@interruptible
 def compile(
     function: ca.Function,
     *,
@@ -119,8 +121,7 @@ def _check(options: Mapping[str, Any], interpreter: bool) -> None:
         words = value if isinstance(value, list | tuple) else ()
         if not isinstance(value, _KINDS[name][0]) or not all(isinstance(word, str) for word in words):
             raise ArgumentTypeError(f"compile: {name} is {shown(value)}; give {_KINDS[name][1]}")
-    if not isinstance(interpreter, bool):
-        raise ArgumentTypeError(f"compile: interpreter is {shown(interpreter)}; give True or False")
+    flag("compile: interpreter", interpreter)
     if not 0 < (seconds := options.get("time_limit", DAY)) <= DAY:
         raise ArgumentError(f"compile: time_limit is {seconds!r}; give seconds above 0 and at most {DAY:g}")
     if interpreter and options:
@@ -131,7 +132,7 @@ def _dtype(given: npt.DTypeLike) -> str:
     """The name of a type of numbers."""
     try:
         name = np.dtype(given).name
-    except TypeError:
+    except (TypeError, ValueError):
         name = ""
     if given is None or name not in REALS:
         raise ArgumentError(f"compile: dtype is {shown(given)}; give {' or '.join(map(repr, REALS))}")
@@ -238,16 +239,18 @@ class CompiledFunction:
         """
         if named:
             inputs = self._in_order(inputs, named)
-        if threads == 1 and (axis == 0 or axis == -1):  # the fast path, for few states in arrays as they should be
+        if not isinstance(axis, int | np.integer) or axis not in (0, -1):
+            raise ArgumentError(f"{self._name}: axis is {shown(axis)}; give 0 for states (N, …), or -1 for (…, N)")
+        if isinstance(threads, int) and threads == 1:  # the fast path, for few states in arrays as they should be
             if out is not None:
                 if not (self._last if axis else self._first)(inputs, out if type(out) is tuple else (out,)):
                     return out
             elif (found := self._few(inputs, axis)) is not None:
                 return found
-        if axis not in (0, -1):
-            raise ArgumentError(f"{self._name}: axis is {shown(axis)}; give 0 for states (N, …), or -1 for (…, N)")
         if threads is not None and not (isinstance(threads, int) and threads > 0):
-            raise ArgumentError(f"{self._name}: threads is {threads!r}; give a positive integer, or None for all cores")
+            raise ArgumentError(
+                f"{self._name}: threads is {shown(threads)}; give a positive integer, or None for all cores"
+            )
         arrays = [self._checked(k, x, axis) for k, x in enumerate(self._in_order(inputs, {}))]
         shapes = self.inputs.values()
         counts = {name: len(x) for name, shape, x in zip(self.inputs, shapes, arrays, strict=True) if x.shape != shape}

@@ -21,6 +21,7 @@ import os
 import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -101,6 +102,12 @@ class Compiler:
             raise self._failure(status, errors)
         if not library.is_file():
             raise self.error(f"{self.command[0]} reports success, but writes no library; {self.without}")
+        if not _is_whole(library):
+            size = library.stat().st_size
+            raise self.error(
+                f"{self.command[0]} reports success, but writes a part of a library, of {size} bytes; look for a full "
+                f"disk, or {self.without}"
+            )
         return library
 
     def error(self, reason: str) -> CompilationError:
@@ -152,6 +159,24 @@ class Compiler:
                     raise
                 raise self.error(f"{self.command[0]} is not done after {self.time_limit:g} s; {self.slow}") from None
         return process.returncode, output, errors
+
+
+def _is_whole(library: Path) -> bool:
+    """Whether a library, of Linux and 64 bits, has all that its head announces: reading the rest would end the process,
+    where other systems refuse to load it.
+    """
+    contents = library.read_bytes()
+    if contents[:5] != b"\x7fELF\x02":
+        return True
+    if len(contents) < 64:
+        return False
+    order = "<" if contents[5] == 1 else ">"
+    segments, sections = struct.unpack_from(f"{order}QQ", contents, 32)
+    size, count, section_size, section_count = struct.unpack_from(f"{order}4H", contents, 54)
+    if len(contents) < max(segments + size * count, sections + section_size * section_count):
+        return False
+    places = (struct.unpack_from(f"{order}Q16xQ", contents, segments + k * size + 8) for k in range(count))
+    return all(first + length <= len(contents) for first, length in places)
 
 
 def row_major(function: ca.Function) -> ca.Function:

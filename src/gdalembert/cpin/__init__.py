@@ -5,15 +5,19 @@
 in place of that line is all that such a program changes. Names, arguments, order and conventions are those of
 Pinocchio; SX and MX are taken, and numbers. There is no algorithm here: a call keeps its q, v, a, tau, and a slot of
 ``data`` evaluates a cached Function of :class:`~gdalembert.Kinematics` or :class:`~gdalembert.NewtonEuler` when it is
-read. What no call has computed is an error that names the call, where Pinocchio gives zeros or the identity.
+read. ``data`` is the workspace of the model of the call, as in Pinocchio, whichever model made it. What no call has
+computed is an error that names the call, where Pinocchio gives zeros or the identity.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
+import casadi as ca
 import pinocchio as pin
 
 from gdalembert.cpin import configurations, constraints, data, dynamics, kinematics, model
@@ -26,32 +30,49 @@ from gdalembert.cpin.kinematics import *
 from gdalembert.cpin.model import *
 from gdalembert.dynamics.lie_groups import liegroups
 from gdalembert.errors import UnknownNameError, UnsupportedError
-from gdalembert.spatial import object_maps, objects
+from gdalembert.spatial import interrupts, object_maps, objects
 from gdalembert.spatial.arguments import refusing
 from gdalembert.spatial.matrices import StdVec
 from gdalembert.spatial.object_maps import *
 from gdalembert.spatial.objects import *
 
-__all__ = ["StdVec", "install", "liegroups"]
+__all__ = ["ScalarType", "StdVec", "install", "liegroups"]
 __all__ += configurations.__all__ + constraints.__all__ + data.__all__ + dynamics.__all__ + kinematics.__all__
 __all__ += model.__all__ + object_maps.__all__ + objects.__all__
+_SHARED = ("BaumgarteCorrectorParameters", "XAxis", "YAxis", "ZAxis", "__version__")
+ScalarType = ca.SX
+
+
+def _public(call: Callable[..., Any]) -> Callable[..., Any]:
+    """An algorithm, whose arguments are checked, and whose data follows its model."""
+
+    @wraps(call)
+    def followed(*args: Any, **named: Any) -> Any:
+        if len(args) > 1 and isinstance(args[1], data.Data):
+            args[1].follow(args[0])
+        return call(*args, **named)
+
+    return refusing(followed, model=(model.Model, "a cpin.Model"), data=(data.Data, "model.createData()"))
+
+
 for _name in (*configurations.__all__, *constraints.__all__, *dynamics.__all__, *kinematics.__all__):
-    if callable(_call := globals()[_name]) and _name[0].islower():
-        globals()[_name] = refusing(_call, model=(model.Model, "a cpin.Model"), data=(data.Data, "model.createData()"))
+    if callable(_call := interrupts.interruptible(globals()[_name])) and _name[0].islower():
+        globals()[_name] = _public(_call)
 
 
 def __getattr__(name: str) -> Any:
-    """Pinocchio's enumerations, joint models and parsers, and lists in place of its vectors."""
+    """Pinocchio's enumerations, axes, joint models and parsers, and lists in place of its vectors."""
     shared = getattr(pin, name, None)
     is_enumeration = isinstance(shared, int) or (isinstance(shared, type) and issubclass(shared, int))
     is_joint = shared is not None and name.startswith("JointModel")
-    if is_enumeration or is_joint or name in ("ProximalSettings", "__version__"):
+    if is_enumeration or is_joint or name in _SHARED:
         return shared
     if name.startswith("StdVec_"):
         return StdVec
-    if name.startswith(("buildModelFrom", "buildSampleModel")) and hasattr(pin, name):
+    if shared is not None and name.startswith(("buildModelFrom", "buildSampleModel")):
         return lambda *given, **options: model.Model(getattr(pin, name)(*given, **options))
-    raise MissingAttributeError(str(UnknownNameError("algorithm or class of cpin", name, __all__)))
+    unknown = UnknownNameError("algorithm or class of cpin", name, __all__)
+    raise MissingAttributeError(str(unknown) if shared is None else f"cpin.{name}: use pin.{name}; it takes no symbols")
 
 
 def install() -> None:

@@ -8,7 +8,7 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert.cpin.model import Model
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.matrices import is_constant, matrix
 
@@ -82,6 +82,9 @@ def neutral(model: Model) -> ca.DM:
     return ca.DM(pin.neutral(model.pin))
 
 
-def randomConfiguration(model: Model, *bounds: Any) -> ca.DM:
+def randomConfiguration(model: Model, lower_bound: Any = None, upper_bound: Any = None) -> ca.DM:
     """A random configuration within the position limits, or within bounds (numbers)."""
+    bounds = [q for q in (lower_bound, upper_bound) if q is not None]
+    if len(bounds) == 1:
+        raise ArgumentTypeError("randomConfiguration: got one bound; give lower_bound and upper_bound, or none")
     return ca.DM(pin.randomConfiguration(model.pin, *(_numbers(model, "randomConfiguration", q) for q in bounds)))

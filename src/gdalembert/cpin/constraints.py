@@ -13,19 +13,18 @@ import pinocchio as pin
 from gdalembert.cpin.data import Data
 from gdalembert.cpin.kinematics import evaluate
 from gdalembert.cpin.model import Model
-from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedAnywhere
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.spatial import skew
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import listed, number, taken, vector
+from gdalembert.spatial.arguments import listed, number, synonyms, taken, vector
 from gdalembert.spatial.factorization import constrained_solution
 from gdalembert.spatial.matrices import index_of, is_constant, matrix, number_of
 from gdalembert.spatial.objects import SE3, Force
 
 __all__ = [
-    *("RigidConstraintData", "RigidConstraintModel", "computeConstraintDynamicsDerivatives", "constraintDynamics"),
-    *("forwardDynamics", "getConstraintJacobian", "getConstraintsJacobian", "impulseDynamics"),
-    "initConstraintDynamics",
+    *("ProximalSettings", "RigidConstraintData", "RigidConstraintModel"),
+    *("computeConstraintDynamicsDerivatives", "constraintDynamics", "forwardDynamics", "getConstraintJacobian"),
+    *("getConstraintsJacobian", "impulseDynamics", "initConstraintDynamics"),
 ]
 
 
@@ -72,6 +71,14 @@ class RigidConstraintModel:
         return RigidConstraintData(self)
 
 
+class ProximalSettings(pin.ProximalSettings):  # type: ignore[misc]
+    """Pinocchio's: (accuracies, mu, number of iterations); no accuracy is needed here, where it may be ``None``."""
+
+    def __init__(self, *given: Any) -> None:
+        known = (0.0 if x is None and k < len(given) - 2 else x for k, x in enumerate(given))
+        taken("ProximalSettings", super().__init__, *known)
+
+
 class RigidConstraintData(SimpleNamespace):
     """What an algorithm found of a constraint: ``contact_force``, a Force in the axes of its reference."""
 
@@ -93,6 +100,8 @@ def initConstraintDynamics(model: Model, data: Data, contact_models: Sequence[An
 
 def _held(model: Model, contact_models: Any, settings: Any = None, restitution: float = 0.0) -> tuple[Any, list[Any]]:
     """The robot with its constraints, made once."""
+    from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedAnywhere
+
     if not isinstance(contact_models, Sequence) and not hasattr(contact_models, "tolist"):
         raise ArgumentTypeError("contact_models: give a list of RigidConstraintModel")
     if not (settings is None or hasattr(settings, "mu")):
@@ -104,7 +113,7 @@ def _held(model: Model, contact_models: Any, settings: Any = None, restitution: 
         places = (each.joint1_placement.homogeneous.tobytes(), each.joint2_placement.homogeneous.tobytes())
         return each.type, each.reference_frame, each.joint1_id, each.joint2_id, *places
 
-    def make() -> ConstrainedAnywhere:
+    def make() -> Any:
         options = {"stiffness": kp, "damping": kd, "regularization": mu, "restitution": restitution}
         return ConstrainedAnywhere(model.dynamics, [each.pin for each in constraints], **options)
 
@@ -133,14 +142,15 @@ def constraintDynamics(
     tau: Any,
     contact_models: Any,
     contact_datas: Any = None,
-    settings: Any = None,
+    prox_settings: Any = None,
 ) -> Matrix:
     """a (nv) under contacts and loops; their forces, which act on the robot, are in data.lambda_c and contact_datas."""
     state = data.run("constraintDynamics", q=q, v=v, tau=tau)
-    held, constraints = _held(model, contact_models, settings)
+    held, constraints = _held(model, contact_models, prox_settings)
     acceleration, forces = evaluate(model, held.forward_dynamics, *state)
     forces, first = ca.densify(_axes(model, constraints, state[0])[0] @ forces), 0
-    datas = [] if contact_datas is None else listed(contact_datas) or [contact_datas]
+    datas = [] if contact_datas is None else listed(contact_datas)
+    datas = [contact_datas] if datas is None else datas
     if wrong := [x for x in datas if not isinstance(x, RigidConstraintData)]:
         raise ArgumentTypeError(f"contact_datas: got a {type(wrong[0]).__name__}; give contact.createData() of each")
     for constraint, own in zip(constraints, datas, strict=False):
@@ -148,7 +158,7 @@ def constraintDynamics(
         own.contact_force = Force(ca.vertcat(column, ca.DM.zeros(6 - constraint.size())))
         first += constraint.size()
     data.put(ddq=acceleration, lambda_c=forces)
-    data.at["lambda_c"], data.made_of["lambda_c"] = state, model.kinematics
+    data.note("lambda_c", *state)
     return acceleration
 
 
@@ -170,16 +180,16 @@ def computeConstraintDynamicsDerivatives(
     return found
 
 
-def getConstraintsJacobian(model: Model, data: Data, contact_models: Any, *contact_datas: Any) -> Matrix:
+def getConstraintsJacobian(model: Model, data: Data, constraint_models: Any, constraint_datas: Any = None) -> Matrix:
     """J (rows × nv) of constraints at the last q, in the axes of their references."""
     (q,) = data.known("getConstraintsJacobian", "oMi")
-    held, constraints = _held(model, contact_models, SimpleNamespace(mu=1.0))  # rows may be redundant
+    held, constraints = _held(model, constraint_models, SimpleNamespace(mu=1.0))  # rows may be redundant
     return _axes(model, constraints, q)[0] @ evaluate(model, held.jacobian, q)
 
 
-def getConstraintJacobian(model: Model, data: Data, contact_model: Any, *contact_data: Any) -> Matrix:
+def getConstraintJacobian(model: Model, data: Data, constraint_model: Any, constraint_data: Any = None) -> Matrix:
     """J (3 or 6 × nv) of one constraint."""
-    return getConstraintsJacobian(model, data, [contact_model])
+    return getConstraintsJacobian(model, data, [constraint_model])
 
 
 # A Jacobian of the caller's, in place of constraints.
@@ -201,34 +211,69 @@ def _jacobian(algorithm: str, model: Model, j: Any) -> Matrix:
 
 
 def forwardDynamics(
-    model: Model, data: Data, q: Any, v: Any, tau: Any, J: Any, drift: Any, damping: Any = 0.0
+    model: Model,
+    data: Data,
+    q: Any = None,
+    v: Any = None,
+    tau: Any = None,
+    constraint_jacobian: Any = None,
+    constraint_drift: Any = None,
+    damping: Any = 0.0,
 ) -> Matrix:
-    """a (nv) with J a + drift = 0 under tau and the forces Jᵀ lambda_c; J and its drift are the caller's."""
+    """a (nv) with J a + drift = 0 under tau and the forces Jᵀ lambda_c; J and its drift are the caller's.
+
+    Of (model, data, tau, constraint_jacobian, constraint_drift, damping) it is at the q, v of the last computeAllTerms.
+    """
+    if constraint_drift is None and tau is not None:
+        damping = 0.0 if constraint_jacobian is None else constraint_jacobian
+        q, v, tau, constraint_jacobian, constraint_drift = None, None, q, v, tau
+    if q is None and v is None:
+        q, v = data.known("forwardDynamics", "nle")
     *state, torques, _ = data.run("forwardDynamics", q=q, v=v, tau=tau, a=ca.DM.zeros(model.nv))
-    jacobian = _jacobian("forwardDynamics", model, J)
+    jacobian = _jacobian("forwardDynamics", model, constraint_jacobian)
     free = torques - evaluate(model, model.dynamics.nle, *state)
-    wanted = -matrix("forwardDynamics: drift", drift, jacobian.shape[0])
+    wanted = -matrix("forwardDynamics: drift", constraint_drift, jacobian.shape[0])
     ddq, forces = _solved("forwardDynamics", model, state[0], free, jacobian, wanted, damping)
     data.put(ddq=ddq, lambda_c=forces)
     return ddq
 
 
-def impulseDynamics(model: Model, data: Data, q: Any, v: Any, J: Any, *given: Any) -> Matrix:
-    """The velocity (nv) after an impact: of (…, J, restitution, damping) or (…, contact_models, contact_datas, …)."""
+@synonyms(
+    v_before="v", constraint_jacobian="contact_models", restitution_coefficient="contact_datas", damping="r_coeff"
+)
+def impulseDynamics(
+    model: Model,
+    data: Data,
+    q: Any = None,
+    v: Any = None,
+    contact_models: Any = None,
+    contact_datas: Any = None,
+    r_coeff: Any = 0.0,
+    prox_settings: Any = None,
+) -> Matrix:
+    """The velocity (nv) after an impact, by the coefficient of restitution ``r_coeff``.
+
+    Or of (model, data, q, v_before, constraint_jacobian, restitution_coefficient, damping), or of these without q, at
+    that of the last crba.
+    """
+    if contact_models is None or isinstance(contact_models, int | float):
+        damping = 0.0 if contact_datas is None else contact_datas
+        q, v, contact_models, contact_datas, r_coeff = None, q, v, contact_models, damping
+    if q is None:
+        (q,) = data.known("impulseDynamics", "M")
     at_q, before = data.run("impulseDynamics", q=q, v=v)
-    if isinstance(J, list) or (hasattr(J, "tolist") and not hasattr(J, "shape")):
-        _, restitution, settings = given + (None, 0.0, None)[len(given) :]
-        held, constraints = _held(
-            model, J, settings, number("impulseDynamics: restitution", restitution, inclusive=True)
-        )
+    if isinstance(contact_models, list) or (hasattr(contact_models, "tolist") and not hasattr(contact_models, "shape")):
+        restitution = number("impulseDynamics: restitution", r_coeff, inclusive=True)
+        held, constraints = _held(model, contact_models, prox_settings, restitution)
         after, impulses = evaluate(model, held.impact, at_q, before)
         data.fill_at("ov", at_q, before)
         data.empty("ddq", "lambda_c")  # where Pinocchio leaves impulses
         impulses = _axes(model, constraints, at_q)[0] @ impulses
     else:
-        (restitution, damping), jacobian = given + (0.0, 0.0)[len(given) :], _jacobian("impulseDynamics", model, J)
+        jacobian = _jacobian("impulseDynamics", model, contact_models)
+        restitution = matrix("impulseDynamics: restitution", 0.0 if contact_datas is None else contact_datas, 1)
         momentum = evaluate(model, model.dynamics.mass_matrix, at_q) @ before
-        wanted = -matrix("impulseDynamics: restitution", restitution, 1) * (jacobian @ before)
-        after, impulses = _solved("impulseDynamics", model, at_q, momentum, jacobian, wanted, damping)
+        wanted = -restitution * (jacobian @ before)
+        after, impulses = _solved("impulseDynamics", model, at_q, momentum, jacobian, wanted, r_coeff)
     data.put(dq_after=after, impulse_c=impulses)
     return after

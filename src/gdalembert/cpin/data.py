@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from copy import deepcopy
 from typing import Any
 
-import casadi as ca
-
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.errors import GdalembertError, UnknownNameError
+from gdalembert.errors import ArgumentError, GdalembertError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import check_one_kind
-from gdalembert.spatial.matrices import is_same, matrix
+from gdalembert.spatial.matrices import Items, is_same, matrix
 from gdalembert.spatial.objects import SE3
 
 __all__ = ["Data", "MissingAttributeError"]
@@ -28,13 +27,15 @@ WRITES: dict[str, str] = {
     "computeJointJacobians": f"J {_Q}",
     "computeJointJacobiansTimeVariation": f"dJ {_V} {_RATES}",
     "computeForwardKinematicsDerivatives": f"a {_MOTION}",
-    "computeFrameJacobian": "~liMi",
-    "computeJointJacobian": "~liMi",
+    "computeFrameJacobian": "",
+    "computeJointJacobian": "",
     "frameJacobianTimeVariation": f"dJ {_V} {_RATES} oMf",
     "rnea": "tau f liMi v",
     "computeStaticTorque": "tau f liMi",
     "aba": "ddq liMi v -a -f",
+    "aba WORLD": f"ddq {_Q} ov J -oa",
     "crba": "M liMi",
+    "crba WORLD": f"M {_Q} J Ag com",
     "computeMinverse": f"Minv {_Q} J",
     "nonLinearEffects": "nle liMi v -f",
     "computeGeneralizedGravity": "g liMi -f",
@@ -61,8 +62,8 @@ WRITES: dict[str, str] = {
     "forwardDynamics": f"ddq lambda_c {_TERMS}",
     "impulseDynamics": f"dq_after impulse_c {_Q} J com Ag M",
 }
-"""The slots that Pinocchio's algorithms fill, the first of which is their result; behind "-" those that they leave with
-what belongs to no state, behind "~" those that they leave so at another q."""
+"""The slots that Pinocchio's algorithms fill, by name and Convention, the first of which is their result; behind "-"
+those that they leave with what belongs to no state."""
 ARGUMENTS = dict.fromkeys(("tau", "f", "dtau_dq", "dtau_dv"), "q, v, a")
 ARGUMENTS |= dict.fromkeys(("ddq", "ddq_dq", "ddq_dv", "ddq_dtau"), "q, v, tau")
 ARGUMENTS |= {"lambda_c": "q, v, tau, contact_models, contact_datas", "dq_after": "q, v, J", "impulse_c": "q, v, J"}
@@ -82,11 +83,24 @@ class MissingAttributeError(GdalembertError, AttributeError):
     """A quantity that no algorithm has computed, where Pinocchio gives zeros; a name that is not there."""
 
 
+class Whole(Items):
+    """A list of the robot's quantity alone: those of subtrees, which Pinocchio has behind it, are not computed."""
+
+    def __init__(self, name: str, value: Callable[[], Any]) -> None:
+        super().__init__(name, 1, lambda _: value())
+
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, slice) and index != 0:
+            raise ArgumentError(f"{self.name}[{index}]: subtrees are not computed; read {self.name}[0], of the robot")
+        return super().__getitem__(index)
+
+
 class Data:
     """The results of algorithms, ``data.oMf[k]``, ``data.M`` and so on; a MissingAttributeError for what none computed.
 
     Attributes:
         at, made_of: the q, v, a of slots, as far as they are computed from these, and the kinematics of then.
+        partial: the entries of placements that were computed, where not all of them were.
         swept: the kinematics, the q and the placements that were read last.
     """
 
@@ -95,19 +109,44 @@ class Data:
         self._slots: dict[str, Callable[[], Any]] = {}
         self.at: dict[str, tuple[Matrix, ...]] = {}
         self.made_of: dict[str, Kinematics] = {}
+        self.partial: dict[str, set[int]] = {}
         self.swept: tuple[Kinematics, Matrix, Callable[[int], SE3]] | None = None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         if name == "mass":
-            return [sum((body.mass for body in self._model.inertias[1:]), ca.DM(0))]
+            model = self._model
+            return Whole("data.mass", lambda: model.total_mass)
         if name in self._slots:
             value = self.__dict__[name] = self._slots[name]()
             return value
         if name in SLOTS or name in ARGUMENTS:
             raise MissingAttributeError(f"data.{name}: nothing has computed it; call {_call(name)} before")
         raise MissingAttributeError(str(UnknownNameError("slot of data", name, (*SLOTS, *ARGUMENTS))))
+
+    def copy(self) -> Data:
+        """Data of the same results, which other calls change."""
+        copied = type(self)(self._model)
+        copied.__dict__.update({name: dict(x) if isinstance(x, dict) else x for name, x in self.__dict__.items()})
+        return copied
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Data:
+        copied = self.copy()
+        copied._model = deepcopy(self._model, memo)
+        return copied
+
+    def __reduce__(self) -> Any:
+        raise UnsupportedError("data: its results are graphs, which cannot be pickled; pickle the model, and call anew")
+
+    def follow(self, model: Any) -> None:
+        """Become the workspace of the model of a call, as in Pinocchio; results of other sizes are forgotten."""
+        new, old = ((x.pin.nq, x.pin.nv, x.pin.njoints, x.pin.nframes) for x in (model, self._model))
+        if new != old:
+            self.empty(*SLOTS, *ARGUMENTS)
+        self._model = model
 
     def fill(self, **slots: Callable[[], Any]) -> None:
         """Take what computes each slot, in place of what was there."""
@@ -122,29 +161,51 @@ class Data:
     def empty(self, *slots: str) -> None:
         """Forget slots, which belong to another state."""
         for name in slots:
-            for known in (self.__dict__, self._slots, self.at):
+            for known in (self.__dict__, self._slots, self.at, self.made_of, self.partial):
                 known.pop(name, None)
+
+    def is_at(self, slot: str, *state: Matrix) -> bool:
+        """Whether a slot, if it is filled, is of this q, v, a, and of the model of the call, as it is now."""
+        known = slot not in self.at or self.made_of[slot] is self._model.kinematics
+        return known and all(map(is_same, self.at.get(slot, ()), state))
+
+    def _is_together(self, slot: str, other: str) -> bool:
+        """Whether two slots are of the same q, v, a, and of the same model."""
+        return self.made_of[slot] is self.made_of[other] and all(map(is_same, self.at[slot], self.at[other]))
 
     def run(self, algorithm: str, **state: Any) -> tuple[Matrix, ...]:
         """Check q, v, a or tau, and fill what the algorithm fills; forget what needs others too, if of another q."""
-        sizes = {"q": self._model.pin.nq}
-        state = {name: matrix(f"{algorithm}: {name}", x, sizes.get(name, self._model.nv)) for name, x in state.items()}
-        check_one_kind(algorithm, state)
+        sizes, name = {"q": self._model.pin.nq}, algorithm.split()[0]
+        state = {x: matrix(f"{name}: {x}", given, sizes.get(x, self._model.nv)) for x, given in state.items()}
+        check_one_kind(name, state)
         for slot in WRITES[algorithm].split():
             needed = SLOTS[slot][0] if slot in SLOTS else ""
-            own = tuple(state[name] for name in needed if name in state)
+            own = tuple(state[x] for x in needed if x in state)
             if own and len(own) == len(needed):
                 self.fill_at(slot, *own)
-            elif slot.startswith("-") or not all(map(is_same, self.at.get(slot.strip("~"), ()), own or state.values())):
-                self.empty(slot.strip("-~"))
-        if not all(map(is_same, self.at.get("oMf", ()), self.at.get("oMi", ()))):
+            elif slot.startswith("-") or not self.is_at(slot, *(own or state.values())):
+                self.empty(slot.strip("-"))
+        if "oMf" in self.at and "oMi" in self.at and not self._is_together("oMf", "oMi"):
             self.empty("oMf")
         return tuple(state.values())
 
     def fill_at(self, slot: str, *state: Matrix) -> None:
         """Take what computes a slot at q, v, a."""
         self.fill(**{slot: SLOTS[slot][1](self._model, self, *state)})
+        self.note(slot, *state)
+
+    def note(self, slot: str, *state: Matrix) -> None:
+        """Keep the q, v, a of a slot."""
         self.at[slot], self.made_of[slot] = state, self._model.kinematics
+
+    def fill_entries(self, slot: str, entries: Iterable[int], q: Matrix) -> None:
+        """Take what computes some placements of a list at q, where not all of them are known there."""
+        if slot not in self.at or not self.is_at(slot, q):
+            computed, whole = set[int](), SLOTS[slot][1](self._model, self, q)
+            self.fill(**{slot: lambda: _some(whole(), computed, slot)})
+            self.note(slot, q)
+            self.partial[slot] = computed
+        self.partial.get(slot, set()).update(entries)
 
     def run_again(self, algorithm: str) -> None:
         """Fill what Pinocchio's algorithm fills from the placements, velocities and accelerations that are there."""
@@ -160,10 +221,12 @@ class Data:
 
     def known(self, algorithm: str, *slots: str) -> tuple[Matrix, ...]:
         """The q, v, a of the first of these slots that something has filled, of the model as it is; else an error."""
-        slot = next((slot for slot in slots if slot in self.at), slots[-1])
-        if slot in self.at and self.made_of[slot] is self._model.kinematics:
+        whole = self.at.keys() - self.partial.keys()
+        slot = next((slot for slot in slots if slot in whole), slots[-1])
+        if slot in whole and self.made_of[slot] is self._model.kinematics:
             return self.at[slot]
-        why = "the model has changed since data.{} was computed" if slot in self.at else "nothing has computed data.{}"
+        why = "the model is another, or has changed, since data.{} was computed"
+        why = why if slot in whole else "nothing has computed data.{}"
         raise MissingAttributeError(f"{algorithm}: {why.format(slot)}; call {_call(slot)} before")
 
     def placed(self, algorithm: str, *slots: str) -> tuple[Matrix, ...]:
@@ -172,3 +235,14 @@ class Data:
             if not is_same(self.known(algorithm, slot)[0], self.known(algorithm, "oMi")[0]):
                 raise MissingAttributeError(f"{algorithm}: data.{slot} has another q than data.oMi; call {_call(slot)}")
         return self.at[slots[0]]
+
+
+def _some(whole: Items, entries: set[int], slot: str) -> Items:
+    """The list, of which only these entries have been computed."""
+
+    def entry(k: int) -> Any:
+        if k not in entries:
+            raise MissingAttributeError(f"{whole.name}[{k}]: nothing has computed it; call {_call(slot)} before")
+        return whole[k]
+
+    return Items(whole.name, len(whole), entry)

@@ -9,13 +9,13 @@ from typing import Any
 import casadi as ca
 import pinocchio as pin
 
-from gdalembert.cpin.data import SLOTS, Data
-from gdalembert.cpin.kinematics import algorithm, evaluate, prepared
+from gdalembert.cpin.data import SLOTS, Data, Whole
+from gdalembert.cpin.kinematics import algorithm, evaluate, in_convention, prepared
 from gdalembert.cpin.model import Model
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import listed
-from gdalembert.spatial.matrices import Items, is_constant, number_of
+from gdalembert.spatial.matrices import is_constant, number_of
 from gdalembert.spatial.objects import SE3, Force, Inertia
 
 __all__ = [
@@ -32,11 +32,11 @@ __all__ = [
 
 def _forced(algorithm: str, model: Model, data: Data, fext: Any, **state: Any) -> tuple[Any, tuple[Matrix, ...]]:
     """The robot under forces on joints, in the axes of each; what is given of q, v, a and tau, and [forces (6 × n)]."""
-    acting = dict[int, Matrix]()
-    if fext is not None and not isinstance(fext, pin.Convention):
+    acting, name = dict[int, Matrix](), algorithm.split()[0]
+    if fext is not None:
         if (given := listed(fext)) is None or len(given) != model.njoints:
             got = "is no list" if given is None else f"has {len(given)} forces"
-            raise ArgumentError(f"{algorithm}: fext {got}; give njoints = {model.njoints} forces, the universe's first")
+            raise ArgumentError(f"{name}: fext {got}; give njoints = {model.njoints} forces, the universe's first")
         forces = {k: Force(force).vector for k, force in enumerate(given) if k}
         acting = {k: f for k, f in forces.items() if not (is_constant(f) and not number_of(f).any())}
     return model.robot([*acting]), (*data.run(algorithm, **state), *([ca.horzcat(*acting.values())] if acting else []))
@@ -55,10 +55,15 @@ def rnea(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> 
     return _torques(model, data, robot, *state)
 
 
-def aba(model: Model, data: Data, q: Any, v: Any, tau: Any, fext: Any = None, *convention: Any) -> Matrix:
+def aba(
+    model: Model, data: Data, q: Any, v: Any, tau: Any, fext: Any = None, convention: Any = pin.Convention.LOCAL
+) -> Matrix:
     """a (nv) under tau and forces, as of rnea."""
-    robot, state = _forced("aba", model, data, fext, q=q, v=v, tau=tau)
+    if isinstance(fext, pin.Convention):
+        fext, convention = None, fext
+    robot, state = _forced(in_convention("aba", convention), model, data, fext, q=q, v=v, tau=tau)
     data.put(ddq=evaluate(model, robot.forward_dynamics, *state))
+    data.note("ddq", *state[:3])
     return data.ddq
 
 
@@ -78,8 +83,13 @@ def computeRNEADerivatives(model: Model, data: Data, q: Any, v: Any, a: Any, fex
     return dtau_dq, dtau_dv, data.M
 
 
-def computeABADerivatives(model: Model, data: Data, q: Any, v: Any, tau: Any, fext: Any = None) -> tuple[Matrix, ...]:
-    """∂a/∂q, ∂a/∂v and M⁻¹ (nv × nv each)."""
+def computeABADerivatives(
+    model: Model, data: Data, q: Any = None, v: Any = None, tau: Any = None, fext: Any = None
+) -> tuple[Matrix, ...]:
+    """∂a/∂q, ∂a/∂v and M⁻¹ (nv × nv each), at q, v, tau, or, of (model, data, fext), at those of the last aba."""
+    if v is None and tau is None:
+        fext = fext if q is None else q
+        q, v, tau = data.known("computeABADerivatives", "ddq")
     robot, state = _forced("computeABADerivatives", model, data, fext, q=q, v=v, tau=tau)
     by_q, by_v, inverse = evaluate(model, robot.forward_dynamics_derivatives, *state)
     inputs = model.inputs
@@ -95,9 +105,8 @@ def computeABADerivatives(model: Model, data: Data, q: Any, v: Any, tau: Any, fe
     return by_q, by_v, inverse
 
 
-def _alone(x: Matrix) -> Items:
-    """The whole robot's, of a list whose other entries, those of subtrees, are not computed."""
-    return Items("data.com, vcom or acom", 1, lambda _: ca.densify(x))
+def _whole(slot: str) -> Callable[[Matrix], Whole]:
+    return lambda x: Whole(f"data.{slot}", lambda: ca.densify(x))
 
 
 def _centroidal_inertia(model: Model, data: Data, q: Matrix) -> Callable[[], Inertia]:
@@ -121,7 +130,7 @@ def _centroidal_maps(model: Model, data: Data, q: Matrix, v: Matrix) -> Callable
     """dAg, and Ag of the same graph."""
     both = cache(prepared("kinematics", "centroidal_maps", tuple)(model, data, q, v))
     data.fill(Ag=lambda: both()[0])
-    data.at["Ag"] = (q,)
+    data.note("Ag", q)
     return lambda: both()[1]
 
 
@@ -137,9 +146,9 @@ SLOTS |= {
     "jointTorqueRegressor": ("qva", prepared("dynamics", "torque_regressor")),
     "kineticEnergyRegressor": ("qv", prepared("dynamics", "kinetic_energy_regressor")),
     "potentialEnergyRegressor": ("q", prepared("dynamics", "potential_energy_regressor")),
-    "com": ("q", prepared("kinematics", "center_of_mass", _alone)),
-    "vcom": ("qv", prepared("kinematics", "center_of_mass_velocity", _alone)),
-    "acom": ("qva", prepared("kinematics", "center_of_mass_acceleration", _alone)),
+    "com": ("q", prepared("kinematics", "center_of_mass", _whole("com"))),
+    "vcom": ("qv", prepared("kinematics", "center_of_mass_velocity", _whole("vcom"))),
+    "acom": ("qva", prepared("kinematics", "center_of_mass_acceleration", _whole("acom"))),
     "Jcom": ("q", prepared("kinematics", "center_of_mass_jacobian")),
     "Ag": ("q", prepared("kinematics", "centroidal_map")),
     "dAg": ("qv", _centroidal_maps),
@@ -150,7 +159,7 @@ SLOTS |= {
 }
 
 
-crba, computeMinverse = algorithm("crba"), algorithm("computeMinverse")
+crba, computeMinverse = algorithm("crba", "convention"), algorithm("computeMinverse")
 nonLinearEffects = nle = algorithm("nonLinearEffects")
 computeGeneralizedGravity = algorithm("computeGeneralizedGravity")
 computeCoriolisMatrix = getCoriolisMatrix = algorithm("computeCoriolisMatrix")
@@ -158,7 +167,9 @@ computeKineticEnergy, computePotentialEnergy = algorithm("computeKineticEnergy")
 computeJointTorqueRegressor = algorithm("computeJointTorqueRegressor")
 computeKineticEnergyRegressor = algorithm("computeKineticEnergyRegressor")
 computePotentialEnergyRegressor = algorithm("computePotentialEnergyRegressor")
-centerOfMass, jacobianCenterOfMass = algorithm("centerOfMass"), algorithm("jacobianCenterOfMass")
+computeMechanicalEnergy = algorithm("computeMechanicalEnergy")
+centerOfMass = algorithm("centerOfMass", "kinematic_level", "compute_subtree_coms")
+jacobianCenterOfMass = algorithm("jacobianCenterOfMass", "compute_subtree_coms")
 computeCentroidalMap, ccrba = algorithm("computeCentroidalMap"), algorithm("ccrba")
 dccrba = computeCentroidalMapTimeVariation = algorithm("dccrba")
 computeCentroidalMomentum = algorithm("computeCentroidalMomentum")
@@ -170,16 +181,9 @@ def computeAllTerms(model: Model, data: Data, q: Any, v: Any) -> None:
     data.run("computeAllTerms", q=q, v=v, a=ca.DM.zeros(model.nv))
 
 
-def computeMechanicalEnergy(model: Model, data: Data, *state: Any) -> Matrix:
-    """Kinetic and potential energy [J] at q and v, or of the velocities and placements that are there."""
-    energy = computeKineticEnergy(model, data, *state) + computePotentialEnergy(model, data, *state[:1])
-    data.put(mechanical_energy=energy)
-    return energy
-
-
-def computeTotalMass(model: Model, data: Data | None = None) -> Matrix:
+def computeTotalMass(model: Model, data: Data | None = None) -> float | Matrix:
     """The mass of all links that a joint moves [kg]; data.mass[0] is always that."""
-    return sum((body.mass for body in model.inertias[1:]), ca.DM(0))
+    return model.total_mass
 
 
 def computeCentroidalDynamicsDerivatives(model: Model, data: Data, q: Any, v: Any, a: Any) -> tuple[Matrix, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import Parameter, Signature
 from typing import Any, TypeAlias
 
 import casadi as ca
@@ -103,24 +104,30 @@ def _axes(algorithm: str, reference: Any) -> Any:
     return reference
 
 
-def _readers(name: str, read: Callable[..., Any], joint: str = "Joint") -> Any:
-    """The algorithms that read a quantity of a joint and of a frame."""
+def _readers(name: str, read: Callable[..., Any], joint: str = "Joint", places: bool = True) -> Any:
+    """The algorithms that read a quantity of a joint and of a frame, which most of them place in data.oMf."""
     joints, frames = name.replace("|", joint), name.replace("|", "Frame")
 
     def of_joint(model: Model, data: Data, joint_id: int, reference_frame: Reference = LOCAL) -> Any:
         return read(joints, model, data, model.joint_frame(joint_id), _axes(joints, reference_frame))
 
     def of_frame(model: Model, data: Data, frame_id: int, reference_frame: Reference = LOCAL) -> Any:
-        return read(frames, model, data, model.frame(frame_id), _axes(frames, reference_frame))
+        k = model.frame(frame_id)
+        value = read(frames, model, data, k, _axes(frames, reference_frame))
+        if places:
+            data.fill_entries("oMf", [k], *data.known(frames, "oMi"))
+        return value
 
     of_joint.__name__, of_frame.__name__ = joints, frames
     of_joint.__doc__ = of_frame.__doc__ = "A quantity of a joint or a frame, at the state of the last sweep."
     return of_joint, of_frame
 
 
-getVelocity, getFrameVelocity = _readers("get|Velocity", _velocity, "")
-getAcceleration, getFrameAcceleration = _readers("get|Acceleration", _acceleration, "")
-getClassicalAcceleration, getFrameClassicalAcceleration = _readers("get|ClassicalAcceleration", _classical, "")
+getVelocity, getFrameVelocity = _readers("get|Velocity", _velocity, "", places=False)
+getAcceleration, getFrameAcceleration = _readers("get|Acceleration", _acceleration, "", places=False)
+getClassicalAcceleration, getFrameClassicalAcceleration = _readers(
+    "get|ClassicalAcceleration", _classical, "", places=False
+)
 getJointJacobian, getFrameJacobian = _readers("get|Jacobian", _jacobian)
 getJointJacobianTimeVariation, getFrameJacobianTimeVariation = _readers(
     "get|JacobianTimeVariation", _at("dJ", "frame_jacobian_rate", ca.densify)
@@ -187,26 +194,39 @@ SLOTS |= {
 
 _Option = bool | pin.Convention | pin.KinematicLevel
 """What stands behind the state in some calls, and says how Pinocchio computes."""
-_SWEPT = pin.KinematicLevel.ACCELERATION
 
 
-def algorithm(name: str, returns: bool = True) -> Callable[..., Any]:
-    """The algorithm of (model, data, q, v, a), as far as its slots need them, that returns the first of these.
+def in_convention(name: str, convention: Any) -> str:
+    """An algorithm in a Convention, in :data:`~gdalembert.cpin.data.WRITES`: that of WORLD fills other slots."""
+    if not isinstance(convention, pin.Convention):
+        raise ArgumentTypeError(f"{name}: got the convention {convention!r}; give Convention.LOCAL or Convention.WORLD")
+    return f"{name} WORLD" if convention == pin.Convention.WORLD else name
+
+
+def algorithm(name: str, *options: str, returns: bool = True) -> Callable[..., Any]:
+    """The algorithm of (model, data, q, v, a, options), as far as its slots need them, that returns the first of these.
 
     Without q it is about the q, v, a of the last sweep.
     """
-    result = WRITES[name].split()[0]
+    result, *others = [slot for slot in WRITES[name].split() if slot in SLOTS]
+    needed, state_names = SLOTS[result][0], max((SLOTS[slot][0] for slot in (result, *others)), key=len)
 
-    def compute(model: Model, data: Data, q: Any = _SWEPT, v: Any = _SWEPT, a: Any = _SWEPT, *options: Any) -> Any:
-        state = {x: given for x, given in zip("qva", (q, v, a), strict=True) if not isinstance(given, _Option)}
-        needed = SLOTS[result][0]
+    def compute(model: Model, data: Data, *given: Any, **named: Any) -> Any:
+        arguments = dict(zip((*state_names, *options), given, strict=False)) | named
+        state = {x: value for x, value in arguments.items() if x in state_names and not isinstance(value, _Option)}
         missing = [x for x in needed if x not in state]
         if state and missing:
             raise ArgumentTypeError(f"{name}: no {missing[0]} is given; call {name}(model, data, {', '.join(needed)})")
-        data.run(name, **state) if state else data.run_again(name)
+        chosen = [x for x in arguments.values() if isinstance(x, pin.Convention)]
+        of_call = in_convention(name, arguments.get("convention", [*chosen, pin.Convention.LOCAL][0]))
+        data.run(of_call, **state) if state else data.run_again(of_call)
         value = getattr(data, result) if returns else None
         return value[0] if isinstance(value, Items) else value
 
+    names = "model", "data", *state_names, *options
+    kind, empty = Parameter.POSITIONAL_OR_KEYWORD, Parameter.empty
+    parameters = [Parameter(x, kind, default=empty if x in ("model", "data") else None) for x in names]
+    vars(compute)["__signature__"] = Signature(parameters)
     compute.__name__, compute.__doc__ = name, f"Fill data.{', data.'.join(WRITES[name].split())}; return the first."
     return compute
 
@@ -237,17 +257,24 @@ def updateFramePlacement(model: Model, data: Data, frame_id: int) -> Any:
 
 def computeFrameJacobian(model: Model, data: Data, q: Any, frame_id: int, reference_frame: Reference = LOCAL) -> Matrix:
     """J (6 × nv) of a frame."""
-    function = model.kinematics.frame_jacobian(model.frame(frame_id), _axes("computeFrameJacobian", reference_frame))
+    k = model.frame(frame_id)
+    function = model.kinematics.frame_jacobian(k, _axes("computeFrameJacobian", reference_frame))
     (at_q,) = data.run("computeFrameJacobian", q=q)
-    if reference_frame != LOCAL and not all(is_same(at_q, other) for other in data.at.get("oMi", ())):
-        data.empty("oMi", "oMf")
+    placed = {LOCAL: ("liMi",), pin.WORLD: ("liMi", "oMi"), pin.LOCAL_WORLD_ALIGNED: ("liMi", "oMi", "oMf")}
+    for slot in placed[reference_frame]:
+        data.fill_entries(slot, [k] if slot == "oMf" else model.pin.supports[model.pin.frames[k].parentJoint], at_q)
+    if reference_frame == pin.WORLD and not data.is_at("oMf", at_q):
+        data.empty("oMf")
     return ca.densify(evaluate(model, function, at_q))
 
 
 def computeJointJacobian(model: Model, data: Data, q: Any, joint_id: int) -> Matrix:
     """J (6 × nv) of a joint's frame, LOCAL."""
-    function = model.kinematics.frame_jacobian(model.joint_frame(joint_id), LOCAL)
-    return ca.densify(evaluate(model, function, *data.run("computeJointJacobian", q=q)))
+    k = model.joint_frame(joint_id)
+    function = model.kinematics.frame_jacobian(k, LOCAL)
+    (at_q,) = data.run("computeJointJacobian", q=q)
+    data.fill_entries("liMi", model.pin.supports[k - model.pin.nframes], at_q)
+    return ca.densify(evaluate(model, function, at_q))
 
 
 def frameJacobianTimeVariation(

@@ -7,8 +7,9 @@ hand out objects that may be changed in place, so that the model compares them w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -17,7 +18,6 @@ import pinocchio as pin
 from gdalembert.cpin.data import Data
 from gdalembert.dynamics.frames import joint_frame
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
@@ -29,9 +29,30 @@ from gdalembert.spatial.arguments import listed, numbers, taken
 from gdalembert.spatial.matrices import Column, Items, index_of, is_constant, is_same, matrix, owned
 from gdalembert.spatial.objects import SE3, Frame, Inertia, Motion
 
+if TYPE_CHECKING:
+    from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
+
 __all__ = ["Model", "buildReducedModel"]
 
 T = TypeVar("T")
+
+
+_BUILT: list[tuple[pin.Model, float, dict[Any, Any]]] = []
+"""The latest robots of numbers, the tolerance of their cleaning, and what was made of each, which equal ones share."""
+_KEPT = 8
+
+
+def _built(model: pin.Model, clean: float) -> dict[Any, Any]:
+    """What was made of an equal robot."""
+    for known, tolerance, made in _BUILT:
+        if tolerance == clean and known == model:
+            return made
+    _BUILT.insert(0, (pin.Model(model), clean, {}))
+    del _BUILT[_KEPT:]
+    return _BUILT[0][2]
+
+
+_STATE = ("pin", "clean", "_lists", "_seen", "_symbolic", "_cache")
 
 
 class _Armature:
@@ -47,7 +68,8 @@ class Model:
     """A robot with Pinocchio's lists, which symbols may stand in: ``Model(pin_model)``, or built joint by joint.
 
     ``clean`` is the tolerance of numbers that rounding has left, as of every formulation; 0 takes every bit as given.
-    What is no constant of the dynamics (names, parents, limits, ids) is read from :attr:`pin`.
+    What is no constant of the dynamics (names, parents, limits, ids) is read from :attr:`pin`. Models of equal numbers
+    share the Functions that were built of one of them. They can be pickled where there are no symbols.
 
     Attributes:
         pin: a ``pin.Model`` of its numbers; where there are symbols, it is as it was before.
@@ -60,7 +82,7 @@ class Model:
             raise ArgumentTypeError(f"cpin.Model: expected a pin.Model, got {type(model).__name__}")
         known = model.pin if isinstance(model, Model) else model
         self.__dict__["pin"] = pin.Model() if known is None else pin.Model(known)
-        self.__dict__.update(_lists={}, _seen={}, _symbolic={}, _cache={})
+        self.__dict__.update(_lists={}, _seen={}, _symbolic={}, _cache=None)
         self.__dict__["clean"] = getattr(model, "clean", CLEANED) if clean is None else clean
         for (name, k), x in model._handed_out() if isinstance(model, Model) else ():
             self._list(name)[k] = x
@@ -111,6 +133,21 @@ class Model:
     def copy(self) -> Model:
         return type(self)(self)
 
+    def _attributes(self) -> dict[str, Any]:
+        """What a subclass or a program keeps in the model beside its state."""
+        return {name: x for name, x in self.__dict__.items() if name not in _STATE}
+
+    def __copy__(self) -> Model:
+        return _restored(type(self), self, self.clean, self._attributes())
+
+    def __deepcopy__(self, memo: Any) -> Model:
+        memo[id(self)] = copied = _restored(type(self), self, self.clean, {})
+        copied.__dict__.update(deepcopy(self._attributes(), memo))
+        return copied
+
+    def __reduce__(self) -> Any:
+        return _restored, (type(self), self.numbers("pickle"), self.clean, self._attributes())
+
     def createData(self) -> Data:
         """Data, for algorithms to fill."""
         return Data(self)
@@ -120,8 +157,9 @@ class Model:
         self._update()
         kept = [(key, x) for key, x in self._handed_out() if key in self._symbolic]
         index = int(taken(append.__name__, append, *given))
-        for each in (self._lists, self._seen, self._symbolic, self._cache):
+        for each in (self._lists, self._seen, self._symbolic):
             each.clear()
+        self.__dict__["_cache"] = None
         for (name, k), x in kept:
             self._list(name)[k] = ca.vertcat(x.parts[0], ca.DM.zeros(self.nv))[: self.nv] if name == "armature" else x
         if append.__name__ == "addJoint":
@@ -159,7 +197,7 @@ class Model:
             if key in self._seen and all(map(is_same, x.parts, self._seen[key])):
                 continue
             self._seen[key] = tuple(type(part)(part) for part in x.parts)
-            self._cache.clear()
+            self.__dict__["_cache"] = None
             if all(map(is_constant, x.parts)):
                 self._symbolic.pop(key, None)
                 self._write(*key, x)
@@ -185,11 +223,14 @@ class Model:
         return pin.Model(self.pin)
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
-        """What is made once, for as long as no constant changes."""
+        """What is made once, for as long as no constant changes; models of equal numbers share it."""
         self._update()
-        found: T = self._cache[key] if key in self._cache else make()
-        self._cache[key] = found
-        return found
+        if self._cache is None:
+            self.__dict__["_cache"] = {} if self._symbolic else _built(self.pin, self.clean)
+        made: dict[Any, T] = self._cache
+        if key not in made:
+            made[key] = make()
+        return made[key]
 
     @property
     def tree(self) -> Tree:
@@ -202,9 +243,15 @@ class Model:
         return self.cached("tree", self._tree_and_inputs)[1]
 
     def _tree_and_inputs(self) -> tuple[Tree, list[Matrix]]:
-        tree, _ = clean_tree(read_tree(self.pin, dynamics=False), self.clean)
+        tree, _ = clean_tree(read_tree(self.pin), self.clean)
         tree = replace(tree, frames=(*tree.frames, *(joint_frame(tree, k) for k in range(self.pin.njoints))))
         return with_constants(tree, self.pin, self._symbolic)
+
+    @property
+    def total_mass(self) -> float | Matrix:
+        """The mass of all links that a joint moves [kg]."""
+        total: float | Matrix = sum((body.mass for body in self.inertias[1:]), 0.0)
+        return total
 
     def frame(self, frame_id: int) -> int:
         """A frame in the tree, by its index in the model."""
@@ -216,7 +263,7 @@ class Model:
 
     @property
     def kinematics(self) -> Kinematics:
-        return self.cached("kinematics", lambda: Kinematics(self.tree, clean=0))
+        return self.cached("kinematics", lambda: Kinematics(self.tree, clean=0).by_index())
 
     @property
     def configurations(self) -> Kinematics:
@@ -229,8 +276,18 @@ class Model:
 
     def robot(self, joints: Sequence[int] = ()) -> NewtonEuler:
         """The dynamics, with wrenches, LOCAL, at the frames of some joints as an input."""
+        from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
+
         wrenches = {self.joint_frame(k): pin.LOCAL for k in joints}
         return self.cached(("robot", *joints), lambda: NewtonEuler(self.tree, clean=0, wrenches=wrenches or None))
+
+
+def _restored(kind: type[Model], model: Any, clean: float, attributes: dict[str, Any]) -> Model:
+    """A model of this class, whose constructor may take other arguments."""
+    made = kind.__new__(kind)
+    Model.__init__(made, model, clean)
+    made.__dict__.update(attributes)
+    return made
 
 
 def buildReducedModel(model: Any, list_of_joints_to_lock: Sequence[int], reference_configuration: Any) -> Any:

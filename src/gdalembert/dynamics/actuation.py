@@ -31,7 +31,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.frames import find_frame
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import SAME_PLACE
@@ -39,6 +39,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import numbers, vector
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import function, symbols
 
 _STEPS, _SMALL = 50, 1e-12
@@ -46,7 +47,7 @@ _STEPS, _SMALL = 50, 1e-12
 
 
 @dataclass(frozen=True, init=False)
-class Tendon:
+class Tendon(Brief):
     """A tendon as an actuator: ``actuation={"flexor": gd.Tendon([("base", (0, 0, 0.02)), ("link1", (0.1, 0, 0))])}``.
 
     Its effort is the tension [N], at least 0: a tendon pulls, and shortening is positive work.
@@ -64,7 +65,7 @@ class Tendon:
 
     def __init__(self, points: Sequence[tuple[str | int, npt.ArrayLike]]) -> None:
         if isinstance(points, str) or not isinstance(points, Sequence):
-            raise ArgumentTypeError(f"Tendon: got {points!r}; give [(frame, position), …]")
+            raise ArgumentTypeError(f"Tendon: got {shown(points)}; give [(frame, position), …]")
         found = []
         for k, point in enumerate(points):
             if isinstance(point, str) or not isinstance(point, Sequence) or len(point) != 2:
@@ -87,7 +88,7 @@ class Tendon:
 
     def length(self, model: pin.Model | Tree) -> ca.Function:
         """(q, v) → (length, rate): l [m] and dl/dt [m/s], of a model, or of the ``nominal`` tree of any Dynamics."""
-        tree = read_tree(model, dynamics=False)
+        tree = read_tree(model)
         s = symbols(q=tree.nq, v=tree.nv)
         length = ca.SX(sum(self.parts(tree, s["q"])))
         rate = ca.jtimes(length, s["q"], tree.configuration_rate(s["q"], s["v"]))

@@ -20,6 +20,7 @@ from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypedDict
 
@@ -38,20 +39,23 @@ from gdalembert.dynamics.newton_euler import aba, rnea
 from gdalembert.dynamics.parameters.parameters import Given, Values, parameters_of
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import ExternalWrenches, GivenIn, WrenchesByFrame
-from gdalembert.errors import ArgumentError, CleaningWarning
+from gdalembert.errors import ArgumentError, CleaningWarning, ModelError
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import checked_configuration, random_configuration, reached
-from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.rounding import CLEANED
-from gdalembert.model.tree import Tree
-from gdalembert.spatial.arguments import choice, vector, warn
+from gdalembert.model.from_pinocchio import idle_joints, read_tree, without_inertia
+from gdalembert.model.rounding import CLEANED, ENTRY_ERROR
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.arguments import choice, is_shown, numbers, vector, warn
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import symbols
+from gdalembert.spatial.interrupts import interruptible
 
 _NOTICED = 1e-9
 """Relative change of tau or of accelerations from which on cleaning is more than rounding."""
 _AT_REST = 1e-6
 """Relative to the largest effort: what may be left of the forces at a configuration that counts as at rest."""
+HELD = ("braked", "locked", "free")
+"""What of the joints is held while an arm vibrates: motors, links, or nothing."""
 _HELD = 1e-12
 """Relative to the diagonal of the stiffness: the least eigenvalue of what a spring holds."""
 
@@ -69,10 +73,13 @@ class Options(TypedDict, total=False):
     wrenches: WrenchesByFrame | None
 
 
+FORMULATIONS = ("generalized_dalembert", "lagrange_euler", "recursive_newton_euler")
+"""The modules of our formulations, each of which registers its own when it is imported."""
 REGISTRY: dict[str, type[Dynamics]] = {}
 """Every subclass of :class:`Dynamics` that gives itself a ``name``, by that name."""
 
 
+@interruptible
 class Dynamics(EquationsOfMotion, ABC):
     """Equations of motion of a model as ``casadi.Function`` objects, each built when it is first asked for.
 
@@ -145,7 +152,10 @@ class Dynamics(EquationsOfMotion, ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        interruptible(cls)
         if "name" in cls.__dict__:
+            if not cls.__module__.startswith("gdalembert."):
+                formulations()  # whose names are taken
             taken = REGISTRY.get(cls.name)
             if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
                 raise ArgumentError(f"{cls.__qualname__}: the name {cls.name!r} is that of {taken.__qualname__}")
@@ -172,13 +182,15 @@ class Dynamics(EquationsOfMotion, ABC):
             "modes"
         )
         self.clean = clean
-        self.nominal, self.changes = clean_tree(self._given, clean)
-        if self.changes:
-            _warn_of_cleaning(self._given, self.nominal, clean)
+        cleaned, self.changes = clean_tree(self._given, clean)
+        self.nominal = cleaned
         of_forces = Options(springs=springs, friction=friction, forces=forces)
         self.actuators = actuators_of(self.nominal, actuation)
         other = Options(actuation=actuation, motors=motors, parameters=parameters, wrenches=wrenches)
         self._set_up(of_forces | other, ())
+        self._require_inertia()
+        if self.changes and is_shown(CleaningWarning):
+            _warn_of_cleaning(self._given, cleaned, self.changes, clean)
 
     def _set_up(self, options: Options, own_forces: Sequence[elements.Force]) -> None:
         """Set force elements, parameters and wrenches; own forces are those that a robot has without being told."""
@@ -201,12 +213,12 @@ class Dynamics(EquationsOfMotion, ABC):
         by_frame: dict[str | int, GivenIn] = dict((wrenches or {}).items())
         self.wrenches = MappingProxyType(by_frame)
         motors = options.get("motors")
-        self.motors = MappingProxyType(dict(motors or {}))
         rotors: tuple[elements.Force, ...] = ()
         if motors is not None:
             of_motors = Motors.of(tree, self.actuators, self.actuators.names(tree.velocity_names), motors)
             check_rows(tree, of_motors)
             rotors = (of_motors,)
+        self.motors = MappingProxyType(dict({} if motors is None else motors))
         added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *rotors, *forces)
         if self.nominal.springs:
             own_forces = (elements.Springs.at_joints(tree, self.nominal.springs), *own_forces)
@@ -215,17 +227,41 @@ class Dynamics(EquationsOfMotion, ABC):
         self.added_forces = self.forces[: len(added)]
         check_tendons(self.tree, options.get("actuation"))
 
+    def _require_inertia(self) -> None:
+        """Refuse joints that move no inertia, whatever p is."""
+        if names := self.parameters.idle_joints():
+            raise ModelError(
+                f"{self.tree.name}: {without_inertia(names)}; give the links mass and inertia, the joints an "
+                "armature or motors=, or the robot parameters={'inertia': True}, so that p has them; gd.Kinematics, "
+                "gd.joint_torques and cpin need none"
+            )
+
+    def require_inertia_of(self, where: str, p: Array) -> None:
+        """Refuse p (n_p) with which a joint moves no inertia."""
+        if names := self.parameters.idle_joints(p):
+            raise ArgumentError(
+                f"{where}: {self.tree.name}: with this p {without_inertia(names)}; give p of a robot with inertia"
+            )
+
     def at(self, p: Values = None) -> Self:
         """The robot with numbers in place of p: those of the model, or p, all values or some of them by name.
 
         Raises:
             UnknownNameError, ArgumentTypeError, ArgumentError: as
-                :meth:`~gdalembert.dynamics.parameters.parameters.Parameters.vector`; if the robot has no parameters.
+                :meth:`~gdalembert.dynamics.parameters.parameters.Parameters.vector`; if the robot has no parameters,
+                or a joint moves no inertia with these.
         """
         if not self.parameters:
             self.parameters.refuse("at", p)
             return self
         values = self.parameters.vector(p)
+        self.require_inertia_of("at", values)
+        return self._with_values(values)
+
+    def _with_values(self, values: Array) -> Self:
+        """The robot with numbers (n_p) in place of p, whatever M they give."""
+        if not self.parameters:
+            return self
         tree, forces = self.parameters.substitute(ca.DM(values))
         robot = self._on(tree)
         robot.nominal, robot.forces, robot.added_forces = tree, forces, forces[: len(self.added_forces)]
@@ -277,9 +313,10 @@ class Dynamics(EquationsOfMotion, ABC):
     def damping_matrix(self) -> Array:
         """D (nv × nv) [N m s/rad, N s/m]: viscous damping, the part D v of the forces, in the model."""
         zero = ca.DM(self.tree.nv, self.tree.nv)
-        return frozen(sum((force.damping_matrix(self.nominal) for force in self.at().forces), zero).full())
+        forces = self._with_values(self.parameters.vector()).forces
+        return frozen(sum((force.damping_matrix(self.nominal) for force in forces), zero).full())
 
-    @property
+    @cached_property
     def forces_depend_on_velocity(self) -> bool:
         """Whether a force element has a torque that depends on v."""
         q, v = symbols(q=self.tree.nq, v=self.tree.nv).values()
@@ -300,6 +337,15 @@ class Dynamics(EquationsOfMotion, ABC):
         """The entries of v that are coordinates of each flexible link, by name; none of a rigid robot."""
         return {}
 
+    @property
+    def flexible_joints(self) -> tuple[Joint, ...]:
+        """The joints (link side) that springs hold to rotors (motor side), the last entries of v in the same order."""
+        return ()
+
+    def bending_warnings(self, q: Array) -> tuple[str, ...]:
+        """A sentence for each Cosserat rod that configurations (N × nq) bend further than it resolves."""
+        return ()
+
     @cached_property
     def change_in_tau(self) -> float:
         """How much cleaning changes tau: the largest relative error, max|Δ| / max(1, max|tau|), at 100 random states.
@@ -310,8 +356,10 @@ class Dynamics(EquationsOfMotion, ABC):
             return 0.0
         if self._origin is not None:
             return self._origin[1][0].change_in_tau
-        own, nv = self.at().under(), self.tree.nv
-        given = type(self)(self._given, **(self._arguments | Options(clean=0, parameters=None, wrenches=None)))
+        own, nv = self._with_values(self.parameters.values).under(), self.tree.nv
+        parameters = self._options.get("parameters") if idle_joints(self._given) else None  # which no robot is without
+        given = type(self)(self._given, **(self._arguments | Options(clean=0, parameters=parameters, wrenches=None)))
+        given = given._with_values(given.parameters.values)
         x, v, a = np.split(np.random.default_rng(0).normal(size=(100, 3 * nv)), 3, axis=1)
         worst = 0.0
         for state in zip(reached(self.tree, x), v, a, strict=True):
@@ -322,52 +370,90 @@ class Dynamics(EquationsOfMotion, ABC):
 
     # Small motions about a configuration. Arguments ``p`` are values of the parameters, by default those of the model.
 
+    def configuration(self, what: str, q: npt.ArrayLike) -> Array:
+        """A configuration (nq), or that of joints alone, with undeformed links and rotors where their joints are.
+
+        ``what`` is its name in errors.
+
+        Raises:
+            ArgumentError: if it has another length, a number is not finite, or a quaternion is not of unit length.
+        """
+        given, joints = numbers(what, q), self.tree.nq - (self.tree.nv - self.modes.start)
+        if joints < self.tree.nq and given.shape in ((joints,), (joints, 1)):
+            given = np.pad(given.ravel(), (0, self.tree.nq - joints))
+            if self.flexible_joints:
+                given[-len(self.flexible_joints) :] = given[[joint.idx_q for joint in self.flexible_joints]]
+        elif joints < self.tree.nq and given.shape not in ((self.tree.nq,), (self.tree.nq, 1)):
+            raise ArgumentError(
+                f"{what} has shape {given.shape}; give ({self.tree.nq},), or ({joints},) of the joints alone"
+            )
+        return checked_configuration(what, given, self.tree)
+
     def force_stiffness(self, q: Array, p: Values = None) -> Array:
         """∂force/∂q at rest (nv × nv) [N m/rad, N/m]: the stiffness of the force elements; gravity is not in it."""
+        return frozen(self._force_stiffness(q, *self._values_of("force_stiffness", p, dynamics=False)).full())
+
+    @cached_property
+    def _force_stiffness(self) -> ca.Function:
         s = self.symbols("q")
         by_q, _ = self.force_derivatives_expression(s["q"], ca.DM.zeros(self.tree.nv))
-        graph = ca.Function("stiffness", list(s.values()), [by_q])
-        return frozen(graph(q, *self._values_of("force_stiffness", p)).full())
+        return ca.Function("stiffness", list(s.values()), [by_q])
 
-    def _values_of(self, where: str, p: Values) -> list[Array]:
-        """p as the last input of a Function."""
+    def _values_of(self, where: str, p: Values, *, dynamics: bool = True) -> list[Array]:
+        """p as the last input of a Function; for dynamics every joint has to move inertia with it."""
         if self.parameters:
-            return [self.parameters.vector(p, f"{where}: p")]
+            values = self.parameters.vector(p, f"{where}: p")
+            if dynamics and self.parameters.idle_in_model:
+                self.require_inertia_of(where, values)
+            return [values]
         self.parameters.refuse(where, p)
         return []
 
     def natural_frequencies(self, q: npt.ArrayLike, *, joints: str | None = None, p: Values = None) -> Array:
-        """Frequencies [rad/s] of small vibrations about q, lowest first.
+        """Frequencies [rad/s] (eigenfrequencies) of small vibrations about q, lowest first.
 
         Args:
-            q: a configuration (nq).
-            joints: ``"locked"``: the modes alone vibrate, and rotors against their joints; ``"free"``: all coordinates
-                do, with one zero for each motion that no spring holds back. By default locked where the robot has
-                flexible links or joints, free where it is rigid.
+            q: a configuration (nq), or that of the joints alone.
+            joints: what is held. ``"braked"``: the motors, as by a brake or a servo, so that modes vibrate and the
+                links of flexible joints swing against their rotors. ``"locked"``: the link side of all joints, so that
+                modes vibrate, and rotors against their joints. ``"free"``: nothing, with a frequency of zero for each
+                motion that no spring holds back. By default braked where the robot has flexible links or joints, free
+                where it is rigid.
 
         Gravity, wrenches, velocities and damping are left out; the eigenvalues of :meth:`linearize` have them.
 
         Raises:
-            ArgumentError: if ``joints`` is neither, q is not a configuration, or the stiffness of the forces is not
-                symmetric and positive semidefinite.
+            ArgumentError: if ``joints`` is none of these, q is not a configuration, or the stiffness of the forces is
+                not symmetric and positive semidefinite.
         """
         return self._natural_modes("natural_frequencies", q, joints, p)[0]
 
     def natural_modes(self, q: npt.ArrayLike, *, joints: str | None = None, p: Values = None) -> tuple[Array, Array]:
         """The frequencies (n) [rad/s] and shapes (nv × n) of small vibrations about q: a column for each frequency.
 
-        Shapes are mass-normalised, ψᵀ M ψ = 1. Arguments and errors are those of :meth:`natural_frequencies`; where
-        joints are locked, their entries are zero.
+        Shapes are mass-normalised, ψᵀ M ψ = 1, and zero in what is held. Arguments and errors are those of
+        :meth:`natural_frequencies`.
         """
         return self._natural_modes("natural_modes", q, joints, p)
+
+    def modal_damping(self, q: npt.ArrayLike, *, joints: str | None = None, p: Values = None) -> Array:
+        """Damping ratios (n) of the natural modes, ψᵀ D ψ / 2ω; nan where nothing holds a motion back.
+
+        D is :attr:`damping_matrix`. What couples modes by damping is left out; the eigenvalues of :meth:`linearize`
+        have it. Arguments and errors are those of :meth:`natural_frequencies`.
+        """
+        frequencies, shapes = self._natural_modes("modal_damping", q, joints, p)
+        damping = np.sum(shapes * (self.at(p).damping_matrix @ shapes), axis=0)
+        return np.asarray(damping / (2 * np.where(frequencies > 0, frequencies, np.nan)))
 
     def _natural_modes(self, where: str, q: npt.ArrayLike, joints: str | None, p: Values) -> tuple[Array, Array]:
         first, nv = self.modes.start, self.tree.nv
         if joints is None:
-            joints = "locked" if first < nv else "free"
-        choice(f"{where}: joints", joints, ("locked", "free"))
-        configuration = checked_configuration(f"{where}: q", q, self.tree)
-        chosen = range(nv) if joints == "free" else range(first, nv)
+            joints = "braked" if first < nv else "free"
+        choice(f"{where}: joints", joints, HELD)
+        configuration = self.configuration(f"{where}: q", q)
+        swinging = [joint.idx_v for joint in self.flexible_joints]
+        chosen = {"braked": [*swinging, *self.modes], "locked": [*range(first, nv)], "free": [*range(nv)]}[joints]
         index = np.ix_(chosen, chosen)
         given = self._values_of(where, p)
         stiffness = self.force_stiffness(configuration, p)[index]
@@ -404,7 +490,7 @@ class Dynamics(EquationsOfMotion, ABC):
         """A (2 nv × 2 nv) and B (2 nv × nu) of d/dt [δq; δv] = A [δq; δv] + B δu about (q, v, u), δq tangent to q.
 
         Args:
-            q: a configuration (nq).
+            q: a configuration (nq), or that of the joints alone.
             v: velocities (nv), 0 by default.
             u: efforts of the actuators (nu), by default those that hold the robot at q: without v, q has to be a
                 configuration at rest, as :meth:`~gdalembert.FlexibleArm.static_deflection` gives it for an arm. With v
@@ -416,7 +502,7 @@ class Dynamics(EquationsOfMotion, ABC):
             ArgumentError: if an argument has a wrong length, or if without v and u no u holds the robot at q.
         """
         nv, actuators = self.tree.nv, self.actuators
-        configuration = checked_configuration("linearize: q", q, self.tree)
+        configuration = self.configuration("linearize: q", q)
         rate = np.zeros(nv) if v is None else vector("linearize: v", v, nv)
         robot = self.at(p).under()
         nle = robot.inverse_dynamics(configuration, rate, np.zeros(nv)).full().ravel()
@@ -453,20 +539,25 @@ class Dynamics(EquationsOfMotion, ABC):
 
 def formulations() -> dict[str, type[Dynamics]]:
     """All formulations by name: ours, and every subclass of :class:`Dynamics` that gives itself a ``name``."""
+    for module in FORMULATIONS:
+        import_module(f"gdalembert.dynamics.{module}")
     return dict(sorted(REGISTRY.items()))
 
 
-def _warn_of_cleaning(given: Tree, cleaned: Tree, tolerance: float) -> None:
+def _warn_of_cleaning(given: Tree, cleaned: Tree, changes: tuple[Change, ...], tolerance: float) -> None:
     """Warn if cleaning changes tau or accelerations by more than 1e-9 of their size, at one random state.
 
-    What rounding alone does to accelerations, if M is badly conditioned, is no matter of cleaning.
+    What rounding alone does to accelerations, if M is badly conditioned, is no matter of cleaning: nothing is computed
+    where cleaning takes rounding away and no more, as it does of most models.
     """
+    if len(changes) == len(clean_tree(given, min(tolerance, ENTRY_ERROR))[1]):
+        return
     rng = np.random.default_rng(0)
     q = ca.DM(random_configuration(given, rng))
     v, a = (ca.DM(rng.normal(size=given.nv)) for _ in range(2))
     tau = rnea.inverse_dynamics(given, q, v, a)
     in_tau = _change(rnea.inverse_dynamics(cleaned, q, v, a), tau)
-    in_a = _change(aba.forward_dynamics(cleaned, q, v, tau), a)
+    in_a = 0.0 if idle_joints(given) else _change(aba.forward_dynamics(cleaned, q, v, tau), a)
     if in_a > _NOTICED:
         in_a -= _change(aba.forward_dynamics(given, q, v, tau), a)
     if max(in_tau, in_a) > _NOTICED:

@@ -9,9 +9,10 @@ are sparse: a column is zero where the body does not load the joint.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
-from typing import Self
+from functools import cached_property, wraps
+from typing import Any, Self, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -22,14 +23,15 @@ from gdalembert.dynamics.expressions import Expressions
 from gdalembert.dynamics.parameters.base import Base, BaseParameters
 from gdalembert.dynamics.parameters.groups import Inertia
 from gdalembert.errors import UnsupportedError
-from gdalembert.model.from_pinocchio import is_singular
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.factorization import Factorization
 from gdalembert.spatial.functions import directional_derivative, function, symbols
 from gdalembert.spatial.instructions import eliminate_common_subexpressions
+from gdalembert.spatial.interrupts import interruptible
 
+Twin = TypeVar("Twin", bound="EquationsOfMotion")
 FUNCTIONS = (
     "inverse_dynamics",
     "mass_matrix",
@@ -46,6 +48,19 @@ FUNCTIONS = (
     "inverse_dynamics_hessian",
 )
 """The Functions that every :class:`Dynamics` has; ``terms`` is the formulation's own."""
+
+
+class smallest(cached_property[ca.Function]):
+    """A Function of a robot, built when it is first asked for: the smallest of the robot and its alternatives."""
+
+    def __init__(self, build: Callable[[Any], ca.Function]) -> None:
+        @wraps(build)
+        def of_all(robot: EquationsOfMotion) -> ca.Function:
+            others = (getattr(other, build.__name__) for other in robot._alternatives)
+            found: ca.Function = min([build(robot), *others], key=ca.Function.n_instructions)
+            return found
+
+        super().__init__(of_all)
 
 
 _BODY = np.array([1.0, 0, 0, 0, 1, 0, 1, 0, 0, 1])
@@ -89,6 +104,7 @@ class FreeBases:
         return by_q, by_v
 
 
+@interruptible
 class EquationsOfMotion(Expressions):
     """The Functions of (q, v, a, tau), each built when it is first asked for; a part of :class:`~gdalembert.Dynamics`.
 
@@ -99,6 +115,11 @@ class EquationsOfMotion(Expressions):
 
     nominal: Tree
     actuators: Actuators
+
+    @property
+    def _alternatives(self) -> tuple[EquationsOfMotion, ...]:
+        """The same robot by other formulations, which may have smaller graphs."""
+        return ()
 
     @property
     def nq(self) -> int:
@@ -124,7 +145,7 @@ class EquationsOfMotion(Expressions):
         """
         return self.actuators.matrix("actuation")
 
-    @cached_property
+    @smallest
     def inverse_dynamics(self) -> ca.Function:
         """(q, v, a) → (tau), nv: equals ``pin.rnea``."""
         s = self.symbols("q", "v", "a", "wrenches")
@@ -132,13 +153,13 @@ class EquationsOfMotion(Expressions):
         tau = links + self._rotor_torque(s["a"]) + self.force_torque_expression(s["q"], s["v"])
         return function("inverse_dynamics", s, {"tau": self.under_load_expression(s["q"], s["v"], tau)})
 
-    @cached_property
+    @smallest
     def mass_matrix(self) -> ca.Function:
         """(q) → (M), nv × nv, full and symmetric, armature included: equals ``pin.crba``."""
         s = self.symbols("q")
         return function("mass_matrix", s, {"M": self.mass_matrix_expression(s["q"]) + self._armature_matrix})
 
-    @cached_property
+    @smallest
     def mass_matrix_inverse(self) -> ca.Function:
         """(q) → (Minv), nv × nv, full and exactly symmetric, armature included: equals ``pin.computeMinverse``.
 
@@ -152,7 +173,7 @@ class EquationsOfMotion(Expressions):
         m = self.mass_matrix_expression(s["q"]) + self._armature_matrix
         return function("mass_matrix_inverse", s, {"Minv": Factorization(m).inverse})
 
-    @cached_property
+    @smallest
     def coriolis_matrix(self) -> ca.Function:
         """(q, v) → (C), nv × nv: C_ij = Σ_s tr(U̇_sj J_s U_siᵀ), so that dM/dt − 2 C is skew.
 
@@ -162,7 +183,7 @@ class EquationsOfMotion(Expressions):
         s = self.symbols("q", "v")
         return function("coriolis_matrix", s, {"C": self.coriolis_matrix_expression(s["q"], s["v"])})
 
-    @cached_property
+    @smallest
     def nle(self) -> ca.Function:
         """(q, v) → (nle), nv: C v + g, and the torque of the forces; tau at a = 0.
 
@@ -172,13 +193,13 @@ class EquationsOfMotion(Expressions):
         tau = self.nle_expression(s["q"], s["v"]) + self.force_torque_expression(s["q"], s["v"])
         return function("nle", s, {"nle": self.under_load_expression(s["q"], s["v"], tau)})
 
-    @cached_property
+    @smallest
     def generalized_gravity(self) -> ca.Function:
         """(q) → (g), nv: the torque that holds the links against gravity, +∂V/∂q; other forces are not in it."""
         s = self.symbols("q")
         return function("generalized_gravity", s, {"g": self.generalized_gravity_expression(s["q"])})
 
-    @cached_property
+    @smallest
     def forward_dynamics(self) -> ca.Function:
         """(q, v, tau) → (a), nv: equals ``pin.aba``. Where M is singular the result is not finite.
 
@@ -191,7 +212,7 @@ class EquationsOfMotion(Expressions):
         a = self.forward_dynamics_expression(s["q"], s["v"], tau, self.wrenches_of(s))
         return function("forward_dynamics", s, {"a": a})
 
-    @cached_property
+    @smallest
     def inverse_dynamics_derivatives(self) -> ca.Function:
         """(q, v, a) → (dtau_dq, dtau_dv), nv × nv each, all forces included.
 
@@ -215,7 +236,7 @@ class EquationsOfMotion(Expressions):
             dtau_dq, dtau_dv = by_tau @ dtau_dq, by_tau @ dtau_dv + by_v
         return function("inverse_dynamics_derivatives", s, {"dtau_dq": dtau_dq, "dtau_dv": dtau_dv})
 
-    @cached_property
+    @smallest
     def forward_dynamics_derivatives(self) -> ca.Function:
         """(q, v, tau) → (da_dq, da_dv, Minv), nv × nv each, armature and all forces included.
 
@@ -257,7 +278,7 @@ class EquationsOfMotion(Expressions):
         found = ca.horzcat(*free.derivatives(q, v)) + factorization.half_inverse.T @ factorization.divide(half)
         return ca.horzcat(found, factorization.inverse)
 
-    @cached_property
+    @smallest
     def inverse_dynamics_hessian(self) -> ca.Function:
         """(q, v, a, lam) → (d2tau_dqdq, d2tau_dqdv, d2tau_dvdv, d2tau_dadq), nv × nv each.
 
@@ -302,7 +323,7 @@ class EquationsOfMotion(Expressions):
             *([ca.jtimes(by_a, v, ca.DM.eye(nv)), symmetric(ca.jtimes(by_a, a, ca.DM.eye(nv)))] if has_load else []),
         )
 
-    @cached_property
+    @smallest
     def kinetic_energy(self) -> ca.Function:
         """(q, v) → (kinetic) [J], that of armature and motors included."""
         s = self.symbols("q", "v")
@@ -312,13 +333,13 @@ class EquationsOfMotion(Expressions):
             energy += 0.5 * ca.dot(v, self.motor_inertia @ v)
         return function("kinetic_energy", s, {"kinetic": energy})
 
-    @cached_property
+    @smallest
     def potential_energy(self) -> ca.Function:
         """(q) → (potential) [J]: −Σ m g·r, zero with all masses at the universe's origin, and the forces' energy."""
         s = self.symbols("q")
         return function("potential_energy", s, {"potential": self.potential_energy_expression(s["q"])})
 
-    @cached_property
+    @smallest
     def state_derivative(self) -> ca.Function:
         """(x, u) → (xdot): x = [q; v] (nq + nv), u (nu) of the actuators, xdot = [dq/dt; a]: for integrators.
 
@@ -344,28 +365,32 @@ class EquationsOfMotion(Expressions):
         return ca.reshape(directional_derivative(ca.vec(m), q, self.tree.configuration_rate(q, v)), m.shape)
 
     def _require_regular_mass_matrix(self) -> None:
-        if is_singular(self.nominal):
+        if self.parameters.is_singular:
             raise UnsupportedError(
                 f"{self.tree.name}: M is singular in every configuration, so that no tau determines a: some joints can "
                 "move against each other without moving any inertia; give the massless links between them a mass"
             )
 
-    @cached_property
+    @smallest
     def torque_regressor(self) -> ca.Function:
-        """(q, v, a) → (Y), nv × 10 (njoints − 1), sparse: tau = Y π; equals ``pin.computeJointTorqueRegressor``."""
+        """(q, v, a) → (Y), nv × 10 (njoints − 1), sparse: tau = Y π; equals ``pin.computeJointTorqueRegressor``.
+
+        Armature, friction and other forces have no columns, also where they are parameters: those are columns of the
+        derivative of tau by p.
+        """
         return self._regressor("torque_regressor", "inverse_dynamics_expression", "q", "v", "a")
 
-    @cached_property
+    @smallest
     def kinetic_energy_regressor(self) -> ca.Function:
         """(q, v) → (Y), 1 × 10 (njoints − 1): T = Y π; equals ``pin.computeKineticEnergyRegressor``."""
         return self._regressor("kinetic_energy_regressor", "kinetic_energy_expression", "q", "v")
 
-    @cached_property
+    @smallest
     def potential_energy_regressor(self) -> ca.Function:
         """(q) → (Y), 1 × 10 (njoints − 1): V = Y π of gravity; equals ``pin.computePotentialEnergyRegressor``."""
         return self._regressor("potential_energy_regressor", "gravitational_energy_expression", "q")
 
-    @cached_property
+    @smallest
     def base_regressor(self) -> ca.Function:
         """(q, v, a) → (Y), nv × n_b, sparse: tau = Y β with β = ``base_parameters.of(model)``.
 
@@ -381,11 +406,12 @@ class EquationsOfMotion(Expressions):
 
     def base_regressor_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         """Y (nv × n_b) of the base parameters."""
-        return self.torque_regressor(q, v, a, *self._p.values()) @ spatial.constant(self._base.bodies)
+        return self.torque_regressor(q, v, a, *self._p.values()) @ spatial.constant(self.base_parameters.bodies)
 
     @cached_property
     def _base(self) -> Base:
-        if any(isinstance(x, ca.SX) for joint in self.tree.joints for x in (joint.rotation, joint.translation)):
+        placements = (x for joint in self.tree.joints for x in (joint.rotation, joint.translation))
+        if any(isinstance(x, ca.SX) and not x.is_constant() for x in placements):
             raise UnsupportedError(
                 f"{self.tree.name}: its lengths or angles are symbols, and base parameters are those of a geometry in "
                 "numbers; give them, as dyn.at(p) does"
@@ -404,11 +430,16 @@ class EquationsOfMotion(Expressions):
 
     def _on(self, tree: Tree) -> Self:
         """The formulation with another tree in its expressions."""
-        twin = object.__new__(type(self))  # a copy would have symbols of its own
+        twin = self._by(type(self))  # a copy would have symbols of its own
+        twin.tree = tree
+        return twin
+
+    def _by(self, formulation: type[Twin]) -> Twin:
+        """The same robot by a formulation."""
+        twin = object.__new__(formulation)
         for name, value in vars(self).items():
             if not isinstance(getattr(type(self), name, None), cached_property):
                 vars(twin)[name] = value
-        twin.tree = tree
         return twin
 
 

@@ -16,12 +16,13 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import MASKED, is_masked, numbers
 from gdalembert.spatial.arrays import ByValue
+from gdalembert.spatial.brief import Brief
 
 __all__ = ["Damping", "Force", "Gravity", "Springs"]
 
@@ -35,7 +36,7 @@ SpringsByJoint = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
 """``{joint: (stiffness, rest)}``."""
 
 
-class Force(ABC):
+class Force(Brief, ABC):
     """A force element: what acts on a robot beside the inertia of its links.
 
     Its torque stands on the left-hand side of the equations of motion,
@@ -268,7 +269,7 @@ class Springs(Force):
             ArgumentError: if q − rest has no meaning for a joint, a number is not finite, or a stiffness negative.
         """
         if not isinstance(springs, Mapping):
-            raise ArgumentTypeError(f"springs={springs!r}: give {{joint: (stiffness, rest)}}")
+            raise ArgumentTypeError(f"springs={shown(springs)}: give {{joint: (stiffness, rest)}}")
         stiffness: list[Matrix] = [ca.DM(1, 1)] * tree.nv
         rest: list[Matrix] = [ca.DM(1, 1)] * tree.nv
         for name, spring in springs.items():
@@ -342,11 +343,11 @@ def _stiffness_and_rest(joint: Joint, spring: object) -> Sequence[Iterable[Any]]
         stiffness, rest = (np.broadcast_to(np.asarray(x, dtype=float), nv) for x in spring)
     except (TypeError, ValueError):
         raise ArgumentTypeError(
-            f"spring at joint {joint.name!r}: got {spring!r}; give (stiffness, rest), each {nv} numbers or one"
+            f"spring at joint {joint.name!r}: got {shown(spring)}; give (stiffness, rest), each {nv} numbers or one"
         ) from None
     if not (np.all(np.isfinite(stiffness)) and np.all(np.isfinite(rest)) and np.all(stiffness >= 0)):
         raise ArgumentError(
-            f"spring at joint {joint.name!r}: got {spring!r}; give finite numbers, stiffness at least 0"
+            f"spring at joint {joint.name!r}: got {shown(spring)}; give finite numbers, stiffness at least 0"
         )
     return stiffness, rest
 

@@ -13,7 +13,37 @@ from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.arrays import frozen
 
 
-def find_frame(tree: Tree, frame: str | int) -> int:
+class FrameIndex(int):
+    """An index in ``tree.frames`` that was found, and so is no joint's."""
+
+
+def asked_frame(tree: Tree, frame: str | int) -> FrameIndex:
+    """As :func:`find_frame`, but an index that is a joint's, too, is refused: nobody can tell which is meant.
+
+    ``model.getJointId`` gives indices from 1, and for an unknown name the number of joints. An index passes if the
+    joint moves with that very frame, or if no name says which frame is meant, since several have it.
+    """
+    index, names = find_frame(tree, frame), ("universe", *tree.joint_names)
+    if isinstance(frame, str | FrameIndex) or not 0 < index <= len(names):
+        return index
+    found = tree.frames[index]
+    if sum(known.name == found.name for known in tree.frames) > 1:
+        return index
+    if index < len(names):
+        own = joint_frame(tree, index)
+        same = np.array_equal(found.rotation, own.rotation) and np.array_equal(found.translation, own.translation)
+        if found.joint == own.joint and same:
+            return index
+        other = f"joint {names[index]!r} has that index in model.joints"
+    else:
+        other = "model.getJointId gives this number for an unknown name"
+    raise ArgumentError(
+        f"{tree.name}: frame {index}: it is {found.name!r} in model.frames, but {other}; give the frame by its name, "
+        "or take Kinematics(model).by_index()"
+    )
+
+
+def find_frame(tree: Tree, frame: str | int) -> FrameIndex:
     """The index in ``tree.frames`` of a frame given by name or index."""
     if isinstance(frame, str):
         found = [k for k, known in enumerate(tree.frames) if known.name == frame]
@@ -27,8 +57,8 @@ def find_frame(tree: Tree, frame: str | int) -> int:
             raise ArgumentError(
                 f"{tree.name}: frame {frame!r}: {len(found)} frames have this name: {listed}; pass the index"
             )
-        return found[0]
-    return _checked_index(tree, "frame", frame, len(tree.frames) - 1)
+        return FrameIndex(found[0])
+    return FrameIndex(_checked_index(tree, "frame", frame, len(tree.frames) - 1))
 
 
 def joint_frame(tree: Tree, joint: str | int) -> Frame:

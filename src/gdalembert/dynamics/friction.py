@@ -26,6 +26,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import number, numbers
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 
 SMOOTHING = 0.01
 """The default smoothing velocity [rad/s, m/s]: slow for a robot, yet not too stiff for an implicit integrator."""
@@ -49,7 +50,7 @@ def without_load(part: Matrix, total: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True)
-class Friction:
+class Friction(Brief):
     """Friction of one joint: torque viscous · v + (coulomb + load · |tau_l|) · tanh(v / smoothing) + offset.
 
     tau_l is the torque that the joint transmits: tau without any friction, armature and motors included. Coulomb
@@ -85,8 +86,8 @@ class Friction:
             object.__setattr__(self, "load", at_least_zero("Friction: load", self.load))
             if np.max(self.load) >= 1:
                 raise ArgumentError(
-                    f"Friction: load: got {self.load!r}; give less than 1: friction that grows as fast as the torque "
-                    "blocks the joint"
+                    f"Friction: load: got {shown(self.load)}; give less than 1: friction that grows as fast as the "
+                    "torque blocks the joint"
                 )
         object.__setattr__(self, "smoothing", number("Friction: smoothing", self.smoothing, "rad/s, m/s"))
 
@@ -149,7 +150,7 @@ class JointFriction(Force):
             joint = joint_of(tree, name)
             where = f"friction of joint {joint.name!r}"
             if not isinstance(own, Friction):
-                raise ArgumentTypeError(f"{where}: got {own!r}; give gd.Friction(viscous, coulomb)")
+                raise ArgumentTypeError(f"{where}: got {shown(own)}; give gd.Friction(viscous, coulomb)")
             if joint.scaling is not None:
                 s = abs(joint.scaling)
                 raise ArgumentError(
@@ -252,7 +253,7 @@ def at_least_zero(what: str, given: object) -> float | tuple[float, ...]:
     """One number, or several, each finite and at least 0."""
     values = some_numbers(what, given)
     if np.min(values) < 0:
-        raise ArgumentError(f"{what}: got {given!r}; give at least 0, as friction takes power out of the robot")
+        raise ArgumentError(f"{what}: got {shown(given)}; give at least 0, as friction takes power out of the robot")
     return values
 
 

@@ -14,11 +14,11 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics import centroidal, frame_motion
-from gdalembert.dynamics.frames import check_reference, find_frame, joint_frame
+from gdalembert.dynamics.frames import FrameIndex, asked_frame, check_reference, find_frame, joint_frame
 from gdalembert.dynamics.parameters.groups import Inertia, Payload
 from gdalembert.dynamics.parameters.parameters import Given, Parameters, Values, parameters_of
 from gdalembert.dynamics.parameters.placement import Placement
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import (
     difference,
@@ -34,6 +34,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import checked_transform, listed
 from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.functions import TupleFunction, function, symbols
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.lie.maps import motion_log
 from gdalembert.spatial.objects import SE3
 
@@ -41,6 +42,7 @@ _KINDS = (Placement.kind, Inertia.kind, Payload.kind)
 """The kinds of parameters that kinematics depends on."""
 
 
+@interruptible
 class Kinematics:
     """Kinematics of a model as ``casadi.Function`` objects, each built when it is first asked for.
 
@@ -78,7 +80,7 @@ class Kinematics:
             name nor an index, or a reference is not a ``pin.ReferenceFrame``.
         ModelError: if the model holds numbers without a meaning (:func:`~gdalembert.model.from_pinocchio.read_tree`).
         ArgumentError: if ``clean`` cannot be used; by the methods, if several frames have the name that is asked for,
-            or if an index is out of range.
+            or if an index is out of range, or is that of a joint, too (as one of ``model.getJointId``).
         UnknownNameError: by the methods, if no frame has the name; if kinematics depends on no such kind of parameters,
             or there is no such element.
         UnsupportedError: if the constants of a tree have symbols that are no parameters.
@@ -87,9 +89,10 @@ class Kinematics:
     tree: Tree
     parameters: Parameters
     changes: tuple[Change, ...]
+    _takes_any_index = False
 
     def __init__(self, model: pin.Model | Tree, *, clean: float = CLEANED, parameters: Given | None = None) -> None:
-        self._given, self._clean, self._asked = read_tree(model, dynamics=False), clean, parameters
+        self._given, self._clean, self._asked = read_tree(model), clean, parameters
         if not (self._given.is_numeric or self._given.symbols.numel()):
             raise UnsupportedError(
                 f"{self._given.name}: its constants have symbols that are no inputs, and Kinematics takes numbers; "
@@ -137,9 +140,17 @@ class Kinematics:
         tree = self.tree
         return f"{type(self).__name__}({tree.name!r}, nq={tree.nq}, nv={tree.nv}, {len(tree.frames)} frames)"
 
+    def by_index(self) -> Self:
+        """Itself, which then takes any index in ``model.frames``, also one that a joint has, too."""
+        self._takes_any_index = True
+        return self
+
+    def _frame(self, frame: str | int) -> FrameIndex:
+        return (find_frame if self._takes_any_index else asked_frame)(self.tree, frame)
+
     def frame_placement(self, frame: str | int) -> ca.Function:
         """(q) → (T), 4 × 4: the frame in the universe, T = [R p; 0 1]; equals ``data.oMf``, a ``pin.SE3``."""
-        index = find_frame(self.tree, frame)
+        index = self._frame(frame)
         key = "frame_placement", index, None
         if key not in self._functions:
             s = self.symbols("q")
@@ -157,8 +168,8 @@ class Kinematics:
             ArgumentError: if no frame is given.
         """
         if isinstance(frames, str) or not isinstance(frames, Sequence | np.ndarray):
-            raise ArgumentTypeError(f"frame_placements: got {frames!r}; give a list of frames, by name or index")
-        indices = [find_frame(self.tree, frame) for frame in frames]
+            raise ArgumentTypeError(f"frame_placements: got {shown(frames)}; give a list of frames, by name or index")
+        indices = [self._frame(frame) for frame in frames]
         if not indices:
             raise ArgumentError(f"{self.tree.name}: frame_placements: got no frames; give at least one")
         s = self.symbols("q")
@@ -186,7 +197,7 @@ class Kinematics:
         """
         own = self.symbols("q")
         s = {"q": own["q"], "T": ca.SX.sym("T", 4, 4)} | self._p
-        placed = frame_motion.transform(self.tree, self.tree.frames[find_frame(self.tree, frame)], *own.values())
+        placed = frame_motion.transform(self.tree, self.tree.frames[self._frame(frame)], *own.values())
         r, p = placed[:3, :3], placed[:3, 3]
         difference = spatial.transform(r.T @ s["T"][:3, :3], r.T @ (s["T"][:3, 3] - p))
         return function("frame_error", s, {"error": motion_log(difference)})
@@ -430,7 +441,7 @@ class Kinematics:
         outputs: str | tuple[str, ...],
         *inputs: str,
     ) -> ca.Function:
-        index = find_frame(self.tree, frame)
+        index = self._frame(frame)
         check_reference(reference)
         name = f"frame_{expression.__name__}"
         key = name, index, reference

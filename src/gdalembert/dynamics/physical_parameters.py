@@ -22,8 +22,8 @@ from gdalembert.spatial.arrays import Array
 def physical_parameters(where: str, dyn: Dynamics, p: Values = None) -> Array:
     """p (n_p) as numbers that a robot can have.
 
-    Every link has the inertia of a body: no negative mass, and no negative principal moment. No armature, stiffness or
-    friction is negative.
+    Every link has the inertia of a body: no negative mass, and no negative principal moment, and every joint moves
+    inertia. No armature, stiffness or friction is negative.
 
     A payload may be negative, as long as the link that carries it is still a body. Base parameters do not say what the
     links are: :func:`check_mass_matrix` is what can be asked of them. Messages begin with ``where``, and name the joint
@@ -37,6 +37,8 @@ def physical_parameters(where: str, dyn: Dynamics, p: Values = None) -> Array:
     bodies = [] if isinstance(tree, RegroupedTree) else [j for j in tree.joints if isinstance(j.pseudo_inertia, ca.SX)]
     symbols = [ca.densify(ca.SX(x)) for x in (*(joint.pseudo_inertia for joint in bodies), constant(tree.armature))]
     *found, rotors = ca.Function("constants", [dyn.parameters.symbols], symbols).call([ca.DM(values)])
+    if dyn.parameters.idle_in_model or any(float(body[3, 3]) == 0 for body in found):
+        dyn.require_inertia_of(where, values)
     for joint, body in zip(bodies, found, strict=True):
         _check_link(f"{where}: joint {joint.name!r}", body.full())
     for name, x in zip(tree.velocity_names, rotors.full().ravel(), strict=True):

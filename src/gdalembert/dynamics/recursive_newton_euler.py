@@ -12,7 +12,8 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
-from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics, formulations
+from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
 from gdalembert.dynamics.forces import Gravity
 from gdalembert.dynamics.newton_euler.aba import constrained_forward_dynamics, constrained_impact, forward_dynamics
 from gdalembert.dynamics.newton_euler.crba import mass_matrix, place_in_root_axes
@@ -26,7 +27,7 @@ from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrench
 from gdalembert.model.modal_inertia import SegmentInertia
 from gdalembert.model.regrouping import prepare
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.factorization import symmetric_solve
 from gdalembert.spatial.functions import function, smaller, symbols
@@ -37,6 +38,13 @@ _LONG = 5
 
 _VERY_LONG = 8
 """Such joints, as in a chain of 17, from which on forward dynamics is differentiated by articulated bodies alone."""
+
+_SHALLOW = 2.4
+"""Coordinates above a joint on average up to which derivatives of tau can be smaller than the recursions for them: five
+joints in a plane, or any number of legs with two joints."""
+
+_SMALL, _ABOVE = 8, 2.0
+"""Joints, and joints above a joint on average, up to which another formulation can have a smaller graph."""
 
 _LARGE = 24
 """Joints of a robot beyond which link frames are chosen in one way only."""
@@ -247,6 +255,23 @@ class RecursiveNewtonEuler(Dynamics):
         return ca.jacobian(inverse_dynamics(tree, q, v, a), beta)
 
 
+class DifferentiatedNewtonEuler(RecursiveNewtonEuler):
+    """The recursion for tau alone: M, C and the derivatives are algorithmic ones of tau, by a, by v and by q."""
+
+    def mass_matrix_expression(self, q: Matrix) -> Matrix:
+        return symmetric(Dynamics.mass_matrix_expression(self, q))
+
+    def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
+        if all(joint.type.velocity_is_rate for joint in self.tree.joints):
+            return Dynamics.coriolis_matrix_expression(self, q, v)
+        return super().coriolis_matrix_expression(q, v)
+
+    def inverse_dynamics_derivatives_expression(
+        self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES
+    ) -> tuple[Matrix, Matrix]:
+        return Dynamics.inverse_dynamics_derivatives_expression(self, q, v, a, wrenches)
+
+
 class NewtonEuler(RecursiveNewtonEuler):
     """Dynamics by the recursive Newton–Euler equations; see the module for the equations.
 
@@ -273,6 +298,21 @@ class NewtonEuler(RecursiveNewtonEuler):
             {"journal": "Acta Technica Corviniensis"},
         ),
     )
+
+    @cached_property
+    def _alternatives(self) -> tuple[EquationsOfMotion, ...]:
+        """What may have a smaller graph, of a robot without equations of its own."""
+        if type(self) is not NewtonEuler:
+            return ()
+        joints = self.tree.joints
+        others: list[type[Dynamics]] = []
+        above = sum(joints[i].type.nv for j in range(len(joints)) for i in self.tree.path(j)[:-1])
+        if len(joints) <= _LARGE and above <= _SHALLOW * len(joints):
+            others += [DifferentiatedNewtonEuler]
+        if len(joints) <= _SMALL and self._ancestors <= _ABOVE:
+            named = formulations()  # imported here, for the few robots that they are smaller of
+            others += [named[name] for name in ("lagrange_euler", "generalized_dalembert")]
+        return tuple(self._by(other) for other in others)
 
     @cached_property
     def terms(self) -> ca.Function:

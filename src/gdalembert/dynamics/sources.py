@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from gdalembert.spatial.brief import Brief
+
 
 @dataclass(frozen=True)
-class Source:
+class Source(Brief):
     """A paper, report or book.
 
     Attributes:

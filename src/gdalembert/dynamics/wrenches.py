@@ -26,7 +26,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.frame_motion import fixed_placement
-from gdalembert.dynamics.frames import check_reference, find_frame
+from gdalembert.dynamics.frames import asked_frame, check_reference, find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
@@ -35,7 +35,9 @@ from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import checked_transform, choice, number, numbers, vector
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
 GivenIn: TypeAlias = pin.ReferenceFrame | tuple[pin.ReferenceFrame, Literal["3D", "6D"]]
@@ -80,7 +82,7 @@ def torques_of_wrench(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q
 
 
 @dataclass(frozen=True)
-class ExternalWrenches:
+class ExternalWrenches(Brief):
     """Wrenches (6 × n) that act on a robot, each at a frame, as columns (f; m) [N, N m].
 
     The robot's Functions are given those rows of them that are not zero (:attr:`shape`); expressions take all six.
@@ -110,7 +112,8 @@ class ExternalWrenches:
         """
         if not isinstance(given, Mapping | None):
             raise ArgumentTypeError(
-                f"wrenches={given!r}: give a mapping of frames to references, as {{'tool0': pin.LOCAL_WORLD_ALIGNED}}"
+                f"wrenches={shown(given)}: give a mapping of frames to references, as "
+                "{'tool0': pin.LOCAL_WORLD_ALIGNED}"
             )
         frames: list[int] = []
         pairs: list[tuple[pin.ReferenceFrame, int]] = []
@@ -230,6 +233,7 @@ def _reference_and_rows(frame: str | int, given: Any) -> tuple[pin.ReferenceFram
     return reference, rows
 
 
+@interruptible
 def joint_torques(
     model: pin.Model | Tree,
     frame: str | int | Sequence[str | int] | WrenchesByFrame,
@@ -261,7 +265,6 @@ def joint_torques(
 
     Several frames make (q, wrenches) → (tau), wrenches (6 × n) being a column for each frame, and tau the sum. In a
     mapping, ``(reference, "3D")`` is a force (3) at the origin of the frame, as in :class:`~gdalembert.Dynamics`.
-    A ``casadi.Function`` takes no ``pin.Force``: pass ``force.vector``.
 
     Args:
         model: any ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree`.
@@ -282,7 +285,7 @@ def joint_torques(
             f"exerted_by={shown(exerted_by)}: give 'robot' (the wrench on its surroundings, tau = Jᵀ wrench) "
             "or 'environment' (the wrench on the robot, tau = −Jᵀ wrench)"
         )
-    tree, _ = clean_tree(read_tree(model, dynamics=False), clean)
+    tree, _ = clean_tree(read_tree(model), clean)
     several = isinstance(frame, Sequence | Mapping) and not isinstance(frame, str)
     at = _wrenches_at(tree, frame, reference) if several else _wrenches_at(tree, [frame], reference)
     name = "wrenches" if several else "wrench"
@@ -302,7 +305,7 @@ def _wrenches_at(tree: Tree, frames: Any, reference: Any) -> ExternalWrenches:
                 f"joint_torques: got a mapping and reference={reference}; give references by frame alone"
             )
         return ExternalWrenches.of(tree, frames)
-    found = [find_frame(tree, frame) for frame in frames]
+    found = [asked_frame(tree, frame) for frame in frames]
     check_reference(reference)
     for k, index in enumerate(found):
         if index in found[:k]:
@@ -312,6 +315,7 @@ def _wrenches_at(tree: Tree, frames: Any, reference: Any) -> ExternalWrenches:
     return ExternalWrenches.of(tree, dict.fromkeys(found, reference))
 
 
+@interruptible
 def payload_torques(
     model: pin.Model | Tree,
     frame: str | int,
@@ -344,8 +348,8 @@ def payload_torques(
         ArgumentError: if several have it, the index is out of range, the mass is negative or not finite, or the
             centre of mass is not three finite numbers.
     """
-    tree, _ = clean_tree(read_tree(model, dynamics=False), clean)
-    here = tree.frames[find_frame(tree, frame)]
+    tree, _ = clean_tree(read_tree(model), clean)
+    here = tree.frames[asked_frame(tree, frame)]
     load = number("mass", mass, "kg", inclusive=True)
     com = vector("center_of_mass", center_of_mass, 3, names="xyz")
     s = symbols(q=tree.nq)
@@ -355,6 +359,7 @@ def payload_torques(
     return function("payload_torques", s, {"tau": tau})
 
 
+@interruptible
 def transform_wrench(wrench: Any, T: Any) -> Any:
     """A wrench seen from the frame placed at T = [n o a p]: its axes, and moment about its origin (4.6).
 
@@ -384,6 +389,7 @@ def transform_wrench(wrench: Any, T: Any) -> Any:
     return _result(ca.vertcat(seen.force, seen.moment))
 
 
+@interruptible
 def transform_twist(twist: Any, T: Any) -> Any:
     """A twist, or small displacement, seen from the frame placed at T = [n o a p] (4.6).
 

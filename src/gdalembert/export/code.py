@@ -16,6 +16,7 @@ from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.export.formats import ClosedForms, Files, closed_format, code_format
 from gdalembert.export.notes import signature
 from gdalembert.spatial.instructions import evaluate, operation_name
+from gdalembert.spatial.source_text import c_comment
 
 _IMPORTED = ("Matrix", "Rational", "cos", "sin", "symbols", "forms")
 _NAMES = "sin cos tan asin acos atan atan2 sqrt exp log sinh cosh tanh"
@@ -199,7 +200,7 @@ def c_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str
     first = f"{name}_{next(iter(functions))}"  # names CasADi's helpers and the guard, so that exports can be linked
     generator = ca.CodeGenerator(first, {"with_export": False, "casadi_int": "int"})
     guard = f"{first.upper()}_H"
-    head = [*_comment([*notes, "", *textwrap.wrap(f"{_CALLS} {name}.c", 100)]), ""]
+    head = [*c_comment([*notes, "", *textwrap.wrap(f"{_CALLS} {name}.c", 100)]), ""]
     head += [f"#ifndef {guard}", f"#define {guard}", "", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     wrappers = [f'#include "{name}.h"']
     for own, function in functions.items():
@@ -208,19 +209,15 @@ def c_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str
         generator.add(inner)
         arguments = [f"const double* {x}" for x in given] + [f"double* {x}" for x in results]
         prototype = f"void {name}_{own}({', '.join(arguments)})"
-        head += [*_comment([signature(own, function)]), f"{prototype};", ""]
+        head += [*c_comment([signature(own, function)]), f"{prototype};", ""]
         wrappers += ["", f"{prototype} {{"]
         wrappers += [f"  const double* arg[{max(1, inner.sz_arg())}] = {{{', '.join(given) or '0'}}};"]
         wrappers += [f"  double* res[{max(1, inner.sz_res())}] = {{{', '.join(results)}}};"]
         wrappers += [f"  int iw[{max(1, inner.sz_iw())}];", f"  double w[{max(1, inner.sz_w())}];"]
         wrappers += [f"  {inner.name()}(arg, res, iw, w, 0);", "}"]
     head += ["#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
-    code = "\n".join([*_comment([*notes, "", f"How to call it: {name}.h."]), generator.dump(), *wrappers, ""])
+    code = "\n".join([*c_comment([*notes, "", f"How to call it: {name}.h."]), generator.dump(), *wrappers, ""])
     return {f"{name}.c": code, f"{name}.h": "\n".join(head)}
-
-
-def _comment(lines: Sequence[str]) -> list[str]:
-    return ["/*", *(f" * {line}".rstrip() for line in lines), " */"]
 
 
 _RUST = Language.of(

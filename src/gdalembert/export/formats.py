@@ -21,13 +21,18 @@ from gdalembert.dynamics.dynamics import Dynamics, formulations
 from gdalembert.dynamics.equations_of_motion import FUNCTIONS
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.dynamics.lagrange_euler import LagrangeEuler
+from gdalembert.dynamics.named_functions import KINEMATIC, NamedFunction
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
-from gdalembert.export.notes import angles, called, identifier, notes, parameters, values, wrenches
-from gdalembert.model.load_urdf import load_urdf
+from gdalembert.export.meanings import Sum, of_functions, sums
+from gdalembert.export.notes import angles, called, notes, origin, parameters, values, wrenches
+from gdalembert.model.load_mjcf import load_robot
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.arguments import listed
+from gdalembert.spatial.arguments import file_path, flag, listed
+from gdalembert.spatial.brief import Brief
+from gdalembert.spatial.interrupts import interruptible
+from gdalembert.spatial.source_text import identifier
 from gdalembert.symbolic import SymbolicTree, abbreviations, closed_forms, readable, symbolic_tree
 from gdalembert.symbolic.closed_forms import CLOSED, MAX_TERMS, Formulas
 
@@ -37,7 +42,7 @@ CodeWriter: TypeAlias = Callable[[str, Mapping[str, ca.Function], Sequence[str]]
 """``(name of the robot, Functions by name, lines for the head of each file)``."""
 Writer = TypeVar("Writer", bound=Callable[..., Files])
 NUMERIC = tuple(dict.fromkeys((*CLOSED, *FUNCTIONS)))
-"""Functions that can be written as code."""
+"""Functions of a formulation that can be written as code; those of :data:`KINEMATIC` can be besides."""
 _CODE = ("inverse_dynamics", "mass_matrix", "nle", "generalized_gravity")
 _FORMS = ("mass_matrix", "coriolis_matrix", "generalized_gravity")
 """The closed forms of a robot, which are the same in every formulation."""
@@ -46,8 +51,8 @@ _WRITTEN = 100
 _Make: TypeAlias = Callable[[type[Dynamics]], Dynamics]
 _Find: TypeAlias = Callable[..., tuple[Dynamics, list["ExportedGraph"]]]
 """``(make, numeric=)``: the formulation that is made, and what is asked of it."""
-_SYMBOLIC: tuple[type[Dynamics], ...] = (GeneralizedDAlembert, LagrangeEuler)
-"""The formulations that take symbols for constants, in the order in which they are tried."""
+_SYMBOLIC: tuple[type[Dynamics], ...] = (GeneralizedDAlembert, LagrangeEuler, NewtonEuler)
+"""The formulations that are tried with symbols for constants, in their order."""
 
 
 @dataclass(frozen=True)
@@ -86,26 +91,39 @@ def closed_format(name: str, *, has_preamble: bool = False) -> Callable[[Writer]
 
 
 class ExportedGraph(NamedTuple):
-    """A Function of a formulation by its name, or one output of its ``terms``."""
+    """A Function by its name, or one output of the ``terms`` of a formulation."""
 
-    of: str
+    of: NamedFunction
     output: str | None = None
 
     @property
     def name(self) -> str:
         """Name in exported code."""
-        return self.output or self.of
+        return self.output or self.of.label
 
     def function(self, dynamics: Dynamics) -> ca.Function:
-        """The Function; that of a term has the inputs that the term depends on, and an output called value."""
-        whole: ca.Function = getattr(dynamics, self.of)
-        if self.output is None:
+        """The Function, dense; that of a term has the inputs that it depends on, and an output called value."""
+        whole = self.of.function(dynamics)
+        if self.output is None and all(whole.sparsity_out(k).is_dense() for k in range(whole.n_out())):
             return whole
         symbols = whole.sx_in()
-        value = ca.densify(dict(zip(whole.name_out(), whole.call(symbols), strict=True))[self.output])
+        values = dict(zip(whole.name_out(), map(ca.densify, whole.call(symbols)), strict=True))
+        if self.output is None:
+            return ca.Function(self.name, symbols, list(values.values()), whole.name_in(), list(values))
+        value = values[self.output]
         used = [k for k, x in enumerate(symbols) if ca.depends_on(value, x)]
         names = [whole.name_in(k) for k in used]
         return ca.Function(self.output, [symbols[k] for k in used], [value], names, ["value"])
+
+    def matrix_name(self, output: str) -> str:
+        """Name of an output among closed forms: that of the frame follows, or of what the regressor is of."""
+        if self.of.frame:
+            return f"{output}{self.of.label.removeprefix(self.of.of)}"
+        return f"{output}_{self.of.of.removesuffix('_regressor')}" if self.of.of in _REGRESSORS else output
+
+
+_REGRESSORS = ("base_regressor", "kinetic_energy_regressor", "potential_energy_regressor")
+"""Those beside the torque regressor, which has the letter Y for itself."""
 
 
 def choose(dynamics: Dynamics, terms: Iterable[str] | None, functions: Sequence[str]) -> list[ExportedGraph]:
@@ -122,30 +140,42 @@ def choose(dynamics: Dynamics, terms: Iterable[str] | None, functions: Sequence[
             raise
         outputs = []
     available = [name for name in functions if hasattr(type(dynamics), name)]
-    return list(dict.fromkeys(part for name in names for part in _parts(dynamics, name, outputs, available)))
+    parts = dict.fromkeys(part for name in names for part in _parts(dynamics, name, outputs, available))
+    by_name: dict[str, ExportedGraph] = {}
+    for part in parts:
+        if (other := by_name.setdefault(part.name, part)) != part:
+            raise ArgumentError(
+                f"terms: frames {other.of.frame!r} and {part.of.frame!r} have the same name in code, "
+                f"{part.name}; write them to different files"
+            )
+    return list(parts)
 
 
 def _parts(dynamics: Dynamics, name: str, outputs: Sequence[str], functions: Sequence[str]) -> list[ExportedGraph]:
     """The parts of a name: a Function, all outputs of ``terms``, one of them, or those with the name and a number."""
-    if name in functions:
-        return [ExportedGraph(name)]
     if name == "terms":
         chosen = outputs
     elif name in outputs:
         chosen = [name]
+    elif (named := NamedFunction.read(name)).of in functions or named.is_kinematic:
+        return [ExportedGraph(named)]
     elif not (chosen := [x for x in outputs if re.fullmatch(rf"{re.escape(name)}_\d+", x)]):
         families = dict.fromkeys(re.sub(r"_\d+$", "", x) for x in outputs)
-        known = dict.fromkeys([*families, *outputs, "terms", *functions])
+        known = dict.fromkeys([*families, *outputs, "terms", *functions, *KINEMATIC])
         raise UnknownNameError(f"term of {called(dynamics)}", name, known)
-    return [ExportedGraph("terms", x) for x in chosen]
+    return [ExportedGraph(_TERMS, x) for x in chosen]
+
+
+_TERMS = NamedFunction("terms")
 
 
 @dataclass(frozen=True)
-class ClosedForms:
+class ClosedForms(Brief):
     """Matrices of a formulation on a robot by name, without shorthand.
 
     Attributes:
         automatic: whether the symbols are those that :func:`~gdalembert.symbolic.symbolic_tree` chooses.
+        has_terms: whether some are terms of the formulation, rather than Functions that every one has.
         remarks: lines about the coordinates.
     """
 
@@ -153,6 +183,7 @@ class ClosedForms:
     dynamics: Dynamics
     matrices: dict[str, sympy.Matrix]
     automatic: bool
+    has_terms: bool
     remarks: Sequence[str]
 
     @property
@@ -169,7 +200,19 @@ class ClosedForms:
     def notes(self) -> list[str]:
         """The lines at the head of a file."""
         used = values(self.tree, (x.name for x in self.symbols), self.automatic)
-        return notes(self.dynamics, [*self.remarks, *used])
+        sums = [each.plain for each in self.sums]
+        return notes(self.dynamics, [*self.remarks, *(["", *sums] if sums else []), *used], self.origin)
+
+    @property
+    def origin(self) -> list[str]:
+        """The source of the equations, if it is that of these matrices, and the package that writes them."""
+        source, writer = origin(self.dynamics)
+        return [source if self.has_terms else "closed forms that are the same in every formulation.", writer]
+
+    @property
+    def sums(self) -> list[Sum]:
+        """How the torque is made of the matrices."""
+        return sums(self.dynamics, self.matrices, self.has_terms)
 
     @property
     def symbols(self) -> list[sympy.Symbol]:
@@ -181,6 +224,7 @@ class ClosedForms:
         return self.matrices[name].xreplace({meaning: short for short, meaning in self.shorthand.items()})
 
 
+@interruptible
 def derive(
     robot: str | pin.Model | Tree | Dynamics,
     to: str,
@@ -200,13 +244,16 @@ def derive(
     the robot. A ``SymbolicTree`` keeps its own symbols.
 
     Args:
-        robot: a shipped robot's name, a URDF (path or text), a ``pin.Model``, a ``Tree`` or a ``SymbolicTree``; for
-            code also a ``Dynamics``, as :class:`~gdalembert.PrunedDynamics`, with its own equations and parameters.
+        robot: a shipped robot's name, a URDF or MJCF file (path or text), a ``pin.Model``, a ``Tree`` or a
+            ``SymbolicTree``; for code also a ``Dynamics``, as :class:`~gdalembert.PrunedDynamics`, with its own
+            equations and parameters.
         to: a name in ``FORMATS``.
         formulation: its name or its class; by default generalized d'Alembert, or Newton–Euler for code with numbers;
             if that lacks any of ``terms``, the first formulation that has them all.
         terms: outputs of the formulation's ``terms`` (``"D_tra"``; ``"h"`` is h_1, h_2, …), ``"terms"`` for all of
-            them, and names of Functions (``"mass_matrix"``). By default inverse_dynamics, mass_matrix, nle and
+            them, and names of Functions: ``"mass_matrix"`` or ``"M"``, ``"torque_regressor"``, ``"joint_wrenches"``,
+            ``"frame_placement:tool0"``, ``"frame_jacobian:tool0:LOCAL"``
+            (:mod:`gdalembert.dynamics.named_functions`). By default inverse_dynamics, mass_matrix, nle and
             generalized_gravity in code, and M, C and g (mass_matrix, coriolis_matrix, generalized_gravity) as closed
             forms; those of a ``formulation`` that is given are its own ``terms``.
         symbolic: whether constants become symbols; by default in closed forms only.
@@ -225,6 +272,9 @@ def derive(
     if not isinstance(to, str) or to not in FORMATS:
         raise UnknownNameError("format", to, FORMATS)
     into = FORMATS[to]
+    flag("derive: body_only", body_only)
+    if symbolic is not None:
+        flag("derive: symbolic", symbolic)
     if body_only and not into.has_preamble:
         having = " and ".join(each.name for each in FORMATS.values() if each.has_preamble)
         raise ArgumentError(f"body_only (--body-only): only {having} has a preamble, and {to} has none; leave it out")
@@ -232,18 +282,30 @@ def derive(
         if formulation is not None or symbolic is not None:
             raise ArgumentError(f"{robot!r}: has its formulation and its constants; give no formulation, no symbolic")
         if into.closed:
-            raise UnsupportedError(f"{robot!r}: is exported as code alone; choose {formats_of(closed=False)}")
+            raise UnsupportedError(
+                f"{robot!r}: is exported as code alone; choose {formats_of(closed=False)}, or give the model in its "
+                f"place, and {_by_name(robot)}: closed forms have symbols "
+                "for its numbers"
+            )
         chosen = choose(robot, _CODE if terms is None else terms, NUMERIC)
         return _code(into, robot, chosen, [*wrenches(robot), *parameters(robot)])
-    model = load_urdf(robot) if isinstance(robot, str) else robot
+    model = load_robot(robot) if isinstance(robot, str) else robot
     if terms is None and (formulation is None or not into.closed):
         terms = _FORMS if into.closed else _CODE
     several = listed(terms)  # may be read more than once
+    if symbolic is None and into.closed and "base_regressor" in (several or ()):
+        symbolic = False  # base parameters are those of a geometry in numbers
     find = functools.partial(_first, into, formulation, terms if several is None else several)
     if not into.closed:
         return _derived_code(into, model, find, with_symbols=bool(symbolic), clean=clean)
     forms = _derived_forms(model, find, with_symbols=symbolic is None or symbolic, clean=clean, max_terms=max_terms)
     return into.write(forms, body_only=body_only) if into.has_preamble else into.write(forms)
+
+
+def _by_name(robot: Dynamics) -> str:
+    """How to ask for the formulation of a Dynamics, of a model."""
+    name = getattr(robot, "name", None)
+    return f"formulation={name!r}" if name in formulations() else "terms=['mass_matrix'], for example"
 
 
 def _derived_code(into: Format, model: pin.Model | Tree, find: _Find, *, with_symbols: bool, clean: float) -> Files:
@@ -262,7 +324,9 @@ def _derived_forms(
     """Closed forms of a robot with its numbers, or with symbols."""
     tree, remarks = _symbolic(model, with_symbols=with_symbols, clean=clean)
     dynamics, choices = find(tree.dynamics, numeric=False)
-    return ClosedForms(tree, dynamics, _closed(tree, type(dynamics), choices, max_terms), tree is not model, remarks)
+    matrices = _closed(tree, type(dynamics), choices, max_terms)
+    has_terms = any(choice.output is not None for choice in choices)
+    return ClosedForms(tree, dynamics, matrices, tree is not model, has_terms, remarks)
 
 
 def _symbolic(model: pin.Model | Tree, *, with_symbols: bool, clean: float) -> tuple[SymbolicTree, list[str]]:
@@ -283,7 +347,7 @@ def _first(
             raise UnknownNameError("formulation", given, known)
         given = known[given]
     if given is not None and not (isinstance(given, type) and issubclass(given, Dynamics)):
-        raise ArgumentTypeError(f"formulation={given!r}: give a name or a class, as 'lagrange_euler'")
+        raise ArgumentTypeError(f"formulation={shown(given)}: give a name or a class, as 'lagrange_euler'")
     missing: UnknownNameError | None = None
     for kind in others if given is None else [given]:
         dynamics = make(kind)
@@ -306,7 +370,10 @@ def _code(into: Format, dynamics: Dynamics, choices: Sequence[ExportedGraph], co
     named = hasattr(dynamics, "name")  # the class tells others from the exact equations of the robot
     name = identifier(dynamics.tree.name if named else f"{dynamics.tree.name} {called(dynamics)}")
     functions = {choice.name: choice.function(dynamics) for choice in choices}
-    return into.write(name, functions, notes(dynamics, constants))
+    written = [choice.name for choice in choices if choice.output is not None]
+    added = [each.plain for each in sums(dynamics, written, has_terms=True)]
+    lines = [*constants, *(["", *added] if added else []), *of_functions((x.of for x in choices), dynamics)]
+    return into.write(name, functions, notes(dynamics, lines))
 
 
 def _closed(
@@ -314,9 +381,12 @@ def _closed(
 ) -> dict[str, sympy.Matrix]:
     """The closed forms, multiplied out and made readable, without shorthand."""
     unique: dict[str, Formulas] = {}
-    for of in dict.fromkeys(choice.of for choice in choices):
-        outputs = [choice.output for choice in choices if choice.of == of and choice.output is not None]
-        unique |= closed_forms(tree, formulation, of=of, outputs=outputs or None, max_terms=max_terms)
+    for choice in choices:
+        if choice.output in unique:
+            continue
+        outputs = [other.output for other in choices if other.of == choice.of and other.output is not None]
+        found = closed_forms(tree, formulation, of=choice.of, outputs=outputs or None, max_terms=max_terms)
+        unique |= {choice.matrix_name(name): matrix for name, matrix in found.items()}
     terms = sum(len(x) for matrix in unique.values() for row in matrix.tolist() for x in row)
     if terms * _WRITTEN > max_terms:
         raise UnsupportedError(
@@ -348,11 +418,12 @@ def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bo
         ArgumentTypeError: if the output is not a path.
         ArgumentError: if a file exists already, or cannot be written.
     """
-    if not isinstance(output, str | os.PathLike):
-        raise ArgumentTypeError(f"output={output!r}: is not a path; give a file or a folder")
-    if not os.fspath(output):
-        raise ArgumentError("output (--output) is empty; give a file or a folder, '.' for the one you are in")
-    path, as_folder = Path(output), os.fspath(output).endswith(("/", os.sep))
+    usable = isinstance(files, Mapping) and all(isinstance(x, str) for each in files.items() for x in each)
+    if not usable or not files:
+        raise ArgumentTypeError(f"write: files: got {shown(files)}; give {{name: text}}, as derive does")
+    path = file_path("output (--output)", output, "a file or a folder, '.' for the one you are in")
+    flag("write: force", force)
+    as_folder = os.fspath(output).endswith(("/", os.sep))
     try:
         if len(files) > 1 and path.suffix in {Path(name).suffix for name in files} - {""} and not path.is_dir():
             raise ArgumentError(f"{path}: is a file name, and there are {len(files)} files; give a folder")

@@ -14,7 +14,9 @@ from typing import TypeAlias
 import sympy
 
 from gdalembert.export.formats import ClosedForms, Files, closed_format
-from gdalembert.export.notes import UNITS, coordinates, origin, plain, symbols
+from gdalembert.export.meanings import meaning
+from gdalembert.export.notes import UNITS, coordinates, symbols
+from gdalembert.spatial.source_text import comment_text
 
 Piece: TypeAlias = tuple[str, int]
 """A summand with its sign, and the number of parentheses around it; a line may be broken before it."""
@@ -183,27 +185,72 @@ def latex_files(forms: ClosedForms, *, body_only: bool = False) -> Files:
     """One document, or the part between its ``\\begin{document}`` and ``\\end{document}``, which needs amsmath."""
     printer = Printer(frozenset(forms.shorthand))
     tree = forms.tree
-    about = " ".join(origin(forms.dynamics))
-    parts = [rf"\section*{{{_text(plain(tree.name))}}}", _text(f"{about[0].upper()}{about[1:]}")]
+    about = " ".join(forms.origin)
+    parts = [rf"\section*{{{_text(comment_text(tree.name))}}}", _text(f"{about[0].upper()}{about[1:]}")]
     lines = [f"{_text(joint)}: {_formulas(what)}" for joint, what in coordinates(tree)]
     lines += map(_formulas, forms.remarks)
     parts += [UNITS + " \\\\\n" + " \\\\\n".join(lines)]
+    parts += [_equations_of(forms)] if forms.sums else []
     used = [x for x in forms.symbols if not re.fullmatch(r"[qva]_\d+", x.name)]
     if forms.shorthand:
         meanings = (f"{printer.text(x)} = {printer.text(meaning)}" for x, meaning in forms.shorthand.items())
         parts += [r"\subsection*{Abbreviations}", _list(meanings)]
     if used:
         values = (f"{symbol(x)} = {printer.decimal(tree.numbers[x.name])}" for x in used if x.name in tree.numbers)
-        meanings = (f"{_formulas(kind)}: {_formulas(x)}" for kind, x in symbols(x.name for x in used).items())
-        meant = ["; ".join(meanings) + "."] if forms.automatic else []
+        kinds = (f"{_formulas(kind)}: {_formulas(x)}" for kind, x in symbols(x.name for x in used).items())
+        meant = ["; ".join(kinds) + "."] if forms.automatic else []
         others = (symbol(x) for x in used if x.name not in tree.numbers)
         parts += [r"\subsection*{Symbols}", *meant, _list([*values, *others])]
+    parts += [text] if (text := _told_apart(forms, used)) else []
     for own in forms.matrices:
         parts += _matrix(own, forms.short(own), printer)
     if printer.rounded:
         parts.append("Numbers are rounded to six significant digits.")
     body = "\n\n".join(parts) + "\n"
     return {f"{forms.name}.tex": body if body_only else f"{_HEAD}\n{body}\n\\end{{document}}\n"}
+
+
+def _equations_of(forms: ClosedForms) -> str:
+    """How the torque is made of the matrices, and what each of them is."""
+    lines = [f"${each.latex}$" for each in forms.sums]
+    named: dict[str, str] = {}  # h_1, h_2, … together
+    for name in forms.matrices:
+        if words := meaning(name):
+            named.setdefault(re.sub(r"^([a-zA-Z])_\d+$", r"\1", name), words)
+    lines += ["; ".join(f"${_name(name)}$: {_formulas(words)}" for name, words in named.items()) + "."] if named else []
+    return " \\\\\n".join(lines)
+
+
+def _told_apart(forms: ClosedForms, used: Sequence[sympy.Symbol]) -> str:
+    """A sentence about letters that stand for several things on the page, or ""."""
+    letters: dict[tuple[str, str], str] = {}  # an example of each letter and meaning
+    for x, wave in forms.shorthand.items():
+        words = "a sine" if isinstance(wave, sympy.sin) else "a cosine"
+        letters.setdefault((x.name.partition("_")[0], words), f"upright ${symbol(x, upright=True)}$")
+    for kind, words in symbols(x.name for x in used).items() if forms.automatic else ():
+        first = kind.partition(",")[0]
+        letters.setdefault((first.partition("_")[0], _SHORTLY.get(words, words)), _formulas(first))
+    for name in forms.matrices:
+        letter, _, index = name.partition("_")
+        if not index or index.isdigit():
+            example = f"${_entry(name, 0, 0, forms.matrices[name].shape)}$"
+            letters.setdefault((letter, f"an entry of ${_name(letter)}$"), example)
+    told = [
+        f"{example} is {words}"
+        for (letter, words), example in sorted(letters.items())
+        if sum(other == letter for other, _ in letters) > 1
+    ]
+    return f"Told apart: {', '.join(told)}." if told else ""
+
+
+_SHORTLY = {
+    "its centre of mass, from the origin of joint i, in the axes of the link [m]": "a coordinate of a centre of mass",
+    "gravity [m/s^2]": "the acceleration of gravity",
+    "mass of link i [kg]": "a mass",
+    "its inertia tensor about the centre of mass [kg m^2]": "an entry of an inertia tensor",
+    "rotor inertia at joint i [kg m^2 or kg]": "a rotor inertia",
+}
+"""What symbols are, where they are told apart from others."""
 
 
 def equations(left: Sequence[str], right: Sequence[list[tuple[str, int]]], line: float = LINE) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import metadata
 
 import casadi as ca
@@ -15,6 +15,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.source_text import comment_text
 from gdalembert.symbolic.tree import SymbolicTree
 
 _WRENCH = ("f_x", "f_y", "f_z", "m_x", "m_y", "m_z")
@@ -30,8 +31,6 @@ _SYMBOLS = {
     "g, g_x, g_y, g_z": "gravity [m/s^2]",
 }
 """The meaning of the symbols that ``symbolic_tree`` chooses."""
-_LONGEST = 100
-"""Length at which robots' names are cut in those of files, which systems limit to 255."""
 UNITS = "Units are SI: m, kg, s, rad, N, N m, J. Order and frames are Pinocchio's."
 
 
@@ -47,24 +46,25 @@ def origin(dynamics: Dynamics) -> list[str]:
     return [source, f"Written by gdalembert {metadata.version('gdalembert')}."]
 
 
-def notes(dynamics: Dynamics, constants: Iterable[str] = ()) -> list[str]:
-    """Lines of up to 100 characters; ``constants`` are lines about the robot's constants."""
+def notes(dynamics: Dynamics, constants: Iterable[str] = (), about: Sequence[str] = ()) -> list[str]:
+    """Lines of up to 100 characters; ``constants`` are lines about the constants, ``about`` replaces the origin."""
     tree = dynamics.tree
-    source, writer = origin(dynamics)
-    lines = [f"{plain(tree.name)}: {source}", writer, "", UNITS]
+    source, writer = about or origin(dynamics)
+    lines = [f"{comment_text(tree.name)}: {source}", writer, "", UNITS]
     lines += [f"{joint}: {what}" for joint, what in coordinates(tree)]
     if not isinstance(tree.gravity, ca.SX):
         lines.append(f"gravity: ({', '.join(f'{x:.9g}' for x in tree.gravity)}) m/s^2")
     lines += [
-        f"spring of {plain(name)}: stiffness {np.asarray(stiffness).tolist()}, rest {np.asarray(rest).tolist()} (SI)"
+        f"spring of {comment_text(name)}: stiffness {np.asarray(stiffness).tolist()}, "
+        f"rest {np.asarray(rest).tolist()} (SI)"
         for name, (stiffness, rest) in dynamics.springs.items()
         if f"{name}.stiffness" not in dynamics.parameters
     ]
     known = not np.isnan(dynamics.parameters.values).any()
     forces = dynamics.at().forces if known else dynamics.forces
     for force in forces[1:] if dynamics.springs else forces:
-        own = ", ".join(f"{plain(name)} = {x!r}" for name, x in force.parameters.items()) if known else ""
-        lines.append(f"force in tau, nle and a: {plain(force.name)}{own and f' ({own}, SI)'}")
+        own = ", ".join(f"{comment_text(name)} = {x!r}" for name, x in force.parameters.items()) if known else ""
+        lines.append(f"force in tau, nle and a: {comment_text(force.name)}{own and f' ({own}, SI)'}")
     if isinstance(dynamics, SimplifiedDynamics):
         lines += ["", *_bounds(dynamics)]
     wrapper = textwrap.TextWrapper(100, subsequent_indent="  ", break_on_hyphens=False)
@@ -85,8 +85,8 @@ def parameters(dynamics: Dynamics, automatic: bool = False) -> list[str]:
     if not own:
         return []
     meanings = [f"{kind}: {meaning}" for kind, meaning in symbols(own.names).items()] if automatic else []
-    known = [f"{plain(name)} = {value!r}" for name, value in dict(own).items() if not np.isnan(value)]
-    return ["", *meanings, *known, "", f"p: {', '.join(map(plain, own.names))}"]
+    known = [f"{comment_text(name)} = {value!r}" for name, value in dict(own).items() if not np.isnan(value)]
+    return ["", *meanings, *known, "", f"p: {', '.join(map(comment_text, own.names))}"]
 
 
 def wrenches(dynamics: Dynamics) -> list[str]:
@@ -96,16 +96,16 @@ def wrenches(dynamics: Dynamics) -> list[str]:
         return []
     found = zip(external.names, external.references, external.rows, strict=True)
     if len(set(external.rows)) > 1:
-        parts = (f"{plain(x)} ({r.name}, {', '.join(_WRENCH[:rows])})" for x, r, rows in found)
+        parts = (f"{comment_text(x)} ({r.name}, {', '.join(_WRENCH[:rows])})" for x, r, rows in found)
         return ["", f"wrenches, one column, on the robot: {', '.join(parts)}"]
-    columns = (f"{plain(x)} ({r.name})" for x, r, _ in found)
+    columns = (f"{comment_text(x)} ({r.name})" for x, r, _ in found)
     entries = ", ".join(_WRENCH[: external.shape[0]])
     return ["", f"wrenches, column by column, each ({entries}) on the robot: {', '.join(columns)}"]
 
 
 def coordinates(tree: Tree) -> list[tuple[str, str]]:
     """Each joint that has coordinates of its own, and their names. Two joints may have one name in plain text."""
-    return [(plain(joint.name), _coordinates(joint)) for joint in tree.independent_joints]
+    return [(comment_text(joint.name), _coordinates(joint)) for joint in tree.independent_joints]
 
 
 def symbols(names: Iterable[str]) -> dict[str, str]:
@@ -126,22 +126,9 @@ def signature(name: str, function: ca.Function) -> str:
     return f"{name}({', '.join(given)}) -> {', '.join(results)}"
 
 
-def plain(text: str) -> str:
-    """A name in printable ASCII that ends neither a comment nor a string."""
-    ascii_only = text.encode("ascii", "backslashreplace").decode()
-    return "".join(x if x.isprintable() and x not in "\\\"'*" else "_" for x in ascii_only)
-
-
-def identifier(name: str) -> str:
-    """A robot's name as an identifier, for files and C; cut if it is long."""
-    words = "".join(x if x.isascii() and x.isalnum() else " " for x in name).split()
-    joined = "_".join(words)[:_LONGEST]
-    return joined if joined[:1].isalpha() else f"robot_{joined}".rstrip("_")
-
-
 def angles(model: pin.Model | Tree) -> list[str]:
     """A line about the joints with one entry of q, an angle, in closed forms, and two in Pinocchio."""
-    names = ", ".join(plain(x.name) for x in read_tree(model).independent_joints if _has_angle(x))
+    names = ", ".join(comment_text(x.name) for x in read_tree(model).independent_joints if _has_angle(x))
     return [f"q_i is an angle here; Pinocchio's q has its cosine and sine instead: {names}"] if names else []
 
 
@@ -158,11 +145,12 @@ def _bounds(dynamics: SimplifiedDynamics) -> list[str]:
         f"Simplified: {kept} of {kept + len(dynamics.dropped)} terms. Each torque differs from the exact one by at "
         "most its bound, as long as |v| and |a| are within the limits here:",
         *(
-            f"{plain(name)}: bound {float(bound)!r}, {bound / tau:.2%} of {tau:.6g}; |v| <= {v:.6g}, |a| <= {a:.6g}"
+            f"{comment_text(name)}: bound {float(bound)!r}, {bound / tau:.2%} of {tau:.6g}; "
+            f"|v| <= {v:.6g}, |a| <= {a:.6g}"
             for name, bound, tau, v, a in rows
         ),
         *(
-            f"{plain(joint.name)}: {limits.lower[k]:.6g} <= q_{joint.idx_q + 1} <= {limits.upper[k]:.6g}"
+            f"{comment_text(joint.name)}: {limits.lower[k]:.6g} <= q_{joint.idx_q + 1} <= {limits.upper[k]:.6g}"
             for k, joint in enumerate(dynamics.tree.independent_joints)
             if joint.type.is_prismatic
         ),

@@ -31,6 +31,7 @@ from gdalembert.model.regrouping import prepare
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import Array, frozen, homogeneous
+from gdalembert.spatial.brief import Brief
 
 _REST = 1e-10
 """The force on a mode that nothing excites, relative to that in a motion of all modes."""
@@ -39,7 +40,7 @@ _SMALL = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class PlacedBeam:
+class PlacedBeam(Brief):
     """The beam of a flexible link.
 
     Attributes:
@@ -61,7 +62,7 @@ class PlacedBeam:
 
 
 @dataclass(frozen=True, eq=False)
-class Flexibility:
+class Flexibility(Brief):
     """What is flexible in a robot, beside its tree.
 
     Attributes:
@@ -245,6 +246,11 @@ def _names_by_index(tree: Tree, links: Links) -> dict[int, str]:
             )
         if name in fixed:
             raise ArgumentError(f"link {name!r}: it is fixed to link {fixed[name]!r}; make that one flexible")
+        if name not in moved and not (moved or grounded or fixed):
+            raise ArgumentError(
+                f"link {name!r}: {tree.name} has no links, as a model made by addJoint; give them names, "
+                f"model.addBodyFrame({name!r}, joint_id, pin.SE3.Identity(), 0)"
+            )
         if name not in moved:
             raise UnknownNameError("link", name, moved)
     return {moved[name]: name for name in links}
@@ -271,6 +277,11 @@ def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, Joint]
     """The flexible joints in the order of the tree."""
     by_name = {joint.name: joint for joint in tree.joints}
     for name, spring in joints.items():
+        if parts := [part for part in by_name if part.startswith(f"{name}[")]:
+            raise UnsupportedError(
+                f"joint {name!r}: a joint of several degrees of freedom is flexible axis by axis; give a FlexibleJoint "
+                f"for each of {', '.join(map(repr, parts))}"
+            )
         if name not in by_name:
             raise UnknownNameError("joint", name, by_name)
         if not isinstance(spring, FlexibleJoint):

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.errors import ArgumentError, UnknownNameError
+from gdalembert.errors import ArgumentError, BeamWarning, UnknownNameError
 from gdalembert.flexible.beams.modal_integrals import largest_eigenvalue, modal_mass
 from gdalembert.flexible.cosserat_rod import CosseratRod, RodJoints
 from gdalembert.flexible.flexible_link import FlexibleLink
@@ -21,6 +21,7 @@ from gdalembert.model.rounding import MOMENT_TOLERANCE, NEGLIGIBLE, SAME_PLACE, 
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arguments import warn
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
+from gdalembert.spatial.brief import Brief
 
 _SAME_LENGTH = 1e-6
 """Relative: tolerance of a given length, and of being at the tip."""
@@ -126,7 +127,7 @@ def is_link_frame(frame: Frame) -> bool:
 
 
 @dataclass(frozen=True)
-class Replacement:
+class Replacement(Brief):
     """A link's own body and the beam that replaces it: masses [kg], centres of mass in the link frame [m].
 
     The beam is meant with its hub, and with its tip body if the link's own body is equal to all three.
@@ -317,7 +318,8 @@ def _check_proportions(name: str, beam: FlexibleLink | CosseratRod) -> None:
         warn(
             f"link {name!r}: it is {beam.length / radius:.3g} times as long as the radius of gyration of its sections; "
             f"below {_STUBBY:g}, shear, which is left out, softens it by a tenth or more; take the link as rigid, or "
-            "check the units (m)"
+            "check the units (m)",
+            BeamWarning,
         )
     if isinstance(beam, CosseratRod):
         return
@@ -327,7 +329,8 @@ def _check_proportions(name: str, beam: FlexibleLink | CosseratRod) -> None:
     if sag > beam.length:
         warn(
             f"link {name!r}: its own weight would bend it by {sag:.3g} m, and it is {beam.length:g} m long; check the "
-            "units (N m², Pa, kg/m, kg/m³)"
+            "units (N m², Pa, kg/m, kg/m³)",
+            BeamWarning,
         )
 
 
@@ -450,8 +453,9 @@ def _replacement(name: str, own: Array, clamped: Array, beam: FlexibleLink | Cos
         with_tip, differs = by(whole)
         counted = f", with its tip_body {float(whole[3, 3]):.3g} kg"
         found = found if differs else with_tip
-    if differs:
+    if differs and own.any():  # a link without inertia has nothing to be replaced
         warn(
             f"{found}{counted}; give a hub= or tip_body= for what is left, or keep_body=True to have both",
+            BeamWarning,
         )
     return found

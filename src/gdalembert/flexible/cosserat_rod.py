@@ -45,6 +45,8 @@ STRAINS = {
 _KNOWN = f"give some of ({', '.join(map(repr, STRAINS))})"
 MOST = 20
 """The highest degree; integrals of higher ones lose digits."""
+MOST_SEGMENTS = 1000
+"""More have equations that no computer holds."""
 _NODES = 5
 """More than the degree."""
 _NOISE = 1e-14
@@ -87,7 +89,7 @@ class CosseratRod(BeamLink):
     def __post_init__(self) -> None:
         if not isinstance(self.beam, Beam):
             raise ArgumentTypeError(f"CosseratRod: expected a Beam, got {self.beam!r}")
-        object.__setattr__(self, "segments", integer("CosseratRod: segments", self.segments, 1))
+        object.__setattr__(self, "segments", integer("CosseratRod: segments", self.segments, 1, MOST_SEGMENTS))
         object.__setattr__(self, "degree", integer("CosseratRod: degree", self.degree, 0, MOST))
         self._check_strains()
         object.__setattr__(self, "strains", tuple(self.strains))

@@ -20,14 +20,14 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.actuation import actuators_of
-from gdalembert.dynamics.dynamics import Dynamics, Options
+from gdalembert.dynamics.dynamics import HELD, Dynamics, Options
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler, RecursiveNewtonEuler
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnsupportedError
 from gdalembert.flexible.assembly import Flexibility, assemble_with_selected_modes
 from gdalembert.flexible.attach import Replacement
 from gdalembert.flexible.beams.modal_integrals import dependent
@@ -36,13 +36,17 @@ from gdalembert.flexible.elastic_forces import ModalDamping, Stiffness
 from gdalembert.flexible.flexible_link import BeamLink, FlexibleJoint, FlexibleLink
 from gdalembert.flexible.model_validity import Validity, indicators, validity
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
+from gdalembert.flexible.rod_resolution import RodResolution, resolutions, rod_errors
 from gdalembert.flexible.static_deflection import static_deflection
-from gdalembert.model.configuration import checked_configuration, random_configuration
+from gdalembert.model.configuration import random_configuration
+from gdalembert.model.from_pinocchio import without_inertia
 from gdalembert.model.joints.deflection import Deflection, FirstOrderDeflection
 from gdalembert.model.regrouping import prepare
-from gdalembert.model.tree import Tree
+from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import choice, table
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import function
 
 _NONE = Options(springs=None, friction=None, forces=None, actuation=None, parameters=None, wrenches=None)
@@ -53,15 +57,16 @@ BeamLinkT = TypeVar("BeamLinkT", bound=BeamLink)
 
 
 @dataclass(frozen=True, eq=False)
-class Participation:
-    """What each of n natural modes carries, all joints locked.
+class Participation(Brief):
+    """What each of n natural modes carries, with motors or joints held.
 
     Attributes:
         frequencies: ω (n), rising [rad/s].
         coordinates: for each mode the coordinate that has most of its elastic energy.
         joints: the names of the r velocities of the joints.
-        inertia: the part (n × r) of M_jj that it carries as the joint accelerates, (m_jf ψ)² / M_jj. A mode of none is
-            not excited by that joint. What is missing to 1 moves as on a rigid arm.
+        inertia: the part (n × r) of the inertia eᵀ M e that it carries as the joint accelerates, (eᵀ M ψ)² / eᵀ M e; e
+            moves the joint alone, and with motors held its rotor, too. A mode of none is not excited by that joint.
+            What is missing to 1 moves as on a rigid arm.
         frame: its name.
         deflection: the part (n) of the static deflection of the frame under a force there, in the mean of three
             directions. What a mode of none would add is invisible there. The sum is 1.
@@ -130,8 +135,20 @@ class Arm(Dynamics):
         elastic = Stiffness(tree, flexibility.stiffness), ModalDamping(tree, flexibility.damping)
         self._set_up(options, elastic)
         self.actuators = actuators_of(tree, options.get("actuation"), flexibility.actuation)
+        beams = {tree.joints[beam.link].name for beam in flexibility.links.values()}
+        idle = self.parameters.idle_joints()
+        if behind := [name for name in idle if name in flexibility.rotors]:
+            raise ModelError(
+                f"{tree.name}: {without_inertia(behind)}; rotors are behind springs and give links none; give these "
+                "mass and inertia, or take the joints as rigid"
+            )
+        if not beams.issuperset(idle):  # of beams the mass matrix tells more
+            super()._require_inertia()
         if flexibility.links:
             self._check_mass_matrix()
+
+    def _require_inertia(self) -> None:
+        """Nothing of the robot with rigid links: beams give inertia."""
 
     @property
     def elasticity(self) -> Stiffness:
@@ -143,7 +160,8 @@ class Arm(Dynamics):
         q = random_configuration(self.tree, np.random.default_rng(0)).full().ravel()
         behind = self.tree.nq - self.tree.nv
         q[self.modes.start + behind : self.modes.stop + behind] = 0
-        m = ca.DM(mass_matrix(prepare(self.nominal), ca.DM(q))).full() + np.diag(self.nominal.armature)
+        tree = self.parameters.tree_with_inertia
+        m = ca.DM(mass_matrix(prepare(tree), ca.DM(q))).full() + np.diag(tree.armature)
         # with shapes that are orthogonal in K_f: the given ones may be nearly dependent
         f = slice(self.modes.start, self.modes.stop)
         shapes = np.eye(self.tree.nv)
@@ -175,7 +193,7 @@ class Arm(Dynamics):
 
     @property
     def stiffness_matrix(self) -> Array:
-        return np.asarray(ca.evalf(self.at().elasticity.matrix).full())
+        return np.asarray(ca.evalf(self._with_values(self.parameters.vector()).elasticity.matrix).full())
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -237,6 +255,11 @@ class Arm(Dynamics):
     # How far it bends and how far it is right; what natural modes carry is ours.
 
     @property
+    def flexible_joints(self) -> tuple[Joint, ...]:
+        joints = {joint.name: joint for joint in self.nominal.joints}
+        return tuple(joints[name] for name in self.flexibility.rotors)
+
+    @property
     def modes(self) -> range:
         """The entries of v that are modal coordinates."""
         return range(self._given.nv, self.tree.nv - len(self.flexibility.rotors))
@@ -260,17 +283,21 @@ class Arm(Dynamics):
         """Of the arm in numbers, or with p where placements are parameters."""
         return Kinematics.of(self.parameters) if self.tree.has_displacements else Kinematics(self.nominal, clean=0)
 
-    def participation(self, q: npt.ArrayLike, frame: str | None = None, *, p: Values = None) -> Participation:
-        """What each natural mode of the arm at q carries, all joints locked: parts of inertia and of static deflection.
+    def participation(
+        self, q: npt.ArrayLike, frame: str | None = None, *, joints: str | None = None, p: Values = None
+    ) -> Participation:
+        """What each natural mode of the arm at q carries: parts of inertia and of static deflection.
 
         Args:
-            q: a configuration (nq).
+            q: a configuration (nq), or that of the joints alone.
             frame: where forces deflect the arm; by default the tip of the last flexible link.
+            joints: what is held, ``"braked"`` (the motors, the default) or ``"locked"`` (the links), as in
+                :meth:`natural_frequencies`.
             p: values of the parameters, all or some by name; by default those of the model.
 
         Raises:
-            ArgumentError: if q is not a configuration, nothing is flexible, or an arm without flexible links is not
-                given a frame.
+            ArgumentError: if q is not a configuration, ``joints`` is neither, nothing is flexible, or an arm without
+                flexible links is not given a frame.
             UnknownNameError: if there is no such frame.
         """
         if self.modes.start == self.tree.nv:
@@ -279,18 +306,23 @@ class Arm(Dynamics):
             if not self.flexibility.links:
                 raise ArgumentError(f"participation: {self.tree.name} has no flexible links; give a frame")
             frame = list(self.flexibility.links.values())[-1].tip
-        configuration = checked_configuration("participation: q", q, self.nominal)
-        frequencies, shapes = self.natural_modes(configuration, joints="locked", p=p)
-        m = self.at(p).mass_matrix(configuration).full()
-        joints = range(self.modes.start)
+        held = choice("participation: joints", "braked" if joints is None else joints, HELD[:2])
+        configuration = self.configuration("participation: q", q)
+        frequencies, shapes = self.natural_modes(configuration, joints=held, p=p)
+        m, r = self.at(p).mass_matrix(configuration).full(), self.modes.start
+        moving = np.eye(self.tree.nv)[:, :r]  # joint by joint, as on a rigid arm
+        if held == "braked":
+            for rotor, joint in enumerate(self.flexible_joints, self.modes.stop):
+                moving[rotor, joint.idx_v] = 1.0
         jacobian = self.at(p)._kinematics.frame_jacobian(frame, pin.LOCAL_WORLD_ALIGNED)(configuration).full()[:3]
         squares = np.sum((jacobian @ shapes / frequencies) ** 2, axis=0)
         most = (shapes * (self.force_stiffness(configuration, p) @ shapes)).argmax(axis=0)
+        inertia = (moving.T @ m @ shapes) ** 2 / np.sum(moving * (m @ moving), axis=0)[:, None]
         return Participation(
             frequencies=frequencies,
             coordinates=tuple(self.coordinate_names[k] for k in most),
-            joints=self.coordinate_names[: len(joints)],
-            inertia=((m[joints] @ shapes) ** 2 / m.diagonal()[joints, None]).T,
+            joints=self.coordinate_names[:r],
+            inertia=inertia.T,
             frame=frame,
             deflection=squares / max(float(squares.sum()), np.finfo(float).tiny),
         )
@@ -303,8 +335,12 @@ class Arm(Dynamics):
         *,
         u: npt.ArrayLike | None = None,
         p: Values = None,
-    ) -> dict[str, Validity]:
+    ) -> dict[str, Validity | RodResolution]:
         """How far a motion strains the assumptions of each flexible link, by name; ``.warnings`` list large indicators.
+
+        Of links in assumed modes the slope, the spin and the axial load
+        (:class:`~gdalembert.flexible.model_validity.Validity`); of Cosserat rods how far the tip is off
+        (:class:`~gdalembert.flexible.rod_resolution.RodResolution`).
 
         Args:
             q: configurations (N × nq), one row for each instant; or one (nq).
@@ -320,11 +356,25 @@ class Arm(Dynamics):
             ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
         """
         robot = self.at(p).under()
-        return validity(robot, robot.flexibility, robot.indicators, q, v, a, u)
+        found: dict[str, Validity | RodResolution] = dict(
+            validity(robot, robot.flexibility, robot.indicators, q, v, a, u)
+        )
+        return found | self._rod_resolutions(table("validity: q", q, self.tree.nq))
+
+    def bending_warnings(self, q: Array) -> tuple[str, ...]:
+        return tuple(line for each in self._rod_resolutions(q).values() for line in each.warnings)
+
+    def _rod_resolutions(self, q: Array) -> dict[str, RodResolution]:
+        return resolutions(self.flexibility, self.rod_errors, q) if self.flexibility.rods else {}
+
+    @cached_property
+    def rod_errors(self) -> ca.Function:
+        """(q) → (errors): how far the tip of each Cosserat rod is off over its length; part of :meth:`validity`."""
+        return rod_errors(self.nominal, self.flexibility)
 
     @cached_property
     def indicators(self) -> ca.Function:
-        """(q, v, a) → (slope, spin, load) of each flexible link, in rad, rad/s, N; the basis of :meth:`validity`.
+        """(q, v, a) → (slope, spin, load) of each link in assumed modes, in rad, rad/s, N; part of :meth:`validity`.
 
         Parameters have the values of the model.
         """
@@ -337,28 +387,33 @@ class Arm(Dynamics):
         wrench: npt.ArrayLike | None = None,
         *,
         reference: pin.ReferenceFrame | None = None,
+        hold: str | None = None,
         p: Values = None,
     ) -> Array:
-        """The configuration at rest with the joints held at q: modes and rotors are solved for.
+        """The configuration at rest with motors or joints held at q: what bends is solved for.
 
         Constant wrenches of ``arm.under(wrenches)`` act too; those that are an input are zero.
 
         Args:
-            q: a configuration (nq): the joints are held, the modes and rotors are the initial guess. Or that of the
-                joints alone: the guess is zero.
+            q: a configuration (nq): what is held stays, and the rest is the initial guess. Or that of the joints alone:
+                the guess is undeformed, with rotors where their joints are.
             frame, wrench: a frame and the wrench (force; moment) [N, N m] that acts on it.
             reference: frame of the wrench, to be given with it, as in :func:`~gdalembert.joint_torques`.
                 In ``pin.LOCAL`` the wrench turns with the frame as the beams bend; in ``pin.LOCAL_WORLD_ALIGNED`` it
                 keeps its direction, like a weight.
+            hold: ``"motors"``, the default: rotors of flexible joints stay (their entries of q), as by a brake, and so
+                do joints without one; the links of flexible joints (link side) give way. ``"joints"``: the links of all
+                joints stay, and their rotors (motor side) follow. Without flexible joints both are the same.
             p: values of the parameters, all or some by name; by default those of the model.
 
         Raises:
-            ArgumentError: if q or the wrench has a wrong length, the wrench bends a link in a direction in which it got
-                no modes by default, or if Newton's method finds no stable equilibrium from q, for example because a
-                beam buckles.
+            ArgumentError: if q or the wrench has a wrong length, ``hold`` is neither, the wrench bends a link in a
+                direction in which it got no modes by default, or if Newton's method finds no stable equilibrium from
+                q, for example because a beam buckles.
         """
+        held = choice("static_deflection: hold", "motors" if hold is None else hold, ("motors", "joints"))
         robot = self.at(p)
-        return static_deflection(robot, robot.nominal, self.flexibility, q, frame, wrench, reference)
+        return static_deflection(robot, robot.nominal, self.flexibility, q, (frame, wrench, reference), held)
 
 
 class FlexibleArm(Arm, RecursiveNewtonEuler):

@@ -24,13 +24,14 @@ from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arguments import checked_transform, listed, number, warn
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import Brief
 
 Where: TypeAlias = str | float
 """``"root"``, ``"tip"``, or an abscissa [m]."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class BeamLink(ABC):
+class BeamLink(Brief, ABC):
     """What all links have that are beams.
 
     Attributes:

@@ -28,6 +28,7 @@ from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import table
 from gdalembert.spatial.arrays import frozen
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import directional_derivative, function
 
 STEEP = 0.2
@@ -39,10 +40,12 @@ modes is right to 2e-3; at the latter, a beam that does not stiffen as it spins 
 LOADED, LOADED_STRAIGHT = 0.5, 0.1
 """Axial load over buckling load, with foreshortening and without. The former doubles every deflection, so that an
 initial curvature matters; the latter makes deflections larger by 11 %, which a beam without foreshortening misses."""
+_ROUNDING = 1e-9
+"""A smaller indicator is printed as 0."""
 
 
 @dataclass(frozen=True)
-class Validity:
+class Validity(Brief):
     """How far a motion strains the assumptions of a flexible link.
 
     Attributes:
@@ -87,9 +90,10 @@ class Validity:
         return tuple(found)
 
     def __str__(self) -> str:
+        slope, spin, load = (f"{x if abs(x) > _ROUNDING else 0.0:.3g}" for x in (self.slope, self.spin, self.load))
         line = (
-            f"link {self.link!r}: tip slope {self.slope:.3g} rad; spin {self.spin:.3g} of the first frequency "
-            f"({self.frequency:.4g} rad/s); axial load {self.load:.3g} of that of buckling ({self.buckling_load:.4g} N)"
+            f"link {self.link!r}: tip slope {slope} rad; spin {spin} of the first frequency "
+            f"({self.frequency:.4g} rad/s); axial load {load} of that of buckling ({self.buckling_load:.4g} N)"
         )
         return "\n".join([line, *self.warnings])
 

@@ -1,4 +1,9 @@
-"""Rest: where gravity, a wrench and the forces leave the modes and rotors."""
+"""Rest: where gravity, a wrench and the forces leave what bends.
+
+The coordinates x that are not held have the stiffness K = L Lᵀ. Newton's method works in y = Lᵀ (x − x₀), where x₀ is
+undeformed: elastic forces are then y itself, whatever the shapes of modes and their units, and nothing is lost to
+rounding where K is nearly singular, as that of polynomials.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +18,20 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.dynamics.wrenches import joint_torques
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, BeamWarning
 from gdalembert.flexible.assembly import Flexibility
 from gdalembert.flexible.elastic_forces import Stiffness
 from gdalembert.flexible.model_validity import STEEP, tip_slope
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import numbers, vector, warn
+from gdalembert.spatial.arguments import vector, warn
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import interruptible
 
 _CONVERGED = 1e-12
 """The last step of Newton's method over the deflection, as roots of energies."""
 _NOISE = 1e-9
-"""Below this part of the deflection, steps need not contract."""
+"""Below this part of the deflection, steps that no longer contract are rounding."""
 _MOST_STEPS = 50
 """Iterations of Newton's method."""
 _LEAST_LOAD = 1e-4
@@ -49,54 +54,83 @@ def static_deflection(
     tree: Tree,
     flexibility: Flexibility,
     q: npt.ArrayLike,
-    frame: str | None,
-    wrench: npt.ArrayLike | None,
-    reference: pin.ReferenceFrame | None,
+    acting: tuple[str | None, npt.ArrayLike | None, pin.ReferenceFrame | None],
+    hold: str,
 ) -> Array:
-    """See :meth:`~gdalembert.FlexibleArm.static_deflection`; ``tree`` is the arm in numbers."""
-    where, given = "static_deflection", numbers("static_deflection: q", q)
-    nq, nv, held = arm.tree.nq, arm.tree.nv, arm.tree.nq - arm.tree.nv + arm.modes.start
-    if given.shape not in ((nq,), (nq, 1), (held,), (held, 1)):
-        raise ArgumentError(f"{where}: q has shape {given.shape}; give ({nq},), or ({held},) of the joints alone")
-    guess = np.pad(given.ravel(), (0, nq - given.size))
-    x, load, zero = ca.SX.sym("x", nq - held), ca.SX.sym("load"), ca.DM(nv, 1)
-    bent = ca.vertcat(ca.DM(guess[:held]), x)
-    push: Matrix = zero
-    if len({frame is None, wrench is None, reference is None}) > 1:
+    """See :meth:`~gdalembert.FlexibleArm.static_deflection`; ``tree`` is the arm in numbers, ``acting`` the wrench."""
+    where, frame, wrench, reference = "static_deflection", *acting
+    guess = arm.configuration(f"{where}: q", q)
+    if len({each is None for each in acting}) > 1:
         raise ArgumentError(f"{where}: give frame, wrench and reference= (pin.LOCAL, …) together")
+    free = [*arm.modes, *range(arm.modes.stop, tree.nv)]
+    places, undeformed = [tree.nq - tree.nv + k for k in free], np.array(guess)
+    rotors, swinging = places[len(arm.modes) :], [joint.idx_q for joint in arm.flexible_joints]
+    if hold == "motors":
+        free = [*(joint.idx_v for joint in arm.flexible_joints), *arm.modes]
+        places, rotors, swinging = [*swinging, *places[: len(arm.modes)]], swinging, rotors
+    undeformed[places] = 0
+    undeformed[rotors] = guess[swinging]
+    root = _root(arm, free)
+    shapes = np.zeros((tree.nq, len(free)))
+    shapes[places] = np.linalg.inv(root).T
+    y, load = ca.SX.sym("y", len(free)), ca.SX.sym("load")
+    bent = ca.DM(undeformed) + ca.sparsify(ca.DM(shapes)) @ y
+    push: Matrix = ca.DM(tree.nv, 1)
     if frame is not None and wrench is not None:
-        acting = vector(f"{where}: wrench", wrench, 6)
-        push = joint_torques(arm.tree, frame, reference, clean=0)(bent, acting)
-        _check_wrench(tree, flexibility, guess, frame, acting, reference)
-    alone, free = arm.under() if arm.external_wrenches.is_input else arm, slice(arm.modes.start, nv)
-    elastic = sum((each.torque(bent, zero) for each in arm.forces if isinstance(each, Stiffness)), zero)
-    forces = (elastic + load * (alone.inverse_dynamics(bent, zero, zero) - push - elastic))[free]
-    residual = ca.Function("residual", [x, load], [forces, ca.jacobian(forces, x)])
-    stiffness = sum(flexibility.stiffness.values(), np.zeros((nv, nv)))[free, free]
-    newton = Newton(residual, np.asarray(np.linalg.inv(np.linalg.cholesky(stiffness))))
-    found = np.concatenate([guess[:held], (newton.damped if guess[held:].any() else newton.loaded)(guess[held:])])
+        force = vector(f"{where}: wrench", wrench, 6)
+        push = joint_torques(arm.tree, frame, reference, clean=0)(bent, force)
+        _check_wrench(tree, flexibility, guess, frame, force, reference)
+    rest = arm.under() if arm.external_wrenches.is_input else arm
+    forces = y + load * (ca.sparsify(ca.DM(np.linalg.inv(root))) @ (_loads(rest, bent) - push)[free])
+    newton = Newton(ca.Function("residual", [y, load], [forces, ca.jacobian(forces, y)]), root)
+    begin = root.T @ (guess - undeformed)[places]
+    found = undeformed + shapes @ (newton.damped(begin) if begin.any() else newton.loaded(begin))
     for name, beam in flexibility.beams.items():
         if (slope := float(tip_slope(tree, beam, ca.DM(found)))) > STEEP:
             warn(
                 f"{where}: link {name!r}: its tip slopes by {slope:.3g} rad, and assumed modes are meant for "
                 f"less than {STEEP:g} rad; take a gd.CosseratRod for the link, or load the arm less",
+                BeamWarning,
             )
+    for line in arm.bending_warnings(found[None]):
+        warn(f"{where}: {line}", BeamWarning)
     return found
+
+
+def _root(arm: Dynamics, free: list[int]) -> Array:
+    """L of the stiffness of some coordinates."""
+    matrices = (force.matrix for force in arm.forces if isinstance(force, Stiffness))
+    stiffness: Array = ca.evalf(sum(matrices, ca.DM(arm.tree.nv, arm.tree.nv))).full()
+    try:
+        return np.asarray(np.linalg.cholesky(stiffness[np.ix_(free, free)]))
+    except np.linalg.LinAlgError:
+        weak = arm.coordinate_names[free[int(stiffness.diagonal()[free].argmin())]]
+        raise ArgumentError(
+            f"static_deflection: the stiffness of {arm.tree.name} is singular, as at {weak!r}; give factors above 0"
+        ) from None
+
+
+def _loads(arm: Dynamics, q: Matrix) -> Matrix:
+    """tau (nv) at rest without that of the stiffness."""
+    zero = ca.DM(arm.tree.nv, 1)
+    others = sum((force.torque(q, zero) for force in arm.forces if not isinstance(force, Stiffness)), zero)
+    wrenches = arm.wrench_torque_expression(q, arm.wrenches_of({}))
+    return arm.generalized_gravity_expression(q) + wrenches + others
 
 
 @dataclass(frozen=True)
 class Newton:
-    """Newton's method for the modes and rotors x at rest.
+    """Newton's method for y, the deflection of which the square is twice the elastic energy.
 
     Attributes:
-        residual: (x, load) → (forces on them, slope), load being the part of all forces but the elastic ones.
-        compliance: L⁻¹ of their stiffness L Lᵀ, by which forces and deflections have one unit.
+        residual: (y, load) → (forces on it, slope), load being the part of all forces but the elastic ones.
+        root: L, by which forces on x are those on y.
     """
 
     residual: ca.Function
-    compliance: Array
+    root: Array
 
-    def loaded(self, x: Array) -> Array:
+    def loaded(self, y: Array) -> Array:
         """Follow the deflection from the unloaded arm, in steps of load in which Newton's method contracts at once.
 
         (P. Deuflhard, Newton Methods for Nonlinear Problems, 2004, chapter 5.)
@@ -104,70 +138,80 @@ class Newton:
         load, more, stable = 0.0, 1.0, True
         while load < 1:
             ahead = min(load + more, 1.0)
-            found = self._contracted(x, ahead)
+            found = self._contracted(y, ahead)
             if found is not None and (stable := self._is_stable(found, ahead)):
-                x, load, more = found, ahead, 2 * more
+                y, load, more = found, ahead, 2 * more
                 continue
             more /= 2
             if more < _LEAST_LOAD:
-                raise self._lost(x) if stable else ArgumentError(_UNSTABLE)
-        return x
+                raise self._lost(y) if stable else ArgumentError(_UNSTABLE)
+        return y
 
-    def damped(self, x: Array) -> Array:
-        """Newton's method from a guess, in steps that are halved until the forces (as energies) are smaller."""
+    def damped(self, y: Array) -> Array:
+        """Newton's method from a guess, in steps that are halved until the forces are smaller."""
+        length = np.inf
         for _ in range(_MOST_STEPS):
-            step = self._step(x, 1.0)
+            step = self._step(y, 1.0)
             if step is None:
                 break
-            parts, before = 0.5 ** np.arange(_HALVINGS), self._energy(x)
-            step = step * next((part for part in parts if self._energy(x - part * step) < before), 1.0)
-            x = x - step
-            if self._length(step) <= _CONVERGED * self._length(x):
-                if self._is_stable(x, 1.0):
-                    return x
+            parts, before = 0.5 ** np.arange(_HALVINGS), self._size(y)
+            step = step * next((part for part in parts if self._size(y - part * step) < before), 1.0)
+            y, last, length = y - step, length, _length(step)
+            if _is_rounding(length, last, y):
+                if self._is_stable(y, 1.0):
+                    return y
                 raise ArgumentError(_UNSTABLE)
-        raise self._lost(x)
+        raise self._lost(y)
 
-    def _contracted(self, x: Array, load: float) -> Array | None:
+    def _contracted(self, y: Array, load: float) -> Array | None:
         """The equilibrium, if each step is at most half as long as the one before."""
         length = np.inf
         for _ in range(_MOST_STEPS):
-            step = self._step(x, load)
-            if step is None or self._length(step) > max(length / 2, _NOISE * self._length(x)):
+            step = self._step(y, load)
+            if step is None:
                 return None
-            x, length = x - step, self._length(step)
-            if length <= _CONVERGED * self._length(x):
-                return x if np.isfinite(self.residual(x, load)[1].full()).all() else None
+            y, last, length = y - step, length, _length(step)
+            if _is_rounding(length, last, y):
+                return y if np.isfinite(self.residual(y, load)[1].full()).all() else None
+            if length > last / 2:
+                return None
         return None
 
-    def _step(self, x: Array, load: float) -> Array | None:
-        force, slope = (each.full() for each in self.residual(x, load))
+    def _step(self, y: Array, load: float) -> Array | None:
+        force, slope = (each.full() for each in self.residual(y, load))
         try:
             step: Array = np.linalg.solve(slope, force.ravel())
         except np.linalg.LinAlgError:
             return None
         return step if np.isfinite(step).all() else None
 
-    def _length(self, deflection: Array) -> float:
-        """The root of the elastic energy, but for a factor: modes have different units."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.linalg.norm(np.linalg.solve(self.compliance.T, deflection)))
+    def _size(self, y: Array) -> float:
+        """Of the forces at rest, which vanish in an equilibrium."""
+        return _length(self.residual(y, 1.0)[0].full())
 
-    def _energy(self, x: Array) -> float:
-        """The root of the elastic energy of the forces at rest, which vanish in an equilibrium."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.linalg.norm(self.compliance @ self.residual(x, 1.0)[0].full()))
-
-    def _is_stable(self, x: Array, load: float) -> bool:
-        slope = self.residual(x, load)[1].full()
+    def _is_stable(self, y: Array, load: float) -> bool:
+        slope = self.residual(y, load)[1].full()
         return bool(np.linalg.eigvals(slope).real.min(initial=np.inf) > 0)
 
-    def _lost(self, x: Array) -> ArgumentError:
-        force = self.residual(x, 1.0)[0].full()
+    def _lost(self, y: Array) -> ArgumentError:
+        force = self.root @ self.residual(y, 1.0)[0].full()
         return ArgumentError(
-            "static_deflection: Newton's method finds no equilibrium from q; the forces on modes and rotors still "
-            f"differ by up to {np.abs(force).max():.3g}; load the arm less, or start from a q closer to the equilibrium"
+            "static_deflection: Newton's method finds no equilibrium from q; the forces on modes and flexible joints "
+            f"still differ by up to {np.abs(force).max():.3g}; load the arm less, or start from a q closer to the "
+            "equilibrium"
         )
+
+
+def _is_rounding(length: float, last: float, y: Array) -> bool:
+    """Whether a step is so short, or as short as rounding lets it become."""
+    size = _length(y)
+    return length <= _CONVERGED * size or (length > last / 2 and length <= _NOISE * size)
+
+
+def _length(deflection: Array) -> float:
+    """The root of twice the elastic energy."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.linalg.norm(deflection))
 
 
 def _check_wrench(

@@ -5,9 +5,8 @@ print(result)
 identified = result.model
 """
 
-from gdalembert.errors import IdentificationWarning
-from gdalembert.identification.consistent import IdentificationError
-from gdalembert.identification.excitation import ExcitationError, excitation
+from gdalembert.errors import ExcitationError, IdentificationError, IdentificationWarning
+from gdalembert.identification.excitation import excitation
 from gdalembert.identification.experiment import Experiment
 from gdalembert.identification.files import load, save
 from gdalembert.identification.fit import fit

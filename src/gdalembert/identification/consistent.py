@@ -21,7 +21,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError, GdalembertError
+from gdalembert.errors import ArgumentError, IdentificationError
 from gdalembert.identification.least_squares import Descent
 from gdalembert.identification.problem import LeastSquaresProblem
 from gdalembert.model.inertia import pseudo_inertia_of
@@ -34,10 +34,6 @@ _NEAR = 1e-6
 """Part of a size that counts as none: the accuracy of the solver."""
 _INACCURATE = 1e-4
 """Part of a size by which an inaccurate solution may lie outside the limits, to which it is moved."""
-
-
-class IdentificationError(GdalembertError, RuntimeError):
-    """A fit that the solver could not finish."""
 
 
 def consistent(

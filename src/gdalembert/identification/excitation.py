@@ -23,7 +23,7 @@ import pinocchio as pin
 
 from gdalembert.dynamics.constrained.constrained_dynamics import check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, ExcitationError, UnknownNameError, UnsupportedError
 from gdalembert.identification.experiment import Known
 from gdalembert.identification.fourier import INSTANTS, Excitation, Limit, Path, Plan
 from gdalembert.identification.unknowns import known_values
@@ -281,10 +281,6 @@ def condition_number(w: Array) -> float:
     """
     values = np.linalg.svd(w / np.linalg.norm(w, axis=0), compute_uv=False)
     return float(values[0] / values[-1]) if values[-1] > 0 else float("inf")
-
-
-class ExcitationError(GdalembertError, RuntimeError):
-    """No motion within all limits was found."""
 
 
 class Search:

@@ -17,6 +17,7 @@ from gdalembert.model.configuration import check_unit_lengths, lengths, neutral,
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import UNIT_ERROR, numbers
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import Brief
 
 _AT_ONCE = 4096
 """Samples that are evaluated in one call: bounds the memory."""
@@ -28,7 +29,7 @@ Known: TypeAlias = Mapping[str, float | pin.Inertia | npt.ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
-class Experiment:
+class Experiment(Brief):
     """One run of a robot: samples of its motion in rows, what was measured, and what is known of this run alone.
 
     NaN in ``tau`` or ``current`` is a sensor that tells nothing of that sample; NaN in q, v or a leaves the sample out.
@@ -65,7 +66,11 @@ class Experiment:
             raise ArgumentError(f"Experiment: got {got}; give one of them")
         if not isinstance(self.known, Mapping | None):
             raise ArgumentTypeError(f"Experiment: known={shown(self.known)}; give {{name: value}}")
-        if isinstance(self.own, str) or not all(isinstance(name, str) for name in self.own):
+        if (
+            isinstance(self.own, str)
+            or not isinstance(self.own, Sequence)
+            or not all(isinstance(name, str) for name in self.own)
+        ):
             raise ArgumentTypeError(f"Experiment: own={shown(self.own)}; give a list of names")
         if not isinstance(self.label, str | None):
             raise ArgumentTypeError(f"Experiment: label={shown(self.label)}; give a word")

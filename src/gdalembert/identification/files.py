@@ -4,37 +4,37 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.identification.result import BaseEstimate, Identification, NotIdentifiable, Torques
-from gdalembert.spatial.arrays import frozen
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
+from gdalembert.identification.result import METHODS, BaseEstimate, Identification, NotIdentifiable, Torques
+from gdalembert.spatial.arguments import file_path
+from gdalembert.spatial.arrays import Array, frozen
 
 _FORMAT = "gdalembert identification 1"
-_PARTS: Mapping[str, type] = {
-    "base": BaseEstimate, "not_identifiable": NotIdentifiable, "fitted": Torques, "held_back": Torques,
-}  # fmt: skip
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_WROTE = "give a file that save wrote"
 
 
 def save(result: Identification, path: str | PathLike[str]) -> None:
     """Write the result of a fit to a JSON file; NaN and infinity, which JSON lacks, are words there.
 
     Raises:
-        ArgumentTypeError: if it is not the result of a fit.
+        ArgumentTypeError, ArgumentError: if it is not the result of a fit, or the path is none.
+        OSError: if the file cannot be written.
     """
     if not isinstance(result, Identification):
         raise ArgumentTypeError(f"save: expected the result of gd.identification.fit, got {type(result).__name__}")
+    file = file_path("save", path, "the name of a file, as 'result.json'")
     text = json.dumps({"format": _FORMAT} | _written(result), indent=1, allow_nan=False)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    file.write_text(text + "\n", encoding="utf-8")
 
 
 def load(path: str | PathLike[str], dyn: Dynamics | None = None, model: pin.Model | None = None) -> Identification:
@@ -45,18 +45,21 @@ def load(path: str | PathLike[str], dyn: Dynamics | None = None, model: pin.Mode
         dyn: the robot that was fitted, for ``result.dynamics``. ``model``: its model, for ``result.model``.
 
     Raises:
-        ArgumentError: if the file is no such result, or that of another robot.
+        ArgumentTypeError, ArgumentError: if the file is no such result, which names the key; or that of another robot.
+        OSError: if the file cannot be read.
     """
+    file = file_path("load", path, "the name of a file that save wrote")
+    _check_robot(dyn, model)
     try:
-        given = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
+        given = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
         raise ArgumentError(f"load: {path}: it is no JSON: {error}") from None
     if not isinstance(given, dict) or given.get("format") != _FORMAT:
-        raise ArgumentError(f"load: {path}: it is not the result of an identification; give a file that save wrote")
-    known = {each.name for each in fields(Identification) if not each.name.startswith("_")}
-    if missing := sorted(known - set(given)):
-        raise ArgumentError(f"load: {path}: {missing[0]!r} is missing; give a file that save wrote")
-    found = Identification(**{name: _read(name, given[name]) for name in known}, _model=None, _dynamics=None)
+        raise ArgumentError(f"load: {path}: it is not the result of an identification; {_WROTE}")
+    try:
+        found = _Reader().identification(given)
+    except _WrongEntry as error:
+        raise ArgumentError(f"load: {path}: {error}; {_WROTE}") from None
     if dyn is None:
         return found
     if tuple(dyn.parameters.names) != found.names:
@@ -68,6 +71,18 @@ def load(path: str | PathLike[str], dyn: Dynamics | None = None, model: pin.Mode
         written = dyn.parameters.write(model, found.values)
     own = {each.name: getattr(found, each.name) for each in fields(Identification)}
     return Identification(**own | {"_model": written, "_dynamics": dyn})
+
+
+def _check_robot(dyn: Any, model: Any) -> None:
+    if dyn is not None and not isinstance(dyn, Dynamics):
+        raise ArgumentTypeError(f"load: dyn is {shown(dyn)}; give the Dynamics that was fitted")
+    if model is None:
+        return
+    if not isinstance(model, pin.Model):
+        raise ArgumentTypeError(f"load: model is {shown(model)}; give the pin.Model that dyn was made of")
+    if dyn is None:
+        raise ArgumentError("load: model says nothing without the robot that was fitted; give dyn=, too")
+    dyn.parameters.of(model)
 
 
 def _written(value: Any) -> Any:
@@ -84,17 +99,182 @@ def _written(value: Any) -> Any:
     return value
 
 
-def _read(name: str, value: Any) -> Any:
-    """A field of the result; lists of numbers are arrays, of words tuples."""
-    if name in _PARTS and value is not None:
-        return _PARTS[name](**{part: _read(part, each) for part, each in value.items()})
-    if isinstance(value, dict):
-        return {key: _WORDS.get(each, each) for key, each in value.items()}
-    if isinstance(value, list):
-        numbers = name not in ("names", "joints", "unknowns", "remarks", "at_bounds", *_LISTS)
-        return frozen(np.array(value, dtype=bool if name == "at_rest" else float)) if numbers else tuple(value)
-    return _WORDS.get(value, value) if isinstance(value, str) else value
+class _WrongEntry(Exception):
+    """An entry of a file that cannot be used: its key, and what it is."""
 
 
-_LISTS = ("parameters", "without_effect", "combined", "not_excited")
-"""Lists of names in what is not identifiable."""
+class _Reader:
+    """The result in a file, entry by entry; lengths and names that several entries share are those of the first one."""
+
+    def __init__(self) -> None:
+        self._lengths: dict[str, tuple[int, str]] = {}
+        self._names: dict[str, tuple[set[str], str]] = {}
+
+    def identification(self, given: Mapping[str, Any]) -> Identification:
+        """The result, without its robot."""
+        words, finite, numbers, by_name = self._words, self._finite, self._numbers, self._by_name
+        readers: dict[str, Callable[[str, Any], Any]] = {
+            "robot": _word,
+            "method": lambda key, x: _one_of(key, x, METHODS),
+            "names": words("parameters"),
+            "joints": words("sensors"),
+            "unknowns": words("unknowns"),
+            "nominal": finite("parameters"),
+            "values": finite("parameters"),
+            "standard_deviation": numbers("parameters"),
+            "base": self._part(
+                BaseEstimate,
+                names=words("base parameters"),
+                matrix=finite("base parameters", "unknowns"),
+                nominal=finite("base parameters"),
+                values=finite("base parameters"),
+                covariance=self._covariance,
+            ),
+            "structural_rank": _count,
+            "not_identifiable": self._part(
+                NotIdentifiable,
+                **{name: words() for name in ("parameters", "without_effect", "combined", "not_excited")},
+                directions=finite("directions", "unknowns"),
+            ),
+            "condition_number": _number,
+            "remarks": words(),
+            "gains": by_name("gains"),
+            "gains_standard_deviation": by_name("gains"),
+            "coefficients": by_name("coefficients"),
+            "coefficients_standard_deviation": by_name("coefficients"),
+            "noise": numbers("sensors"),
+            "residual": numbers("sensors"),
+            "at_bounds": words(),
+            "sticking": lambda key, x: None if x is None else _number(key, x),
+            "fitted": self._torques("samples"),
+            "held_back": lambda key, x: None if x is None else self._torques("samples held back")(key, x),
+            "least_eigenvalues": by_name("bodies"),
+        }
+        own = _entries("", given, readers)
+        if own["sticking"] is None:
+            for key in ("fitted", "held_back"):
+                if own[key] is not None and own[key].at_rest.any():
+                    raise _WrongEntry(
+                        f"{key}.at_rest: samples are at rest, and sticking says of no speed that they are"
+                    )
+        return Identification(**own, _model=None, _dynamics=None)
+
+    def _torques(self, samples: str) -> Callable[[str, Any], Any]:
+        each = self._numbers(samples, "sensors")
+        flags = self._array(_flag, bool, samples, "sensors")
+        return self._part(Torques, measured=each, predicted=each, from_motion=each, speeds=each, at_rest=flags)
+
+    def _part(self, kind: type, **readers: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+        return lambda key, x: kind(**_entries(f"{key}.", x, readers))
+
+    def _words(self, length: str = "") -> Callable[[str, Any], tuple[str, ...]]:
+        def read(key: str, given: Any) -> tuple[str, ...]:
+            found = tuple(_word(f"{key}[{k}]", x) for k, x in enumerate(_list(key, given)))
+            self._check_length(key, len(found), length)
+            return found
+
+        return read
+
+    def _finite(self, *lengths: str) -> Callable[[str, Any], Array]:
+        return self._array(_finite, float, *lengths)
+
+    def _numbers(self, *lengths: str) -> Callable[[str, Any], Array]:
+        return self._array(_number, float, *lengths)
+
+    def _covariance(self, key: str, given: Any) -> Array:
+        found = self._finite("base parameters", "base parameters")(key, given)
+        if len(found) and found.diagonal().min() < 0:
+            raise _WrongEntry(f"{key} has {found.diagonal().min():.3g} on its diagonal, where variances are")
+        return found
+
+    def _array(self, of: Callable[[str, Any], Any], kind: type, *lengths: str) -> Callable[[str, Any], Array]:
+        """Lists of lists as an array; the lengths of one without entries are those of others."""
+
+        def nested(key: str, given: Any, *rest: str) -> Any:
+            if not rest:
+                return of(key, given)
+            found = [nested(f"{key}[{k}]", x, *rest[1:]) for k, x in enumerate(_list(key, given))]
+            self._check_length(key, len(found), rest[0])
+            return found
+
+        def read(key: str, given: Any) -> Array:
+            found: Array = np.array(nested(key, given, *lengths), dtype=kind)
+            return frozen(found.reshape(*(self._lengths[length][0] for length in lengths)))
+
+        return read
+
+    def _by_name(self, of_what: str) -> Callable[[str, Any], dict[str, float]]:
+        def read(key: str, given: Any) -> dict[str, float]:
+            if not isinstance(given, dict):
+                raise _WrongEntry(f"{key} is {shown(given)}, and no numbers by name")
+            found = {name: _number(f"{key}[{name!r}]", x) for name, x in given.items()}
+            names, of = self._names.setdefault(of_what, (set(found), key))
+            if different := sorted(names ^ set(found)):
+                raise _WrongEntry(f"{key} has other names than {of}: {different[0]!r} is in one of them alone")
+            return found
+
+        return read
+
+    def _check_length(self, key: str, count: int, length: str) -> None:
+        if not length:
+            return
+        expected, of = self._lengths.setdefault(length, (count, key))
+        if count != expected:
+            raise _WrongEntry(f"{key} has {count} entries, and {of} has {expected}")
+
+
+def _entries(of: str, given: Any, readers: Mapping[str, Callable[[str, Any], Any]]) -> dict[str, Any]:
+    """What each reader finds in the entry of its name."""
+    if not isinstance(given, dict):
+        raise _WrongEntry(f"{of.removesuffix('.')} is {shown(given)}, and no entries by name")
+    if missing := next((name for name in readers if name not in given), None):
+        raise _WrongEntry(f"{of}{missing} is missing")
+    return {name: read(f"{of}{name}", given[name]) for name, read in readers.items()}
+
+
+def _list(key: str, given: Any) -> list[Any]:
+    if not isinstance(given, list):
+        raise _WrongEntry(f"{key} is {shown(given)}, and no list")
+    return given
+
+
+def _word(key: str, given: Any) -> str:
+    if not isinstance(given, str):
+        raise _WrongEntry(f"{key} is {shown(given)}, and no text")
+    return given
+
+
+def _one_of(key: str, given: Any, known: tuple[str, ...]) -> str:
+    if given not in known:
+        raise _WrongEntry(f"{key} is {shown(given)}, and none of {', '.join(known)}")
+    return str(given)
+
+
+def _flag(key: str, given: Any) -> bool:
+    if not isinstance(given, bool):
+        raise _WrongEntry(f"{key} is {shown(given)}, and neither true nor false")
+    return given
+
+
+def _number(key: str, given: Any) -> float:
+    """A number, or a word for NaN and infinity."""
+    if isinstance(given, str) and given in _WORDS:
+        return _WORDS[given]
+    try:
+        if isinstance(given, int | float) and not isinstance(given, bool):
+            return float(given)
+    except OverflowError:
+        pass
+    raise _WrongEntry(f"{key} is {shown(given)}, and no number")
+
+
+def _finite(key: str, given: Any) -> float:
+    if not math.isfinite(found := _number(key, given)):
+        raise _WrongEntry(f"{key} is {found}, and no finite number")
+    return found
+
+
+def _count(key: str, given: Any) -> int:
+    if not isinstance(given, int) or isinstance(given, bool) or given < 0:
+        raise _WrongEntry(f"{key} is {shown(given)}, and no count")
+    return given

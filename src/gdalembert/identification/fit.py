@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from gdalembert.identification.least_squares import Descent
 from gdalembert.identification.problem import LeastSquaresProblem
 from gdalembert.identification.regression import Bounds, Prior
 from gdalembert.identification.remarks import check_gains, remarks, resting
-from gdalembert.identification.result import Identification
+from gdalembert.identification.result import METHODS, Identification
 from gdalembert.identification.sensors import Gains, Sensors
 from gdalembert.identification.suspicions import contradictions, shifted, suspicions
 from gdalembert.identification.unknowns import quantity
@@ -29,7 +29,6 @@ from gdalembert.spatial.arguments import choice, integer, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import interruptible
 
-METHODS = ("ordinary", "weighted", "consistent")
 Method = Literal["ordinary", "weighted", "consistent"]
 HeldBack = float | tuple[npt.ArrayLike, ...] | Experiment | Sequence[Experiment]
 _REGROUPED = ("Jxx", "Jxy", "Jxz", "Jyy", "Jyz", "Jzz", "hx", "hy", "hz")
@@ -118,7 +117,7 @@ def fit(
     choice("fit: method", method, METHODS)
     number("fit: margin", margin)
     decimation = integer("fit: decimation", decimation, 1)
-    if bounds and method != "consistent":
+    if isinstance(bounds, Mapping) and bounds and method != "consistent":
         raise ArgumentError(f"fit: method={method!r} takes no bounds; take method='consistent'")
     has_base = _check_robot(dyn, method, model)
     given = _experiments(q, v, a, tau, current, weights, experiments)
@@ -131,7 +130,7 @@ def fit(
     limits = regression.limits(problem.names, bounds, problem.unknowns.fixed)
     suspected = suspicions(problem)
     descent = problem.estimate(weighted=method != "ordinary")
-    check_gains(problem, descent.estimate, suspected)
+    check_gains(problem, descent, suspected)
     reached: tuple[str, ...] = ()
     x = problem.x(descent.s)
     if method == "consistent":
@@ -190,7 +189,7 @@ def _identification(
         residual=frozen(estimate.residuals(s)),
         remarks=(
             *suspected,
-            *remarks(problem, descent, estimate, base, s, fitted),
+            *remarks(problem, descent, estimate, base, s, (fitted, held_back)),
             *contradictions(problem, x),
             *shifted(problem, x),
             *([] if sticking else resting(problem, fitted, held_back)),

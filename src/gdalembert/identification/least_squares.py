@@ -21,7 +21,7 @@ precise than another, it determines nearly all (as restricted maximum likelihood
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -54,6 +54,13 @@ _ITERATIONS = 50
 _LEAST_FREE = 1e-3
 """Least degrees of freedom that a group of rows keeps: one that determines as many values as it has rows has none."""
 _STEPS, _HALVINGS = 50, 10
+_HELD = 1e-3
+"""Deviation of an unknown that is held at the end of its longest step, in units of this step."""
+_NEAR = 0.1
+"""The part of the sum of squares by which a step makes it fall, below which the next one is extrapolated."""
+_LAST, _LEVEL, _FLAT = 5, 1e-9, 1e-6
+"""The last steps, the part of the sum of squares by which it falls in them all if it does not fall any more, and the
+largest such part that is not told where the steps end for another reason."""
 _CONVERGED = 1e-5
 """Root mean square of the change of the residuals by a step, relative to the noise, below which it is the last one."""
 _ROUNDING = 1e-9
@@ -262,15 +269,27 @@ def estimated(
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """Where Gauss and Newton's steps lead: the last linear problem, s (n_p), and whether a further one changes it."""
+    """Where Gauss and Newton's steps lead.
+
+    Attributes:
+        estimate: of the last linear problem.
+        s: the unknowns (n_p).
+        fall: the part of the sum of squares by which it still falls, 0 where the steps converged.
+    """
 
     estimate: Estimate
     s: Array
-    has_converged: bool
+    fall: float
+
+    @property
+    def has_converged(self) -> bool:
+        """Whether the sum of squares does not fall any more."""
+        return self.fall == 0
 
 
 def descended(
     linearized: Callable[[Array], Reduced],
+    norms: Callable[[Array], Array],
     structure: Callable[[Array], Combinations],
     names: tuple[str, ...],
     measured: Array,
@@ -279,46 +298,97 @@ def descended(
     *,
     weighted: bool = True,
     shared: bool = True,
+    longest: Array | None = None,
 ) -> Descent:
     """Least squares of rows that are not linear in s: a linear problem at each step, which is halved while it fails.
 
     If it fails however short it is, and after half of the steps, what the samples tell of it is taken alone: the way to
-    the completion may be long and bent.
+    the completion may be long and bent. The last step changes the residuals by little beside the noise, or the sum of
+    squares has not fallen in some steps: along directions that are nearly free the residuals may change for long.
 
     Unknowns in which the rows are linear, once a few others are given, are eliminated in each of them: the step of the
     others is that of variable projection (Kaufman, "A variable projection method for solving separable nonlinear least
-    squares problems", BIT 15, 1975).
+    squares problems", BIT 15, 1975). Where residuals remain, such steps converge slowly; near the end they are
+    extrapolated (Walker and Ni, "Anderson acceleration for fixed-point iterations", SIAM J. Numerical Analysis 49(4),
+    2011).
 
     Args:
-        linearized: rows [J | r + J s] of the residuals r at s, as triangular factors.
+        linearized: rows [J | r + J s] of the residuals r at s, as triangular factors. ``norms``: of r (nv).
         structure: what of s anyone could know there.
         names, measured, completion, weighted, shared: as of :func:`estimated`.
         start: s to begin with (n_p).
+        longest: the longest step of each entry of s (n_p), inf where any is right: rows may say nothing far away.
     """
-    s, reduced = start, linearized(start)
+    s, reduced, falls, past = start, linearized(start), list[float](), list[tuple[Array, Array]]()
     for count in range(_STEPS):
-        estimate = estimated(reduced, structure(s), names, measured, completion, weighted=weighted, shared=shared)
-        weights = 1 / estimate.noise**2
+        space = structure(s)
 
-        def cost(rows: Reduced, at: Array, weights: Array = weights) -> float:
-            return float(weights @ rows.norms(at) ** 2 + np.sum((measured @ np.append(at, -1.0)) ** 2))
+        def solved(measured: Array, reduced: Reduced = reduced, space: Combinations = space) -> Estimate:
+            return estimated(reduced, space, names, measured, completion, weighted=weighted, shared=shared)
 
-        limit, whole, has_failed = cost(reduced, s) * (1 + _ROUNDING) + _ROUNDING, estimate.s - s, True
-        told = estimate.base.inverse @ (estimate.base.matrix @ whole)
-        for step in _halved(told) if 2 * count >= _STEPS else (*_halved(whole), *_halved(told)):
-            trial = linearized(s + step)
-            has_failed = cost(trial, s + step) > limit
-            if not has_failed:
-                break
-        change = np.linalg.norm(reduced.factors[..., :-1] @ step, axis=1) / np.sqrt(np.maximum(reduced.counts, 1))
-        s, reduced = s + step, trial
-        if has_failed or np.all(change <= np.maximum(_CONVERGED * estimate.noise, _ROUNDING * reduced.torques)):
-            return Descent(estimate, s, not has_failed)
-    return Descent(estimate, s, False)
+        estimate = solved(measured)
+        bounded = estimate if longest is None else _bounded(solved, estimate, measured, s, longest)
+        whole, now = bounded.s - s, _cost(bounded, reduced.norms(s), measured, s)
+        told = bounded.base.inverse @ (bounded.base.matrix @ whole)
+        past.append((s, whole))
+        near = [_extrapolated(past, reduced, bounded.noise)] if falls and falls[-1] < _NEAR else []
+        steps = _steps(near, (told,) if 2 * count >= _STEPS else (whole, told))
+        trials = ((step, _cost(bounded, norms(s + step), measured, s + step)) for step in steps)
+        better = next((trial for trial in trials if trial[-1] <= now * (1 + _ROUNDING) + _ROUNDING), None)
+        if better is None:
+            promised = _part(now, _cost(bounded, reduced.norms(s + told), measured, s + told))
+            return Descent(estimate, s, promised if promised > _FLAT else 0.0)
+        step, then = better
+        falls.append(_part(now, then))
+        s, fall = s + step, sum(falls[-_LAST:])
+        if _is_small(told, reduced, estimate.noise) or (count >= _LAST and fall <= _LEVEL):
+            return Descent(estimate, s, 0.0)
+        reduced = linearized(s)
+    return Descent(estimate, s, fall if fall > _FLAT else 0.0)
 
 
-def _halved(step: Array) -> tuple[Array, ...]:
-    return tuple(step / 2**k for k in range(_HALVINGS))
+def _bounded(
+    solved: Callable[[Array], Estimate], estimate: Estimate, measured: Array, s: Array, longest: Array
+) -> Estimate:
+    """The estimate whose step from s is nowhere longer: those that would be are held there, and the others follow."""
+    held, rows = np.zeros(len(s), dtype=bool), measured
+    while (far := (np.abs(estimate.s - s) > longest) & ~held).any():
+        held |= far
+        at = np.flatnonzero(far)
+        ends = s + np.clip(estimate.s - s, -longest, longest)
+        rows = np.vstack([rows, np.column_stack([np.eye(len(s))[at], ends[at]]) / (_HELD * longest[at, None])])
+        estimate = solved(rows)
+    return estimate
+
+
+def _cost(estimate: Estimate, norms: Array, measured: Array, s: Array) -> float:
+    """The sum of squares, of residuals by their noise and of measured parameters at s."""
+    return float(np.sum((norms / estimate.noise) ** 2) + np.sum((measured @ np.append(s, -1.0)) ** 2))
+
+
+def _is_small(step: Array, reduced: Reduced, noise: Array) -> bool:
+    """Whether a step changes the residuals by little beside the noise."""
+    change = np.linalg.norm(reduced.factors[..., :-1] @ step, axis=1) / np.sqrt(np.maximum(reduced.counts, 1))
+    return bool(np.all(change <= np.maximum(_CONVERGED * noise, _ROUNDING * reduced.torques)))
+
+
+def _part(now: float, then: float) -> float:
+    return (now - then) / now if now else 0.0
+
+
+def _steps(first: Sequence[Array], directions: Sequence[Array]) -> Iterator[Array]:
+    """Steps along directions: of the first ones the whole, of each other one the whole, half of it, a quarter, …"""
+    yield from first
+    for whole in directions:
+        yield from (whole / 2**k for k in range(_HALVINGS))
+
+
+def _extrapolated(past: Sequence[tuple[Array, Array]], reduced: Reduced, noise: Array) -> Array:
+    """The step that is none where the last points and their whole steps change linearly, as the residuals see them."""
+    points, steps = (np.diff(np.array(each[-_LAST - 1 :]), axis=0).T for each in zip(*past, strict=True))
+    rows = (reduced.factors[..., :-1] / noise[:, None, None]).reshape(-1, len(points))
+    combination = np.linalg.lstsq(rows @ steps, rows @ past[-1][1], rcond=_ZERO)[0]
+    return np.asarray(past[-1][1] - (points + steps) @ combination)
 
 
 def excited(reduced: Reduced, structure: Combinations, names: tuple[str, ...], measured: Array) -> Combinations:

@@ -37,6 +37,9 @@ from gdalembert.spatial.arrays import Array
 
 _MOST = 30.0
 """Logarithm of a gain, beyond which a step went too far."""
+_LONGEST = 1.0
+"""The longest step of a logarithm of a gain, and of friction in parts of the load. Where the others fit so much better
+that losing a sensor pays, a longer one ends where exp(−θ) f is 0, whatever the parameters are, and never comes back."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +216,18 @@ class LeastSquaresProblem:
                 stacked[j].append(rows)
         return Reduced(np.array([triangular(np.vstack(rows)) for rows in stacked]), *self._counts)
 
+    def norms(self, s: Array) -> Array:
+        """The norm of the weighted residuals of each sensor (m) at s, without their derivatives."""
+        if self.efforts.is_affine:
+            return self.linearized(s).norms(s)
+        x, squares = self.x(s), np.zeros(len(self.efforts.sensors.names))
+        for run, view, weights in zip(self.runs, self.unknowns.views, self.weights, strict=True):
+            residuals = run.samples.measured - self.predicted(run.samples, view, x)
+            if self.decimation > 1:
+                residuals = decimated(residuals, self.decimation)
+            squares += np.sum(weights * residuals**2, axis=0)
+        return np.asarray(np.sqrt(squares))
+
     @property
     def _first_gain(self) -> int:
         return len(self.names) - len(self.unknowns.gains)
@@ -265,8 +280,7 @@ class LeastSquaresProblem:
 
     def estimate(self, *, weighted: bool) -> Descent:
         """Ordinary or weighted least squares."""
-        reduced = self.linearized(np.zeros(len(self.names)))
-        count, rank = int(reduced.counts.sum()), len(self.structure.own)
+        count, rank = int(self._counts[0].sum()), len(self.structure.own)
         if count <= rank:
             samples = sum(len(run.samples) for run in self.runs)
             raise ArgumentError(
@@ -274,16 +288,21 @@ class LeastSquaresProblem:
                 "noise; give more samples"
             )
         if not self.unknowns.gains and self.efforts.is_affine:
+            reduced = self.linearized(np.zeros(len(self.names)))
             found = estimated(reduced, self.structure, self.names, self.measured, self.completion, weighted)
-            return Descent(found, found.s, True)
+            return Descent(found, found.s, 0.0)
         return descended(
             self.linearized,
+            self.norms,
             self.structure_at,
             self.names,
             self.measured,
             self.completion,
             self._start(weighted),
             weighted=weighted,
+            longest=np.where(
+                [quantity(name) in ("gain", "load") for name in self.names], _LONGEST / self.sizes, np.inf
+            ),
         )
 
     def _start(self, weighted: bool) -> Array:

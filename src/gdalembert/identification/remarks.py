@@ -16,11 +16,13 @@ from gdalembert.spatial.arrays import Array
 
 _MUCH = 1.5
 """A residual in units of the noise of least squares, above which something other than the data decided."""
-_HALF, _LOUD = 0.5, 0.05
-"""A residual in units of the measured torque, which is too large where the torque is at least this part of the largest:
-a joint with less may show noise alone."""
+_HALF, _ROUNDING = 0.5, 1e-9
+"""A residual in units of the measured torque that is too large, and a torque in parts of the largest that is none. No
+joint is judged by another one: a wrist has a hundredth of the torque of a shoulder."""
 _ACCURATE = 1e-3
 """A residual in units of the measured torque that is small whatever the noise is; gains are not known by less."""
+_NEARLY_ALL = 0.9
+"""The part of a current that is left where the model explains nothing of it."""
 _VAGUE = 0.2
 """Relative deviation of a gain that is not known: what little tells it may be that |tau| of a load is rounded."""
 _ENOUGH = 2
@@ -32,44 +34,68 @@ _NOTABLE, _FOLLOWS = 0.1, 0.4
 _OFTEN, _MOSTLY = 0.05, 0.5
 """The part of the samples at rest, and that of the squared residual that they make, which is told."""
 _ADVICE = (
-    "check signs and units of q, v, a and torques, and gravity and friction of the model, and free more parameters"
+    "check signs and units of q, v, a and torques, whether a sensor shows noise alone, and gravity and friction of the "
+    "model, and free more parameters"
 )
 
 
-def check_gains(problem: LeastSquaresProblem, estimate: Estimate, suspected: Sequence[str]) -> None:
-    """Refuse gains that the data cannot know, by what looks wrong in them, if anything does.
+def check_gains(problem: LeastSquaresProblem, descent: Descent, suspected: Sequence[str]) -> None:
+    """Refuse gains that the data cannot know, by what looks wrong in them, if anything does; and gains with which the
+    model explains nothing of a current, which the steps may have lost.
 
     Raises:
-        ArgumentError: if torques and currents can be scaled together.
+        ArgumentError: if torques and currents can be scaled together, or the steps led to where a sensor tells nothing.
     """
-    names, n = problem.names, len(problem.names)
+    names, n, estimate = problem.names, len(problem.names), descent.estimate
     at = np.arange(n - len(problem.unknowns.gains), n)
     sizes = np.nan_to_num(root_mean_square(np.vstack([run.samples.measured for run in problem.runs])))
     with np.errstate(divide="ignore"):
         exactness = float(np.nanmax(_ACCURATE * sizes / estimate.torque_noise, initial=1.0))
     deviations = min(exactness, 1e12) * problem.sizes[at] * estimate.deviation(np.eye(n)[at])  # of logarithms
-    unknown = [element(names[k]) for k, deviation in zip(at, deviations, strict=True) if not deviation < _VAGUE]
-    if unknown:
-        listed = ", ".join(map(repr, unknown[:_SHOWN])) + (", …" if len(unknown) > _SHOWN else "")
-        what = f"gains of {len(unknown)} actuators" if len(unknown) > 1 else "gain of an actuator"
-        if suspected:
-            raise ArgumentError(f"fit: the {what} cannot be known: {listed}; {suspected[0]}")
+    unknown = np.flatnonzero(~(deviations < _VAGUE))
+    if not len(unknown):
+        return
+    sensors = np.array(problem.unknowns.gains)[unknown]
+    left = estimate.residuals(descent.s)[sensors] > _NEARLY_ALL * estimate.reduced.torques[sensors]
+    chosen = unknown[left] if left.any() else unknown
+    of = [element(names[at[k]]) for k in chosen]
+    listed = ", ".join(map(repr, of[:_SHOWN])) + (", …" if len(of) > _SHOWN else "")
+    what = f"gains of {len(of)} actuators" if len(of) > 1 else "gain of an actuator"
+    if suspected:
+        raise ArgumentError(f"fit: the {what} cannot be known: {listed}; {suspected[0]}")
+    if left.any():
         raise ArgumentError(
-            f"fit: the {what} cannot be known: {listed}; torques and currents scale together while no number of the "
-            "robot is known; give gains=, or a run with a load, known={'tool.m': mass}"
+            f"fit: the {what} was not found: {listed}; the steps ended where the model explains nothing of this "
+            f"current: begin near it, gains={{{of[0]!r}: (value, standard deviation)}}, if the sensor shows more than "
+            "noise"
         )
+    raise ArgumentError(
+        f"fit: the {what} cannot be known: {listed}; torques and currents scale together while no number of the "
+        "robot is known; give gains=, or a run with a load, known={'tool.m': mass}"
+    )
 
 
 def remarks(
-    problem: LeastSquaresProblem, descent: Descent, estimate: Estimate, base: BaseEstimate, s: Array, fitted: Torques
+    problem: LeastSquaresProblem,
+    descent: Descent,
+    estimate: Estimate,
+    base: BaseEstimate,
+    s: Array,
+    torques_of: tuple[Torques, Torques | None],
 ) -> tuple[str, ...]:
-    """One sentence each, for the warnings and the report: what looks wrong, what is uncertain, and unexplained."""
-    said = list[str]()
+    """One sentence each, for the warnings and the report: what looks wrong, what is uncertain, and unexplained.
+
+    ``torques_of``: of the samples that were fitted, and of those held back.
+    """
+    said, (fitted, held_back) = list[str](), torques_of
     joints, random_rows = problem.efforts.sensors.names, problem.random_rows(s)
     random_torques = np.sqrt(np.sum(random_rows**2, axis=0))
     count, rank = int(estimate.reduced.counts.sum()), len(estimate.base.own)
     if not descent.has_converged:
-        said.append("the steps did not converge; the samples leave gains or friction nearly free: give priors for them")
+        said.append(
+            f"the steps did not converge: the sum of squares still falls by {descent.fall:.2g} of itself; begin "
+            "nearer, with priors for gains or for friction under load"
+        )
     if count < _ENOUGH * rank:
         said.append(
             f"{count} torques are few for {rank} base parameters and their noise: noise and standard deviations mean "
@@ -77,7 +103,7 @@ def remarks(
         )
     torques = estimate.reduced.torques
     errors = (random_torques[:, list(estimate.base.own)] * np.linalg.norm(estimate.factor, axis=1)).T
-    least = np.maximum(torques, _LOUD * torques.max(initial=0)) + np.finfo(float).tiny
+    least = np.maximum(torques, root_mean_square(fitted.predicted)) + _ROUNDING * torques.max(initial=0)
     uncertain = np.flatnonzero((errors > least).any(axis=1))
     if len(uncertain):
         first = [base.names[k].split(" ")[0] for k in uncertain[:_SHOWN]]  # of a long formula
@@ -96,6 +122,7 @@ def remarks(
     said += _couplings(problem, fitted)
     if much := _unexplained(joints, estimate, s, fitted):
         said.append(f"the model cannot explain the data: the residual of {much}; {_ADVICE}")
+    said += _unforeseen(problem, fitted, held_back)
     return tuple(said)
 
 
@@ -108,15 +135,36 @@ def _unexplained(joints: tuple[str, ...], estimate: Estimate, s: Array, fitted: 
     size = np.nan_to_num(root_mean_square(fitted.measured))
     with np.errstate(invalid="ignore", divide="ignore"):
         above = np.where(fitted.rms > _ACCURATE * size, residuals / noise, 0.0)
-    loud = size > _LOUD * size.max(initial=0)
-    relative = np.where(loud & np.isfinite(residuals), fitted.relative, 0.0)
+    is_known = np.isfinite(residuals) & (size > _ROUNDING * size.max(initial=0))
+    relative = np.where(is_known, fitted.relative, 0.0)
     if np.nanmax(above, initial=0) > _MUCH:
         k = int(np.nanargmax(above))
         return f"{joints[k]!r} is {fitted.rms[k]:.3g}, {above[k]:.3g} times the noise that least squares find"
-    if relative.max(initial=0) > _HALF:
-        k = int(relative.argmax())
-        return f"{joints[k]!r} is {fitted.rms[k]:.3g}, {relative[k]:.0%} of its torque"
-    return ""
+    large = sorted(np.flatnonzero(relative > _HALF), key=lambda k: -relative[k])
+    if not large:
+        return ""
+    others = "".join(f", of {joints[k]!r} {relative[k]:.0%}" for k in large[1:_SHOWN])
+    more = ", …" if len(large) > _SHOWN else ""
+    return f"{joints[large[0]]!r} is {fitted.rms[large[0]]:.3g}, {relative[large[0]]:.0%} of its torque{others}{more}"
+
+
+def _unforeseen(problem: LeastSquaresProblem, fitted: Torques, held_back: Torques | None) -> list[str]:
+    """A sentence for the sensors whose residual is too large in the samples held back, and not in those fitted."""
+    if held_back is None:
+        return []
+    names, size = problem.efforts.sensors.names, np.nan_to_num(root_mean_square(held_back.measured))
+    there, here = (np.nan_to_num(each.relative) for each in (held_back, fitted))
+    far = np.flatnonzero((there > _HALF) & (here <= _HALF) & (size > _ROUNDING * size.max(initial=0)))
+    if not len(far):
+        return []
+    k = max(far, key=lambda k: float(there[k]))
+    others = "".join(f", of {names[j]!r} {there[j]:.0%}" for j in far[far != k][: _SHOWN - 1])
+    more = ", …" if len(far) > _SHOWN else ""
+    return [
+        f"the residual of {names[k]!r} in the samples held back is {there[k]:.0%} of its torque{others}{more}, and "
+        f"{here[k]:.0%} in those fitted: they do not tell it of other motions; fit a motion that excites more, as "
+        "rests, reversals and loads of those held back"
+    ]
 
 
 def _couplings(problem: LeastSquaresProblem, fitted: Torques) -> list[str]:

@@ -16,7 +16,10 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief, html_report
 
+METHODS = ("ordinary", "weighted", "consistent")
+"""Of a fit."""
 _SHOWN = 12
 """Names of a list that are printed."""
 _COLUMNS, _LINES = 120, 48
@@ -28,7 +31,7 @@ _WIDTH = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Torques:
+class Torques(Brief):
     """Measured and predicted efforts (N × m) [N m, N; A], one row for each sample, and the speeds of their axes.
 
     ``measured`` is NaN where nothing was measured. ``at_rest``: where an axis is slower than ``sticking`` of the fit.
@@ -77,7 +80,7 @@ def root_mean_square(rows: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class BaseEstimate:
+class BaseEstimate(Brief):
     """The combinations of parameters that the data excite.
 
     Attributes:
@@ -105,7 +108,7 @@ class BaseEstimate:
 
 
 @dataclass(frozen=True, eq=False)
-class NotIdentifiable:
+class NotIdentifiable(Brief):
     """What the data cannot know.
 
     Attributes:
@@ -125,7 +128,7 @@ class NotIdentifiable:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Estimate:
+class Estimate(Brief):
     """Parameters of a robot that a fit estimates.
 
     Attributes:
@@ -355,6 +358,9 @@ class Identification(Estimate):
 
     def __str__(self) -> str:
         return self.report
+
+    def _repr_html_(self) -> str:
+        return html_report(self.report, details=self.details)
 
     def __repr__(self) -> str:
         return f"Identification({self.robot!r}, method={self.method!r}, {len(self.base)} base parameters)"

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arguments import choice, integer, number, numbers, required
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 
 _UNEVEN = 1e-3
 """Deviation of a step from the mean, relative to it, that counts as jitter of the clock's last digits."""
@@ -26,6 +27,10 @@ _DEGREE = 5
 """Degree of the splines that are differentiated."""
 _SETTLED = 1e-3
 """Part of a step response of the filter that may be left at the ends that are kept."""
+_DENSEST = 1000
+"""Samples that are interpolated in place of one."""
+_LEAST_PERIODS = 0.1
+"""The part of a period of the cutoff that a measurement lasts at least: a filter takes longer to settle."""
 _DECIMATION_ORDER, _DECIMATION_BAND = 8, 0.9
 
 Filter = Callable[[Array], tuple[Array, Array, Array]]
@@ -33,7 +38,7 @@ Filter = Callable[[Array], tuple[Array, Array, Array]]
 
 
 @dataclass(frozen=True, eq=False)
-class Signals:
+class Signals(Brief):
     """Filtered samples of a motion, one row for each of N instants.
 
     Attributes:
@@ -70,7 +75,8 @@ def filtered(
     Args:
         t: instants (N) [s], at equal steps; with ``rate`` at any.
         q: positions (N × n) of joints with v = dq/dt [rad, m].
-        tau: torques or currents (N × m) [N m, N; A], which pass the same filter.
+        tau: torques or currents (N × m) [N m, N; A], which pass the same filter. NaN is a sensor that tells nothing of
+            that sample: it stays NaN, and what is filtered is NaN beside it, too, until the filter has settled.
         v: velocities (N × nv) [rad/s, m/s], if they were measured: they are filtered, and differentiated once, in place
             of the positions twice.
         cutoff: frequency at which half of the power is left [Hz]. Five to ten times the highest frequency of the motion
@@ -90,13 +96,10 @@ def filtered(
     choice("filtered: method", method, ("butterworth", "savitzky_golay"))
     order = integer("filtered: order", order, 3 if method == "savitzky_golay" else 1, 12)
     cutoff = number("filtered: cutoff", cutoff, "Hz")
-    times, measured = _at_equal_steps(t, {"q": q, "tau": tau, "v": v}, rate)
+    times, measured, missing = _at_equal_steps(t, {"q": q, "tau": tau, "v": v}, rate)
     torques, velocities = measured.get("tau"), measured.get("v")
     per_second = 1 / float((times[-1] - times[0]) / (len(times) - 1))
-    if cutoff >= per_second / 2:
-        raise ArgumentError(
-            f"filtered: cutoff is {cutoff:g} Hz and half of the sampling rate {per_second / 2:g} Hz; give less"
-        )
+    _check_cutoff(cutoff, per_second, float(times[-1] - times[0]))
     make = _butterworth if method == "butterworth" else _savitzky_golay
     smooth, settling, least = make(cutoff, order, per_second)
     left_out = settling if trim is None else round(number("filtered: trim", trim, "s", inclusive=True) * per_second)
@@ -110,9 +113,30 @@ def filtered(
     low, first, second = (part[kept] for part in smooth(measured["q"]))
     if velocities is not None:
         first, second, _ = (part[kept] for part in smooth(velocities))
-    efforts = None if torques is None else smooth(torques)[0][kept]
-    unfiltered = None if torques is None else torques[kept]
+    efforts, unfiltered = (None, None) if torques is None else _efforts(torques, missing, smooth, settling, kept)
     return Signals(times[kept], per_second, low, first, second, efforts, unfiltered, left_out / per_second)
+
+
+def _check_cutoff(cutoff: float, rate: float, duration: float) -> None:
+    """Refuse a cutoff above the Nyquist frequency, and one whose filter cannot settle."""
+    if cutoff >= rate / 2:
+        raise ArgumentError(
+            f"filtered: cutoff is {cutoff:g} Hz and half of the sampling rate {rate / 2:g} Hz; give less"
+        )
+    if cutoff * duration < _LEAST_PERIODS:
+        raise ArgumentError(
+            f"filtered: cutoff is {cutoff:g} Hz, and the measurement lasts {duration:.3g} s; give more Hz"
+        )
+
+
+def _efforts(torques: Array, missing: Array, smooth: Filter, settling: int, kept: slice) -> tuple[Array, Array]:
+    """Filtered efforts and those as measured: NaN where something was missing, and of the filtered ones as long beside
+    it as the filter takes to settle."""
+    low = smooth(torques)[0]
+    if missing.any():
+        beside = np.apply_along_axis(np.convolve, 0, missing, np.ones(2 * settling + 1), "same") > 0.5
+        low, torques = np.where(beside, np.nan, low), np.where(missing, np.nan, torques)
+    return low[kept], torques[kept]
 
 
 def decimated(rows: npt.ArrayLike, factor: int) -> Array:
@@ -147,17 +171,23 @@ def decimated(rows: npt.ArrayLike, factor: int) -> Array:
     return np.asarray(signal.sosfiltfilt(sections, values, axis=0, padlen=padding)[::factor])
 
 
-def _at_equal_steps(t: Any, given: dict[str, Any], rate: float | None) -> tuple[Array, dict[str, Array]]:
-    """The measurement: as many rows as times, which increase by equal steps, or are interpolated at a rate."""
+def _at_equal_steps(t: Any, given: dict[str, Any], rate: float | None) -> tuple[Array, dict[str, Array], Array]:
+    """The measurement: as many rows as times, which increase by equal steps, or are interpolated at a rate; and where
+    torques are missing, in place of which a line between those beside them stands."""
     from scipy.interpolate import make_interp_spline
 
     times = numbers("filtered: t", t)
     if times.ndim != 1 or len(times) < 2:
         raise ArgumentError(f"filtered: t has shape {times.shape}; give (N,), the instants")
-    measured = {name: _rows(f"filtered: {name}", rows) for name, rows in given.items() if rows is not None}
+    measured = {
+        name: _rows(f"filtered: {name}", rows, may_miss=name == "tau")
+        for name, rows in given.items()
+        if rows is not None or name == "q"
+    }
     for name, rows in measured.items():
         if len(rows) != len(times):
             raise ArgumentError(f"filtered: t has {len(times)} instants, {name} {len(rows)} rows; give one for each")
+    missing = np.isnan(measured.get("tau", np.zeros(0)))
     steps = np.diff(times)
     if len(backwards := np.flatnonzero(steps <= 0)):
         k = int(backwards[0])
@@ -167,9 +197,18 @@ def _at_equal_steps(t: Any, given: dict[str, Any], rate: float | None) -> tuple[
         rate = number("filtered: rate", rate, "Hz")
         if len(times) < 4:
             raise ArgumentError(f"filtered: {len(times)} samples are too few to interpolate; give at least 4")
+        if not 1 <= (count := (times[-1] - times[0]) * rate) <= _DENSEST * len(times):
+            raise ArgumentError(
+                f"filtered: rate={rate:g} makes {count:.3g} samples of {len(times)}; give about {1 / mean:.4g}"
+            )
         even = times[0] + np.arange(math.floor((times[-1] - times[0]) * rate + 1e-9) + 1) / rate
         at = np.minimum(even, times[-1])
-        measured = {name: np.asarray(make_interp_spline(times, rows, k=3)(at)) for name, rows in measured.items()}
+        for name, rows in measured.items():
+            if name == "tau" and missing.any():
+                measured[name] = np.apply_along_axis(_through, 0, rows, times, at, 3)
+                missing = np.apply_along_axis(lambda column: np.interp(at, times, column) > 0, 0, missing)
+            else:
+                measured[name] = np.asarray(make_interp_spline(times, rows, k=3)(at))
         times = even
     elif (off := np.abs(steps / mean - 1)).max() > _UNEVEN:
         k = int(off.argmax())
@@ -177,15 +216,28 @@ def _at_equal_steps(t: Any, given: dict[str, Any], rate: float | None) -> tuple[
             f"filtered: the step after row {k} is {steps[k]:.4g} s and the mean {mean:.4g} s; give equal steps, or "
             f"rate={1 / mean:.4g} to interpolate"
         )
-    return times, measured
+    elif missing.any():
+        measured["tau"] = np.apply_along_axis(_through, 0, measured["tau"], times, times, 1)
+    return times, measured, missing
 
 
-def _rows(what: str, given: Any) -> Array:
-    """Finite numbers, one row for each sample."""
+def _through(column: Array, times: Array, at: Array, degree: int) -> Array:
+    """A spline through what was measured of a column with NaN; 0 if that is next to nothing."""
+    from scipy.interpolate import make_interp_spline
+
+    seen = np.isfinite(column)
+    if np.count_nonzero(seen) <= degree:
+        return np.zeros(len(at))
+    inside = np.clip(at, times[seen][0], times[seen][-1])
+    return np.asarray(make_interp_spline(times[seen], column[seen], k=degree)(inside))
+
+
+def _rows(what: str, given: Any, *, may_miss: bool = False) -> Array:
+    """Finite numbers, one row for each sample; or NaN, where some may be missing."""
     rows = numbers(what, given, finite=False)
     if rows.ndim < 2:
         raise ArgumentError(f"{what} has shape {rows.shape}; give (N, n), one row for each sample")
-    if len(wrong := np.argwhere(~np.isfinite(rows))):
+    if len(wrong := np.argwhere(np.isinf(rows) if may_miss else ~np.isfinite(rows))):
         row, column = (int(k) for k in wrong[0][:2])
         raise ArgumentError(f"{what} is {rows[tuple(wrong[0])]} in row {row}, column {column}; give finite numbers")
     return rows

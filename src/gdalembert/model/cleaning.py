@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.model.inertia import pseudo_inertia
 from gdalembert.model.rounding import MOST_CLEANED, clean_inertia, clean_rotation, clean_unit_vector, drop
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import Brief
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Brief):
     """One number that was cleaned: of what (``"joint 'elbow'"``), which (``"rotation[0, 2]"``), both values (SI)."""
 
     element: str
@@ -52,9 +53,9 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
     A tolerance of 0 returns the tree as it is, as does a tree with symbols. Beside the tree stands every change.
     """
     if isinstance(tolerance, bool) or not isinstance(tolerance, numbers.Real):
-        raise ArgumentTypeError(f"clean={tolerance!r}: give a number from 0 (take every bit as given) to 1e-6")
+        raise ArgumentTypeError(f"clean={shown(tolerance)}: give a number from 0 (take every bit as given) to 1e-6")
     if not 0 <= tolerance <= MOST_CLEANED:
-        raise ArgumentError(f"clean={tolerance!r}: give a tolerance from 0 (take every bit as given) to 1e-6")
+        raise ArgumentError(f"clean={shown(tolerance)}: give a tolerance from 0 (take every bit as given) to 1e-6")
     if tolerance == 0 or not tree.is_numeric:
         return tree, ()
     # of each link: the largest coordinate of its centre of mass and its joints, or its radius of gyration

@@ -1,11 +1,11 @@
-"""From ``pin.Model`` to :class:`~gdalembert.model.tree.Tree`, and the models that no formulation is right for: numbers
-without a meaning, and singular mass matrices."""
+"""From ``pin.Model`` to :class:`~gdalembert.model.tree.Tree`; numbers without a meaning are refused, and joints that
+move no inertia are told from others: kinematics needs none, dynamics does."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import casadi as ca
@@ -23,20 +23,22 @@ from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arguments import UNIT_ERROR
 from gdalembert.spatial.arrays import Array, frozen
 
+_NAMED = 8
+"""Most joints that a message names."""
 
-def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
+
+def read_tree(model: pin.Model | Tree) -> Tree:
     """Read the numbers of a model and check them: once for all objects that are then made of the tree.
 
     Args:
         model: any ``pin.Model``: every joint type, order of joints, gravity, armature and friction. A ``Tree`` is
-            returned as it is.
-        dynamics: whether every joint must move inertia; kinematics can do without, and nobody asks again of the tree.
+            returned as it is. Joints may move no inertia (:func:`idle_joints`): dynamics asks for it.
 
     Raises:
         ArgumentTypeError: if it is not a ``pin.Model``.
         ModelError: if it holds a number that is not finite, a negative mass, principal moment, armature or friction, a
             placement that is not a rigid transformation, a gravity with an angular part, no joint at all, parents in
-            disorder, or, for dynamics, a joint that moves no inertia.
+            disorder, or two joints of one name.
     """
     if isinstance(model, Tree):
         return model
@@ -46,11 +48,6 @@ def read_tree(model: pin.Model | Tree, *, dynamics: bool = True) -> Tree:
         raise ArgumentTypeError(f"expected a pin.Model, got {type(model).__name__}; load_urdf makes one from a URDF")
     tree = _read(model)
     _check_numbers(tree)
-    if dynamics and (names := idle_joints(tree)):
-        raise ModelError(
-            f"{tree.name}: joint {names[0]!r}: moves no inertia, so that the mass matrix is singular; "
-            "give the link it moves a mass and inertia, or the joint an armature"
-        )
     return tree
 
 
@@ -65,6 +62,12 @@ def _read(model: pin.Model) -> Tree:
     for what in ("armature", "damping", "friction"):
         if (given := getattr(model, what)).shape != (model.nv,):
             raise ModelError(f"{name_of(model)}: its {what} has {given.size} entries; give nv = {model.nv}")
+    if len(set(model.names)) < model.njoints:
+        name = next(name for name in model.names if list(model.names).count(name) > 1)
+        raise ModelError(
+            f"{name_of(model)}: joint {name!r}: {list(model.names).count(name)} joints have this name; rename them, or "
+            "read an MJCF file by gd.load_mjcf: of one with two <worldbody> Pinocchio reads everything twice"
+        )
     for index in range(1, model.njoints):
         if not 0 <= model.parents[index] < index:
             raise ModelError(
@@ -235,44 +238,63 @@ def _check_placement(where: str, element: Joint | Frame) -> None:
         raise ModelError(f"{where}: the rotation of its placement is left-handed; change the sign of one of its axes")
 
 
-def idle_joints(tree: Tree) -> tuple[str, ...]:
+def idle_joints(tree: Tree, motors: Array | None = None) -> tuple[str, ...]:
     """Names of the joints that move no inertia and have no armature, so that M is singular in every configuration.
 
     Whether it is none is judged by the rounding error of the joint's own block of M, whatever other joints move.
+
+    Args:
+        tree: in numbers. Coordinates of flexible links are no joints.
+        motors: the part of M (nv × nv) of motors.
     """
-    m, rounding = np.diag(tree.armature), np.diag(tree.armature)
+    m = np.diag(tree.armature) if motors is None else np.diag(tree.armature) + motors
+    rounding = np.abs(m)
     for joint, twists, body in zip(tree.joints, *_generic_twists(tree), strict=True):
         own = np.ix_(joint.columns, joint.columns)
         m[own] += _inner(twists, twists @ body)
         rounding[own] += _inner(np.abs(twists), np.abs(twists) @ np.abs(body))
-    blocks = {joint.name: np.ix_(joint.columns, joint.columns) for joint in tree.joints if joint.scaling is None}
+    moving = (joint for joint in tree.joints if joint.scaling is None and joint.type.nv)
+    rigid = (joint for joint in moving if not joint.type.is_modal)
+    blocks = {joint.name: np.ix_(joint.columns, joint.columns) for joint in rigid}
     noise = {name: NO_INERTIA * np.abs(rounding[own]).max() for name, own in blocks.items()}
-    return tuple(name for name, own in blocks.items() if np.linalg.eigvalsh(m[own])[0] <= noise[name])
+    return tuple(name for name, own in blocks.items() if np.abs(np.linalg.eigvalsh(m[own])).min() <= noise[name])
 
 
-def is_singular(tree: Tree) -> bool:
-    """Whether M is singular in every configuration, as for a free-flyer on a link without mass."""
-    if not tree.is_numeric:
-        return False
+def without_inertia(joints: Sequence[str]) -> str:
+    """What messages say of :func:`idle_joints`."""
+    names = ", ".join(map(repr, joints[:_NAMED])) + (f", … ({len(joints)} in all)" if len(joints) > _NAMED else "")
+    one = len(joints) == 1
+    return (
+        f"{'joint' if one else 'joints'} {names} {'moves' if one else 'move'} no inertia, so that the mass matrix is "
+        "singular"
+    )
+
+
+def is_singular(tree: Tree, motors: Array | None = None) -> bool:
+    """Whether M is singular in every configuration, as for a free-flyer on a link without mass; ``motors`` as above."""
     twists, bodies = _generic_twists(tree)
-    m = np.diag(tree.armature)
+    m = np.diag(tree.armature) if motors is None else np.diag(tree.armature) + motors
     for i, j in tree.pairs():
         block = _inner(twists[i], twists[j] @ bodies[j])
         rows, columns = tree.joints[i].columns, tree.joints[j].columns
         m[np.ix_(rows, columns)] += block
         if i != j:
             m[np.ix_(columns, rows)] += block.T
-    unit = 1 / np.sqrt(np.maximum(np.diag(m), 1e-300))
-    return bool(np.linalg.eigvalsh(unit[:, None] * m * unit)[0] < SINGULAR)
+    unit = 1 / np.sqrt(np.maximum(np.abs(np.diag(m)), 1e-300))
+    return bool(np.abs(np.linalg.eigvalsh(unit[:, None] * m * unit)).min() < SINGULAR)
 
 
 def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
     """Twists and inertias: for each joint its Q̂ (nv × 4 × 4), and P of its subtree, so that M_ij = Tr(Q̂_i P_j Q̂_jᵀ).
 
-    They are taken at one generic configuration, the same for equal trees, in the axes of the root link of the branch.
+    They are taken at one generic configuration, the same for equal trees, in the axes of the root link of the branch;
+    flexible links are undeformed.
     Ours: M is an analytic function of q, so that what is singular at a generic point is singular everywhere.
     """
     q = random_configuration(tree, np.random.default_rng(20260101))
+    for joint in tree.joints:
+        if joint.type.is_modal:
+            q[joint.idx_q : joint.idx_q + joint.type.nq] = 0
     placed: list[Array] = []
     twists: list[Array] = []
     for joint in tree.joints:
@@ -284,7 +306,7 @@ def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
             )
         a = np.eye(4) if joint.parent < 0 else placed[joint.parent] @ spatial.transform(*placement).full()
         own = (spatial.twist(linear[:, k], angular[:, k]).full() for k in range(joint.type.nv))
-        twists.append(np.array([a @ twist @ np.linalg.inv(a) for twist in own]))
+        twists.append(np.array([a @ twist @ np.linalg.inv(a) for twist in own]).reshape(-1, 4, 4))
         placed.append(a)
     bodies = [a @ joint.pseudo_inertia @ a.T for a, joint in zip(placed, tree.joints, strict=True)]
     return twists, tree.suffix_sums(bodies)

@@ -16,6 +16,7 @@ from gdalembert.model.from_pinocchio import name_of
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import Brief
 
 Range: TypeAlias = float | tuple[float, float]
 """(lower, upper), or one number for −number to number."""
@@ -23,7 +24,7 @@ Ranges: TypeAlias = tuple[npt.ArrayLike, npt.ArrayLike] | Array
 """(lower, upper), a number for all or one for each."""
 
 NEGLIGIBLE = 1e-6
-"""A smaller excess counts as none: solvers relax bounds by 1e-8 of them."""
+"""A smaller excess, relative to bounds above 1, counts as none: solvers relax bounds by 1e-8 of them."""
 
 NO_LIMIT = 1e100
 """A larger limit of a model is none: it is infinite, or the largest double."""
@@ -42,7 +43,7 @@ class Robot(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class Bounds(Brief):
     """Lower and upper bounds of q (nq) [rad, m], v (nv) [rad/s, m/s] and u (nu) [N m, N]; infinite if there are none.
 
     Attributes:
@@ -136,14 +137,20 @@ class Bounds:
                 "give the robot actuation=B (nv × nu), or bounds u={name: (lower, upper)}"
             )
 
-    def check(self, what: str, x: Array, key: str) -> None:
-        """Raises ArgumentError unless x, q or v (``key``), lies within its bounds."""
+    def within(self, what: str, x: Array, key: str) -> Array:
+        """x, entries of q or v (``key``), on its bounds where it lies beyond them by 1e-6 or less, as of a solver.
+
+        Raises:
+            ArgumentError: if an entry lies farther outside; NaN, an entry without a value, does not.
+        """
         names, lower, upper = (getattr(self, f"{key}_{part}") for part in ("names", "lower", "upper"))
-        outside = np.flatnonzero((x < lower) | (x > upper))
+        clipped = np.clip(x, lower, upper)
+        outside = np.flatnonzero(np.abs(x - clipped) > NEGLIGIBLE * np.maximum(1.0, np.abs(clipped)))
         if len(outside):
             i = int(outside[0])
-            ends = f"({lower[i]:.6g}, {upper[i]:.6g})"
-            raise ArgumentError(f"{what} of {names[i]!r} is {x[i]:.6g}, outside its bounds {ends}")
+            ends = f"({lower[i]:.9g}, {upper[i]:.9g})"
+            raise ArgumentError(f"{what} of {names[i]!r} is {x[i]:.9g}, outside its bounds {ends}")
+        return frozen(clipped)
 
     def excess(self, q: npt.ArrayLike, v: npt.ArrayLike) -> dict[str, float]:
         """The largest violation of the bounds by rows of q (N × nq) and v (N × nv), by name, where it is above 1e-6."""
@@ -188,7 +195,7 @@ def _set(key: str, given: object, names: tuple[str, ...], lower: Array, upper: A
     if given is None:
         return
     if not isinstance(given, Mapping):
-        raise ArgumentTypeError(f"Bounds.of: {key}={given!r}; give {{name: (lower, upper)}}")
+        raise ArgumentTypeError(f"Bounds.of: {key}={shown(given)}; give {{name: (lower, upper)}}")
     for name, ends in given.items():
         if name not in names:
             raise UnknownNameError(f"entry of {key}", name, names)
@@ -211,7 +218,7 @@ def _check(robot: str, key: str, names: tuple[str, ...], lower: Array, upper: Ar
 
 
 @dataclass(frozen=True)
-class Limits:
+class Limits(Brief):
     """Largest torque, velocity and acceleration of each entry of v, and the range of each distance.
 
     Attributes:
@@ -244,7 +251,7 @@ def limits_of(
             first, last = q_range
         except (TypeError, ValueError):
             hint = f"give (lower, upper), each {tree.nv} numbers or one"
-            raise ArgumentTypeError(f"q_range={q_range!r}: {hint}") from None
+            raise ArgumentTypeError(f"q_range={shown(q_range)}: {hint}") from None
         lower, upper = (vector("q_range", x, tree.nv, finite=False, repeat=True) for x in (first, last))
     elif own is not None:
         lower, upper = own.lowerPositionLimit[columns], own.upperPositionLimit[columns]

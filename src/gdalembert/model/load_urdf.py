@@ -26,7 +26,13 @@ from gdalembert import errors
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UrdfError, quoted, shown
 from gdalembert.model.from_pinocchio import idle_joints, read_tree
 from gdalembert.model.rounding import CLEANED, DOUBTFUL, LARGEST, NEGLIGIBLE, least_moment, moment_noise
-from gdalembert.model.urdf_joints import UrdfJoint, check_mimic_joints, depth_first
+from gdalembert.model.urdf_joints import (
+    UrdfJoint,
+    check_mimic_joints,
+    compose_mimic_joints,
+    depth_first,
+    mimicked_first,
+)
 from gdalembert.spatial.arguments import choice
 
 Check = Literal["strict", "warn", "off"]
@@ -42,7 +48,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TYPES = ("continuous", "fixed", "floating", "planar", "prismatic", "revolute")
 _MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _OTHER_FORMATS = {
-    "mujoco": "this is MJCF: read its file by pin.buildModelFromMJCF(path), and pass the pin.Model on",
+    "mujoco": "this is MJCF: read it by gd.load_mjcf",
     "sdf": "this is SDF, which the wheel of pin is built without; convert it to a URDF",
 }
 """What to do about the root elements of other formats."""
@@ -79,39 +85,36 @@ def load_urdf(
         check: what to do about a URDF that can be loaded but is doubtful (a principal moment larger than the sum of
             the others by more than 0.1 %, an axis missing or not of unit length, limits in the wrong order or
             missing, damping and friction, a transmission or a ``<mimic>`` that is ignored, a link with a negative
-            principal moment in a rigid body that has none, a right angle of a joint written as 1.5708): ``"warn"``
-            gives a ``UrdfWarning`` per kind, ``"strict"`` refuses, ``"off"`` is silent. The shipped robots are vetted,
-            published violations included: about them ``"warn"`` is silent and only ``"strict"`` speaks.
+            principal moment in a rigid body that has none, joints that move no inertia, which leaves kinematics and
+            statics, a right angle of a joint written as 1.5708): ``"warn"`` gives a ``UrdfWarning`` per kind,
+            ``"strict"`` refuses, ``"off"`` is silent. The shipped robots are vetted, published violations included:
+            about them ``"warn"`` is silent and only ``"strict"`` speaks.
         round_angles: angles of ``rpy`` within it of a multiple of π/4 or π/6 are taken for that multiple [rad], at most
             0.1. Rotations then have zeros, and graphs are smaller: of a URDF that writes 1.5708, 1e-4 changes tau by
             some 1e-6 of its size.
 
     Returns:
-        A plain ``pin.Model``, joints in Pinocchio's order: depth first, siblings by the names of their joints.
+        A plain ``pin.Model``: joints in Pinocchio's order (depth first, siblings by name), mimicked branches first.
 
     Raises:
         UrdfError: whatever ``check`` says, if the text is malformed or not a URDF, has unprocessed xacro, values that
             are not finite numbers up to 1e30, negative mass, principal moments or armature, a zero axis, a planar joint
-            not in the x-y plane, joints that are not one tree or lie more than 1000 deep, an impossible mimic joint, or
-            a joint that moves no inertia; or if it is larger than 10 MB or has more than 5000 links.
+            not in the x-y plane, joints that are not one tree or lie more than 1000 deep, or an impossible mimic joint;
+            or if it is larger than 10 MB or has more than 5000 links.
         UnknownNameError: if there is no robot of that name.
         ArgumentTypeError, ArgumentError: for arguments of the wrong type or value.
     """
     choice("load_urdf: check", check, get_args(Check))
     if not isinstance(mimic, bool):
         raise ArgumentTypeError(f"mimic must be True or False, not {type(mimic).__name__}")
-    _check_root_joint(root_joint)
+    check_root_joint(root_joint)
     data, name, stem, shipped = read_source(source)
     if not isinstance(round_angles, int | float) or not 0 <= round_angles <= 0.1:
         raise ArgumentError(f"load_urdf: round_angles: got {shown(round_angles)}; give an angle from 0 to 0.1 rad")
     checked = CheckedUrdf(data, name, stem, mimic, round_angles)
     model = _build(checked, root_joint)
     _check_inertias(checked, model)
-    for reason, elements in checked.warnings.items():
-        if check == "strict":
-            raise UrdfError(name, elements[0], reason)
-        if check == "warn" and not shipped:
-            warnings.warn(f"{name}: {_list(elements)}: {reason}", errors.UrdfWarning, stacklevel=2)
+    _tell_doubts(checked, "off" if shipped and check == "warn" else check)
     return model
 
 
@@ -143,7 +146,8 @@ def read_source(source: object) -> tuple[str | bytes, str, str, bool]:
         raise UrdfError(errors.shortened(str(source), 10_000), None, f"cannot be read: {reason}") from None
 
 
-def _check_root_joint(joint: object) -> None:
+def check_root_joint(joint: object) -> None:
+    """Refuse what is no joint model."""
     if joint is None:
         return
     if isinstance(joint, type) and joint.__name__.startswith("JointModel"):
@@ -163,6 +167,11 @@ def _build(checked: CheckedUrdf, root_joint: pin.JointModel | None) -> pin.Model
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
         raise UrdfError(checked.source, None, f"Pinocchio refuses it: {reason}") from error
+    for index, name in enumerate(model.names):
+        model.names[index] = checked.renamed.get(name, name)
+    for frame in model.frames:
+        if frame.type in (pin.FrameType.JOINT, pin.FrameType.FIXED_JOINT):
+            frame.name = checked.renamed.get(frame.name, frame.name)
     for name in ("universe", "root_joint"):  # which Pinocchio gives itself, and does not look for in the URDF
         if list(model.names).count(name) > 1:
             raise UrdfError(checked.source, f"joint {quoted(name)}", "has a name that Pinocchio uses itself; rename it")
@@ -173,7 +182,7 @@ def _build(checked: CheckedUrdf, root_joint: pin.JointModel | None) -> pin.Model
 
 
 def _check_inertias(checked: CheckedUrdf, model: pin.Model) -> None:
-    """Refuse a negative principal moment, unless what its link is fixed to makes up for it, and an idle joint."""
+    """Refuse a negative principal moment, unless what its link is fixed to makes up for it; note idle joints."""
     for name, moment in checked.negative.items():
         link = f"link {quoted(name)}"
         joint = model.frames[model.getFrameId(name, pin.FrameType.BODY)].parentJoint
@@ -183,17 +192,23 @@ def _check_inertias(checked: CheckedUrdf, model: pin.Model) -> None:
         reason = "has a negative principal moment, but the rigid body it is part of has none"
         checked.warnings.setdefault(reason, []).append(link)
     try:
-        idle = idle_joints(read_tree(model, dynamics=False)) if model.nv else ()
+        idle = idle_joints(read_tree(model)) if model.nv else ()
     except errors.ModelError as error:
         raise UrdfError(checked.source, None, str(error)) from error
-    if idle:
-        raise UrdfError(
-            checked.source,
-            f"joint {quoted(idle[0])}",
-            "moves no inertia, so that the mass matrix is singular; give the links it moves a mass and inertia, "
-            'the joint <dynamics armature="…"/>, or make it fixed; if the armature is to be identified, '
-            "give a first guess, there or in model.armature of pin.buildModelFromUrdf(path)",
+    for name in idle:
+        checked.warn(
+            f"joint {quoted(name)}",
+            "no moving inertia, so that the robot has kinematics and statics, but no dynamics; for that give the links "
+            '<inertial>, the joints <dynamics armature="…"/>, or the formulation parameters={"inertia": True}',
         )
+
+
+def _tell_doubts(checked: CheckedUrdf, check: Check) -> None:
+    for reason, elements in checked.warnings.items():
+        if check == "strict":
+            raise UrdfError(checked.source, _list(elements), reason)
+        if check == "warn":
+            warnings.warn(f"{checked.source}: {_list(elements)}: {reason}", errors.UrdfWarning, stacklevel=3)
 
 
 def _list(elements: list[str]) -> str:
@@ -255,7 +270,7 @@ def _parse(data: str | bytes, source: str) -> ET.Element:
         if node.tag.startswith("xacro:"):
             raise UrdfError(source, None, f"holds the xacro command <{errors.shortened(node.tag)}>; run xacro first")
         for key, value in node.attrib.items():
-            if "${" in value:
+            if "${" in value or ("$(" in value and key != "filename"):  # meshes are not opened
                 raise UrdfError(source, None, f"holds the xacro expression {quoted(value)}; run xacro first")
             if len(value) > MAX_NAME and key in ("name", "link", "joint"):
                 what = f"<{errors.shortened(node.tag)} {key}={quoted(value)}>"
@@ -275,6 +290,7 @@ class CheckedUrdf:
 
     Attributes:
         name: of the robot. ``text``: what the parser gets.
+        renamed: the joints' names by those in the text, where these are others.
         armature: rotor inertia of each joint that has one [kg m², kg for a prismatic joint].
         rough: joints with angles that seem to be multiples of π/4 or π/6: how many, and how many entries of their
             rotations would then be 0.
@@ -289,6 +305,7 @@ class CheckedUrdf:
         self.armature: dict[str, float] = {}
         self.negative: dict[str, float] = {}
         self.warnings: dict[str, list[str]] = {}
+        self.renamed: dict[str, str] = {}
         root = _parse(data, source)
         self.name, self.version = root.get("name") or name, root.get("version", "1.0")
         if self.version not in ("1.0", "1.1", "1.2"):
@@ -299,9 +316,19 @@ class CheckedUrdf:
             self.refuse(None, "has no links; a robot needs at least one")
         for link, node in links.items():
             self.link(link, node, ET.SubElement(clean, "link", name=link))
-        nodes = self.unique("joint", root).items()
-        joints = [self.joint(joint, node, ET.SubElement(clean, "joint", name=joint)) for joint, node in nodes]
-        check_mimic_joints(depth_first(list(links), joints, self.refuse), self.refuse)
+        nodes = self.unique("joint", root)
+        copies = {joint: ET.SubElement(clean, "joint", name=joint) for joint in nodes}
+        joints = [self.joint(joint, node, copies[joint]) for joint, node in nodes.items()]
+        joints = compose_mimic_joints(joints, self.refuse)
+        for joint in joints:
+            if joint.mimics is not None:
+                multiplier, offset = _text(joint.multiplier), _text(joint.offset)
+                ET.SubElement(copies[joint.name], "mimic", joint=joint.mimics, multiplier=multiplier, offset=offset)
+        by_name = depth_first(list(links), joints, self.refuse)
+        order = mimicked_first(by_name)
+        check_mimic_joints(order, self.refuse)
+        if order != by_name:
+            self.rename(order, copies)
         self.transmissions(root)
         angles, zeros = (sum(each) for each in zip((0, 0), *self.rough.values(), strict=True))
         for where in self.rough:
@@ -318,6 +345,15 @@ class CheckedUrdf:
 
     def warn(self, where: str, reason: str) -> None:
         self.warnings.setdefault(reason, []).append(where)
+
+    def rename(self, order: Sequence[UrdfJoint], copies: dict[str, ET.Element]) -> None:
+        """Number the joints, so that Pinocchio, which visits siblings by name, comes to them in this order."""
+        numbers = {joint.name: f"{number:05}" for number, joint in enumerate(order)}
+        self.renamed = {number: name for name, number in numbers.items()}
+        for name, copy in copies.items():
+            copy.set("name", numbers[name])
+            for mimic in copy.iter("mimic"):
+                mimic.set("joint", numbers[mimic.attrib["joint"]])
 
     # Reading elements and numbers.
 
@@ -430,29 +466,28 @@ class CheckedUrdf:
                 self.refuse(where, f'names no {tag} link; give <{tag} link="…"/>')
             ET.SubElement(clean, tag, link=link)
         self.origin(where, node, clean)
-        mimics = self.mimicked(where, node, kind, clean)
+        mimics, *relation = self.mimicked(where, node, kind)
         if kind != "fixed":
             self.axis(where, node, kind, clean)
             self.limit(where, node, kind, clean)
         self.dynamics(where, node, kind, mimics, clean)
-        return UrdfJoint(name, where, kind, ends["parent"], ends["child"], mimics)
+        return UrdfJoint(name, where, kind, ends["parent"], ends["child"], mimics, *relation)
 
-    def mimicked(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> str | None:
-        """The joint that this one mimics."""
+    def mimicked(self, where: str, node: ET.Element, kind: str) -> tuple[str | None, float, float]:
+        """The joint that this one mimics, multiplier and offset."""
         mimic = self.only(where, node, "mimic")
         if mimic is None or kind == "fixed":  # as a locked finger that kept its <mimic>
-            return None
+            return None, 1.0, 0.0
         if not self.mimic:
             self.warn(where, "<mimic> is ignored, because mimic=False was asked for")
-            return None
+            return None, 1.0, 0.0
         name = mimic.get("joint")
         if not name:
             self.refuse(where, "<mimic> has no joint; name the one to follow")
         (multiplier,), (offset,) = (self.numbers(where, mimic, key) for key in ("multiplier", "offset"))
         if multiplier == 0:
             self.refuse(where, "mimics with multiplier 0, so that it never moves; make it fixed")
-        ET.SubElement(clean, "mimic", joint=name, multiplier=_text(multiplier), offset=_text(offset))
-        return name
+        return name, multiplier, offset
 
     def axis(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> None:
         axis = self.only(where, node, "axis")

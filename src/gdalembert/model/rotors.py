@@ -27,13 +27,14 @@ from gdalembert.model.rounding import MOMENT_TOLERANCE, PRODUCT_ERROR, clean_uni
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, number, numbers, vector
 from gdalembert.spatial.arrays import turned_to
+from gdalembert.spatial.brief import Brief
 
 _REFLECTED = 1e-2
 """How near, relatively, an armature comes to ratio² × inertia if it was computed so: two digits of a data sheet."""
 
 
 @dataclass(frozen=True)
-class Rotor:
+class Rotor(Brief):
     """The rotor of a geared motor.
 
     Args:
@@ -111,7 +112,7 @@ def with_rotors(model: pin.Model, rotors: Mapping[str, Rotor]) -> pin.Model:
     """
     if isinstance(model, Tree):
         raise ArgumentTypeError("with_rotors: expected a pin.Model, got a Tree; pass the model that it was read from")
-    tree = read_tree(model, dynamics=False)
+    tree = read_tree(model)
     if not isinstance(rotors, Mapping):
         raise ArgumentTypeError(f"with_rotors: expected {{joint: Rotor}}, got {type(rotors).__name__}")
     result = model.copy()

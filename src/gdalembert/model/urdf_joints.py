@@ -16,14 +16,19 @@ MAX_DEPTH = 1000
 
 
 class UrdfJoint(NamedTuple):
-    """A joint by names: its own, what messages call it, its type, the links that it joins, the joint that it mimics."""
+    """A joint by names: its own, what messages call it, its type, the links that it joins, the joint that it mimics.
+
+    The coordinate of one that mimics is ``multiplier`` · that of the other + ``offset``.
+    """
 
     name: str
     where: str
     type: str
     parent: str
     child: str
-    mimics: str | None
+    mimics: str | None = None
+    multiplier: float = 1.0
+    offset: float = 0.0
 
 
 def depth_first(links: list[str], joints: list[UrdfJoint], refuse: Refuse) -> list[UrdfJoint]:
@@ -56,6 +61,54 @@ def depth_first(links: list[str], joints: list[UrdfJoint], refuse: Refuse) -> li
     return order
 
 
+def compose_mimic_joints(joints: Sequence[UrdfJoint], refuse: Refuse) -> list[UrdfJoint]:
+    """The same joints; one that mimics a joint that mimics a third one, which Pinocchio cannot, mimics that."""
+    by_name = {joint.name: joint for joint in joints}
+    composed = []
+    for joint in joints:
+        mimics, multiplier, offset = joint.mimics, joint.multiplier, joint.offset
+        before = {joint.name}
+        while mimics != joint.name and (other := by_name.get(mimics or "")) is not None and other.mimics is not None:
+            if other.name in before or other.mimics == joint.name:
+                refuse(joint.where, f"mimics {quoted(joint.mimics)} in a circle; let one of its joints mimic none")
+            before.add(other.name)
+            mimics, multiplier, offset = other.mimics, multiplier * other.multiplier, multiplier * other.offset + offset
+        composed.append(joint._replace(mimics=mimics, multiplier=multiplier, offset=offset))
+    return composed
+
+
+def mimicked_first(order: Sequence[UrdfJoint]) -> list[UrdfJoint]:
+    """The joints, depth first, with the branch of a joint that is mimicked before those of the joints that mimic it.
+
+    Other siblings stay in the order of their names, and so do branches that would each have to come first.
+    """
+    joints, above = {joint.name: joint for joint in order}, {joint.child: joint for joint in order}
+    below: dict[str, list[str]] = {}
+    paths: dict[str, list[str]] = {}
+    for joint in order:
+        below.setdefault(joint.parent, []).append(joint.name)
+        paths[joint.name] = [*(paths[above[joint.parent].name] if joint.parent in above else ()), joint.name]
+    before: dict[str, set[str]] = {joint.name: set() for joint in order}
+    for joint in order:
+        if joint.mimics in joints:
+            pairs = zip(paths[joint.name], paths[joint.mimics], strict=False)
+            later, earlier = next((pair for pair in pairs if pair[0] != pair[1]), (None, None))
+            if later is not None and earlier is not None:
+                before[later].add(earlier)
+    found: list[UrdfJoint] = []
+    root = next((joint.parent for joint in order), "")
+    stack = [below.get(root, [])[:]]
+    while stack:
+        if not (siblings := stack[-1]):
+            stack.pop()
+            continue
+        name = next((name for name in siblings if not before[name].intersection(siblings)), siblings[0])
+        siblings.remove(name)
+        found.append(joints[name])
+        stack.append(below.get(joints[name].child, [])[:])
+    return found
+
+
 def check_mimic_joints(order: Sequence[UrdfJoint], refuse: Refuse) -> None:
     """Refuse what Pinocchio cannot mimic; a planar or floating joint it would set free without a word."""
     joints = {joint.name: joint for joint in order}
@@ -70,15 +123,13 @@ def check_mimic_joints(order: Sequence[UrdfJoint], refuse: Refuse) -> None:
             refuse(joint.where, f"{what} does not exist{_near(joint.mimics, list(joints))}")
         if other is joint:
             refuse(joint.where, "mimics itself; name another joint")
-        if other.mimics is not None:
-            refuse(joint.where, f"{what} itself mimics {quoted(other.mimics)}; mimic {quoted(other.mimics)} directly")
         types = {joint.type, other.type}
         if types != {"continuous"} and not types <= {"revolute", "prismatic"}:
             hint = "Pinocchio can mimic revolute and prismatic joints by each other, and continuous by continuous"
             refuse(joint.where, f"is {joint.type} and {what} is {other.type}; {hint}")
         if other.name not in seen:
-            hint = f"rename joints so that {quoted(other.name)} comes first, or load with mimic=False"
-            refuse(joint.where, f"{what} Pinocchio visits later (depth first, branches by name); {hint}")
+            hint = f"let {quoted(other.name)} mimic {quoted(joint.name)} in its place, or load with mimic=False"
+            refuse(joint.where, f"{what} Pinocchio visits later (depth first); {hint}")
 
 
 def _near(name: str, known: list[str]) -> str:

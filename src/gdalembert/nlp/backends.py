@@ -13,7 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
 from gdalembert.nlp.program import NonlinearProgram
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import Interrupts
@@ -119,7 +119,9 @@ BACKENDS: dict[str, Backend] = {
 def backend(solver: str) -> Backend:
     """The solver of this name, refused by an ArgumentError if CasADi has none."""
     if not isinstance(solver, str) or not ca.has_nlpsol(solver):
-        raise ArgumentError(f"solve: CasADi has no solver {solver!r}; give 'ipopt', 'fatrop', 'sqpmethod' or another")
+        raise ArgumentError(
+            f"solve: CasADi has no solver {shown(solver)}; give 'ipopt', 'fatrop', 'sqpmethod' or another"
+        )
     return BACKENDS.get(solver, Backend())
 
 
@@ -142,7 +144,7 @@ def checked_options(where: str, options: Any) -> dict[str, Any]:
     """The options of a solver, refused by an ArgumentTypeError if they are not values by name; none for ``None``."""
     if not isinstance(options, Mapping | None) or not all(isinstance(name, str) for name in options or ()):
         raise ArgumentTypeError(
-            f"{where}: options={options!r}; give values by name, as {{'ipopt.max_iter': 200}}, or leave it out"
+            f"{where}: options={shown(options)}; give values by name, as {{'ipopt.max_iter': 200}}, or leave it out"
         )
     return dict(options or {})
 

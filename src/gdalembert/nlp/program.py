@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 
 if TYPE_CHECKING:
     from gdalembert.nlp.terms import Sum
@@ -130,7 +131,7 @@ class NonlinearProgram(ABC):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Outcome:
+class Outcome(Brief):
     """What a solver says of a solution."""
 
     status: str
@@ -167,6 +168,9 @@ class Solvable(Protocol[Found]):
     def numbers(self, where: str, p: Any, values: Mapping[str, Any]) -> Array:
         """The parameters of the program, of what a solve is given; InvalidStartError if no solution starts there."""
 
+    def restoring(self) -> Callable[[], None]:
+        """What sets the parameters to those of now."""
+
     def current(self) -> Array:
         """The parameters of the program at their last values."""
 
@@ -200,7 +204,3 @@ class Solvable(Protocol[Found]):
 
 class InvalidStartError(ArgumentError):
     """Parameters at which no solution starts: where there is a last solution, it stands for the next one."""
-
-
-class SolutionWarning(UserWarning):
-    """A solution that may be none: too coarse, not physical, inconsistent, or the last one in place of a new one."""

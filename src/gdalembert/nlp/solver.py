@@ -13,21 +13,20 @@ from typing import Any, Generic
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, SolutionWarning, UnsupportedError
 from gdalembert.nlp import backends
 from gdalembert.nlp.dependence import SLOW, active, dependent
-from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Found, InvalidStartError, SolutionWarning, Solvable
+from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Found, InvalidStartError, Solvable
 from gdalembert.spatial import arguments
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.expressions import foreign
 from gdalembert.spatial.interrupts import Interrupts
-
 
 _MISSED = 1e-6
 """By how much fixed variables violate a row that no variable can mend, scaled: what solvers tolerate."""
 
 
-class Solver(Generic[Found]):
+class Solver(Uncopied, Generic[Found]):
     """A problem's solver: made by ``problem.solver()``, it is built once and solves for any parameters.
 
     ``solver(q0=…, target=…, shift=1)`` solves at these values of the parameters of the problem. It begins at the last
@@ -77,7 +76,8 @@ class Solver(Generic[Found]):
             UnknownNameError, ArgumentTypeError, ArgumentError: if a value cannot be used, or is missing.
             OptimizationError: if the solver finds no solution and there is no last one, or it ended by an exception;
                 it has the last iterate.
-            KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler; the last solution stays.
+            KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler. Then, and where a value cannot be
+                used, the last solution and its parameters stay.
 
         Warns:
             SolutionWarning: if the last plan stands for a solution that was not found, or what is fixed at the ends
@@ -85,14 +85,20 @@ class Solver(Generic[Found]):
         """
         shift, program = self._program.checked_shift(shift), self._program
         with Interrupts(__name__) as interrupts:
+            restore = program.restoring()
+            begin = None if guess is not None or self._found is None else self._shifted(shift)
             try:
                 numbers = program.numbers("solver", p, values)
+                solution = self._solve(numbers, program.begin(guess) if begin is None else None, begin, interrupts)
             except InvalidStartError as error:
                 if self.last is None:
+                    restore()
                     raise
                 return self._previous("Invalid_Start", {}, str(error), shift)
-            begin = None if guess is not None or self._found is None else self._shifted(shift)
-            solution = self._solve(numbers, program.begin(guess) if begin is None else None, begin, interrupts)
+            except BaseException:
+                with interrupts.around_solver(evaluations_end_it=False):
+                    restore()
+                raise
             ended = self.last is None or solution.status in EXCEPTIONS
             if begin is None and (solution.solved or ended):
                 solution = self._explained(solution)
@@ -121,7 +127,10 @@ class Solver(Generic[Found]):
         known = [symbol for each in self._program.symbols for symbol in ca.symvar(each)]
         if not isinstance(expression, ca.MX):
             expected = "an expression of the problem, as problem.q"
-            expression = ca.MX(ca.DM(arguments.numbers("value", expression, expected=expected)))
+            constant = arguments.numbers("value", expression, expected=expected)
+            if constant.ndim > 2:
+                raise ArgumentError(f"value: got numbers of shape {constant.shape}; give {expected}")
+            expression = ca.MX(ca.DM(constant))
         if other := foreign(expression, known):
             raise ArgumentError(
                 f"value: the expression has the symbol {other[0].name()!r}, which was not in the problem that was "
@@ -162,6 +171,7 @@ class Solver(Generic[Found]):
             last solve. Inputs are not checked, and states are taken as they are: with unit lengths, and on contacts and
             loops.
         """
+        arguments.flag("solver: warm", warm)
         nlp, p = self._nlp, self._program.expression()
         begin = {"z0": nlp.size, "lam_x0": nlp.size, "lam_g0": len(nlp.equal)}
         inputs = dict(self._program.named) | {name: ca.MX.sym(name, size) for name, size in begin.items()}
@@ -201,9 +211,7 @@ class Solver(Generic[Found]):
         Raises:
             ArgumentTypeError, ArgumentError: if the name is not that of a C file in an existing folder.
         """
-        if not isinstance(path, str | Path):
-            raise ArgumentTypeError(f"generate: got {path!r}; give the name of a file, as 'solver.c'")
-        file = Path(path)
+        file = arguments.file_path("generate", path, "the name of a file, as 'solver.c'")
         if file.suffix != ".c" or not file.stem.isidentifier() or not file.parent.is_dir():
             raise ArgumentError(f"generate: got {str(path)!r}; give a file name.c in a folder that exists")
         try:

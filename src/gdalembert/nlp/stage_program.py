@@ -182,7 +182,9 @@ class StageProgram(NonlinearProgram):
                 self._found.append((rows, term, kept))
                 gap = rows.next_state is None
                 when = np.broadcast_to(term.intervals, (rows.count, n))
-                keys.append((when[kept], np.full(kept.sum(), int(gap)), np.full(kept.sum(), count), np.nonzero(kept)[0]))
+                keys.append(
+                    (when[kept], np.full(kept.sum(), int(gap)), np.full(kept.sum(), count), np.nonzero(kept)[0])
+                )
                 equal.append(np.broadcast_to(rows.equal[:, None], kept.shape)[kept])
                 shapes.append(number)
                 count += 1
@@ -193,7 +195,9 @@ class StageProgram(NonlinearProgram):
         self.equal = np.concatenate(equal or [np.zeros(0, dtype=bool)])[order]
         self.constraints = IntervalIndex(parts[2][order], parts[0][order])
         self._is_gap = parts[1][order] == 0
-        self._rows_of_terms: list[Indices] = [np.zeros((0, len(term.intervals)), dtype=int) for term in self._stage_terms]
+        self._rows_of_terms: list[Indices] = [
+            np.zeros((0, len(term.intervals)), dtype=int) for term in self._stage_terms
+        ]
         begin = 0
         self._places: list[Indices] = []
         for (_, _, kept), number in zip(self._found, shapes, strict=True):
@@ -234,18 +238,18 @@ class StageProgram(NonlinearProgram):
         ends = {}
         for key, bound, tighter in (("lbx", own.lower, np.maximum), ("ubx", own.upper, np.minimum)):
             found = np.full(len(self._order), -np.inf if key == "lbx" else np.inf)
-            getattr(tighter, "at")(found, self._of_x, bound)
+            tighter.at(found, self._of_x, bound)
             ends[key] = ca.MX(ca.DM(found))
-        for each in self._bounded:
-            where, slopes = self._of_x[each.entries].tolist(), ca.DM(each.slopes)
-            low, high = ((limit - each.offset) / slopes for limit in (each.lower, each.upper))
-            rises = ca.DM(each.slopes > 0)
+        for bounded in self._bounded:
+            where, slopes = self._of_x[bounded.entries].tolist(), ca.DM(bounded.slopes)
+            low, high = ((limit - bounded.offset) / slopes for limit in (bounded.lower, bounded.upper))
+            rises = ca.DM(bounded.slopes > 0)
             ends["lbx"][where] = ca.fmax(ends["lbx"][where], ca.if_else(rises, low, high))
             ends["ubx"][where] = ca.fmin(ends["ubx"][where], ca.if_else(rises, high, low))
-        for each in self._fixed:
-            where = self._of_x[each.entries].tolist()
-            for key, tighter in (("lbx", ca.fmax), ("ubx", ca.fmin)):
-                ends[key][where] = each.value if each.measured else tighter(ends[key][where], each.value)
+        for fixed in self._fixed:
+            where = self._of_x[fixed.entries].tolist()
+            for key, inner in (("lbx", ca.fmax), ("ubx", ca.fmin)):
+                ends[key][where] = fixed.value if fixed.measured else inner(ends[key][where], fixed.value)
         ends = {key: bound / ca.DM(self._scales) for key, bound in ends.items()}
         for key, name in (("lbg", "lower"), ("ubg", "upper")):
             parts, places = [ca.MX(0, 1)], [np.zeros(0, dtype=int)]
@@ -294,13 +298,11 @@ class StageProgram(NonlinearProgram):
         for each in self._fixed:
             value = ca.Function("value", [self.problem["p"]], [each.value])(p).full().ravel()
             note(each.label.name, float(np.abs(self._variables_at(z)[each.entries] - value).max(initial=0.0)))
-        for each in self._bounded:
-            ends = [each.offset, each.lower, each.upper]
-            offset, low, high = (
-                x.full().ravel() for x in ca.Function("ends", [self.problem["p"]], ends).call([p])
-            )
-            own = each.slopes * self._variables_at(z)[each.entries] + offset
-            note(each.label.name, float(np.maximum(low - own, own - high).max(initial=0.0)))
+        for bounded in self._bounded:
+            ends = [bounded.offset, bounded.lower, bounded.upper]
+            offset, low, high = (x.full().ravel() for x in ca.Function("ends", [self.problem["p"]], ends).call([p]))
+            own = bounded.slopes * self._variables_at(z)[bounded.entries] + offset
+            note(bounded.label.name, float(np.maximum(low - own, own - high).max(initial=0.0)))
         for term in self._stage_terms:
             if not term.rows:
                 continue
@@ -320,7 +322,7 @@ class StageProgram(NonlinearProgram):
                 )
                 worst = np.maximum(low - own, own - high)
                 for i in range(rows.count) if rows.labels else [slice(None)]:
-                    label = rows.labels[i] if rows.labels else rows.label
+                    rows.labels[i] if rows.labels else rows.label
                     note(rows.label.name, float(worst[i].max(initial=0.0)))
         return found
 
@@ -336,15 +338,18 @@ class StageProgram(NonlinearProgram):
             for i, k in zip(*np.nonzero(kept), strict=True):
                 label = rows.labels[i] if rows.labels else rows.label
                 found[places[i, k]] = label._replace(where=label.where or f"{term.where} {term.intervals[k]}".strip())
-        equations = [*self._fixed, *(each for each in self._bounded if each.is_equation)]
+        equations: list[FixedEntries | BoundedEntries] = [*self._fixed]
+        equations += [each for each in self._bounded if each.is_equation]
         held = {int(self._of_x[i]): each.label for each in equations for i in each.entries.tolist()}
         return found, held
 
     def structure(self) -> dict[str, int | list[int]]:
         where = self.variables.intervals
         for term in self.terms:
+            if not len(term.variables):
+                continue
             own = where[term.variables]
-            apart = np.flatnonzero((own.max(axis=0) > own.min(axis=0)) & (own.max(axis=0) != NOWHERE)) if len(own) else []
+            apart = np.flatnonzero((own.max(axis=0) > own.min(axis=0)) & (own.max(axis=0) != NOWHERE))
             if len(apart):
                 if self._overlap:
                     raise UnsupportedError(f"{self._overlap}, or another solver, as 'ipopt'")
@@ -445,8 +450,8 @@ class JoinedProgram(NonlinearProgram):
         terms, linear = [], ca.DM(rows, size)
         for k, (part, where, factors) in enumerate(zip(parts, self._where, self._factors, strict=True)):
             weights = connection.weights[0][k], connection.cost_rows[0][:, k], first
-            for term in part.terms:
-                terms.append(_weighted(_rescaled(term, factors).moved(where, ends_p[k], ends_g[k]), *weights))
+            moved = (_rescaled(term, factors).moved(where, ends_p[k], ends_g[k]) for term in part.terms)
+            terms += [_weighted(term, *weights) for term in moved]
             linear += _moved_linear(part.sum.linear, where, factors, ends_g[k], (rows, size))
         for i in range(of_costs):
             linear[first + i, self._size :] = connection.cost_rows[1][i]
@@ -617,4 +622,3 @@ def _joined_index(parts: Sequence[IntervalIndex], chosen: Sequence[Any], further
     intervals = [part.intervals[own] for part, own in zip(parts, chosen, strict=True)]
     nowhere = np.full(further, NOWHERE)
     return IntervalIndex(np.concatenate([*groups, nowhere]), np.concatenate([*intervals, nowhere]))
-

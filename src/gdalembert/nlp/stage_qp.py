@@ -16,20 +16,21 @@ import numpy.typing as npt
 
 from gdalembert.compilation.machine_code import aligned, opened, source_of
 from gdalembert.errors import ArgumentError
-from gdalembert.spatial.arguments import integer, number, vector
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arguments import flag, integer, number, vector
+from gdalembert.spatial.arrays import Array, FilledInPlace
+from gdalembert.spatial.brief import Brief
 
 _STATUS = ("solved", "iterations", "not finite")
 
 
 @dataclass(frozen=True, eq=False)
-class StageQPSolution:
+class StageQPSolution(Brief):
     """What :class:`StageQP` found.
 
     Attributes:
         u: of each interval (N × nu). ``x``: of each instant (N + 1 × nx).
-        status: ``"solved"``; ``"iterations"``: their cap was reached, as where hard limits have no solution; ``"not
-            finite"``: numbers overflowed, or are no numbers, and u and x are the last that were.
+        status: ``"solved"``; ``"iterations"``: their cap was reached, or forces passed 1e100, as where hard limits have
+            no solution; ``"not finite"``: numbers or limits overflowed, or are NaN, and u and x are the last before.
         iterations: of the interior point.
         gap: the mean product of a force and the slack of its limit; 0 at the optimum.
         infeasibility: the part of the first violations of limits and dynamics that is left.
@@ -47,15 +48,15 @@ class StageQPSolution:
         return self.status == _STATUS[0]
 
 
-class StageQP:
+class StageQP(FilledInPlace):
     """The least cost of a linear motion of N intervals, with limits: for controllers that solve one each tick.
 
         min  Σ_k  z_kᵀ H_k z_k / 2 + g_kᵀ z_k + penalties,     z_k = (u_k, x_k),  k = 0 … N
              x_{k+1} = A_k z_k + b_k,     lower_k ≤ z_k ≤ upper_k,     rows_lower_k ≤ G_k z_k ≤ rows_upper_k
 
-    Its arrays are filled in place before it is called. At first, the dynamics and costs are zero and there are no
-    limits. Limits of u are hard, those of x and of rows soft, where ``soften`` says so. H_k must be such that the cost
-    is convex in u.
+    Its arrays are filled in place before it is called, as ``qp.upper[:] = 1``, and cannot be replaced. At first, the
+    dynamics and costs are zero and there are no limits. Limits of u are hard, those of x and of rows soft, where
+    ``soften`` says so. H_k must be such that the cost is convex in u.
 
     Args:
         nx, nu: numbers of states and inputs. ``intervals``: N.
@@ -72,7 +73,7 @@ class StageQP:
         program, workspace: these as C takes them, and the memory of all stages. ``vector``: of so many numbers.
 
     Raises:
-        ArgumentTypeError, ArgumentError: if a size cannot be used.
+        ArgumentTypeError, ArgumentError: if a size cannot be used; or by an assignment, if an array would be replaced.
         CompilationError: if there is no C compiler, or it fails.
     """
 
@@ -108,6 +109,7 @@ class StageQP:
         Raises:
             ArgumentTypeError, ArgumentError: if they are no numbers of at least 0, or both are 0.
         """
+        x, rows = flag("soften: x", x), flag("soften: rows", rows)
         weights = [
             number(f"soften: {name}", w, inclusive=True) for name, w in (("linear", linear), ("quadratic", quadratic))
         ]

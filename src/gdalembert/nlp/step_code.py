@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from gdalembert.compilation.machine_code import row_major, source_of
 from gdalembert.nlp.gauss_newton import ARRAYS, LARGEST, GaussNewton, macros_of
+from gdalembert.spatial.source_text import c_comment
 
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
 _PER_LINE = 6
@@ -187,7 +188,7 @@ def _head(steps: GaussNewton, name: str, exported: Mapping[str, str], about: str
    Of the last step: double {name}_step, its size relative to the plan; {name}_gap and {name}_infeasibility, what the
    interior point left of its gap and of violations (0 to 1)."""
     text += f"\n\n   {schedule}" if schedule else ""
-    return f"/* {text.replace('*/', '* /').replace('/*', '/ *')} */"
+    return "\n".join(c_comment(line.removeprefix("   ") for line in text.splitlines()))
 
 
 def step_code(
@@ -209,7 +210,7 @@ def step_code(
         steps: of which it is; the plan begins as theirs.
         name: a C identifier, with which all names begin.
         exported: arrays that a caller reads and writes, by their names in C without that beginning.
-        about: what it is. ``schedule``: what its sets are, if they are exported.
+        about: what it is. ``schedule``: what its sets are, if they are exported. Names in both are ``comment_text``.
         iterations: of the interior point. ``unmet``: the part of violations that may be left.
     """
     qp, n = steps.qp.memory, steps.sizes.intervals

@@ -198,4 +198,3 @@ def _triplet(pattern: ca.Sparsity) -> tuple[Indices, Indices]:
 def _selection(i: Indices, j: Indices, shape: tuple[int, int]) -> ca.DM:
     """The matrix of ones at these places."""
     return ca.DM.triplet(i.tolist(), j.tolist(), ca.DM.ones(len(i)), *shape)
-

@@ -1,7 +1,7 @@
 """Optimal control: what is specific to a robot's dynamics, for CasADi's ``Opti`` or any other transcription."""
 
+from gdalembert.errors import OptimizationError, SolutionWarning
 from gdalembert.model.limits import Bounds
-from gdalembert.nlp.program import SolutionWarning
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_qp import StageQP, StageQPSolution
 from gdalembert.ocp.contact_schedule import ContactSchedule, ContactScheduleSolver
@@ -10,7 +10,7 @@ from gdalembert.ocp.guess import Guess, rest_to_rest
 from gdalembert.ocp.joined import Phases, PhasesSolution, Scenarios, ScenariosSolution
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.real_time import RealTimeSolver
-from gdalembert.ocp.solution import OptimizationError, Solution
+from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.stage import Stages, collocation
 from gdalembert.ocp.steps import RungeKutta, rk4, transcription
 

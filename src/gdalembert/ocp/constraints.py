@@ -64,8 +64,8 @@ class Relation(NamedTuple):
 
     label: Label
     rows: ca.MX
-    lower: Array
-    upper: Array
+    lower: Bound
+    upper: Bound
 
 
 _RELATIONS = (ca.OP_EQ, ca.OP_LE, ca.OP_LT)
@@ -158,9 +158,9 @@ def friction_cones(
             "friction: the robot has no contacts; give gd.ConstrainedDynamics with gd.Contact to Problem"
         )
     if isinstance(contacts, str) or not isinstance(contacts, Sequence | None):
-        raise ArgumentTypeError(f"friction: contacts={contacts!r}; give a list of frames")
+        raise ArgumentTypeError(f"friction: contacts={shown(contacts)}; give a list of frames")
     for name in contacts or ():
-        if name not in every:
+        if not isinstance(name, str) or name not in every:
             raise UnknownNameError("contact", name, tuple(str(frame) for frame in every))
     chosen = [every[frame] for frame in (every if contacts is None else dict.fromkeys(contacts))]
     soles = [isinstance(contact.holds, Frame6D) for contact, _ in chosen]

@@ -8,14 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.ocp.joined import PhasesSolution, RealTimePhasesSolution
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import own_values
-from gdalembert.ocp.real_time import RealTimeSteps, finite
+from gdalembert.ocp.real_time import RealTimeSteps, Schedule, finite
 from gdalembert.ocp.real_time_stages import RealTimeProblem
+from gdalembert.spatial.brief import first_of
+from gdalembert.spatial.interrupts import interruptible
+from gdalembert.spatial.source_text import comment_text
 
 
+@interruptible
 class ContactSchedule:
     """Problems of one robot with different contacts and costs, one of which holds over each interval.
 
@@ -50,7 +54,7 @@ class ContactSchedule:
                     )
 
     def __repr__(self) -> str:
-        return f"ContactSchedule({self.problems!r})"
+        return f"ContactSchedule([{first_of([*map(repr, self.problems)])}])"
 
     def solver(self, solver: str = "rti", options: Mapping[str, Any] | None = None) -> ContactScheduleSolver:
         """Build a solver of one step a tick; options are those of :meth:`Problem.solver`.
@@ -59,13 +63,13 @@ class ContactSchedule:
             ArgumentError, UnsupportedError: as :meth:`Problem.solver`; also of any other solver.
             CompilationError: if there is no C compiler.
         """
-        if solver != "rti":
+        if not isinstance(solver, str) or solver != "rti":
             raise UnsupportedError(
-                f"ContactSchedule: {solver!r} does not move a schedule; take 'rti', or gd.ocp.Phases, whose phases are "
-                "solved at once"
+                f"ContactSchedule: {shown(solver)} does not move a schedule; take 'rti', or gd.ocp.Phases, whose "
+                "phases are solved at once"
             )
         formulated = {name: problem._for_real_time() for name, problem in self.problems.items()}
-        return ContactScheduleSolver(formulated, options or {})
+        return ContactScheduleSolver(formulated, {} if options is None else options)
 
 
 def _common(one: Problem, other: Problem) -> dict[str, tuple[Any, Any]]:
@@ -101,8 +105,7 @@ class ContactScheduleSolver(RealTimeSteps[PhasesSolution]):
         Raises:
             ArgumentTypeError, ArgumentError, UnknownNameError: as a call; or if there is no plan yet.
         """
-        self._take(schedule, "prepare")
-        self._prepare(shift, p, values)
+        self._prepare(shift, p, values, self._checked(schedule, "prepare"))
 
     def __call__(
         self,
@@ -130,35 +133,29 @@ class ContactScheduleSolver(RealTimeSteps[PhasesSolution]):
         Warns:
             SolutionWarning: as of :meth:`RealTimeSolver.__call__`.
         """
-        if self._take(schedule, "solver"):
-            self._prepared = False
-        return self._call(shift, guess, p, values)
+        return self._call(shift, guess, p, values, self._checked(schedule, "solver"))
 
-    def _take(self, schedule: Sequence[str] | None, where: str) -> bool:
-        """Take a schedule; whether it is another one."""
-        steps, n = self._steps, len(self._q) - 1
+    def _checked(self, schedule: Sequence[str] | None, where: str) -> Schedule | None:
+        """A schedule by numbers; ``None`` for the last one."""
+        n = len(self._q) - 1
         if schedule is None:
             if self.last is None:
                 raise ArgumentError(f"{where}: no schedule; give schedule=…, the name of a problem for each interval")
-            return False
+            return None
         if isinstance(schedule, str) or not isinstance(schedule, Sequence):
-            raise ArgumentTypeError(f"{where}: schedule: got {schedule!r}; give a list of {n} names")
+            raise ArgumentTypeError(f"{where}: schedule: got {shown(schedule)}; give a list of {n} names")
         if len(schedule) != n:
             raise ArgumentError(f"{where}: schedule: got {len(schedule)} names; give one for each of {n} intervals")
         if other := next((name for name in schedule if name not in self._names), None):
             raise UnknownNameError("problem of the schedule", other, self._names)
         found = np.array([self._names.index(name) for name in schedule] + [self._names.index(schedule[-1])])
-        changed = not np.array_equal(found, steps.set)
-        steps.set[:] = found
-        steps.lands[:] = [
-            after if self._takes_hold[before][after] else -1 for before, after in pairwise(found.tolist())
-        ]
-        return changed
+        lands = [after if self._takes_hold[before][after] else -1 for before, after in pairwise(found.tolist())]
+        return found, np.array(lands)
 
     def _schedule_in_c(self, stem: str) -> str:
         n, count = len(self._q) - 1, range(len(self._names))
         impacts = [f"from {one} to {other}" for one in count for other in count if self._takes_hold[one][other]]
-        problems = "".join(f"\n      {k}  {name}" for k, name in enumerate(self._names))
+        problems = "".join(f"\n      {k}  {comment_text(name)}" for k, name in enumerate(self._names))
         return f"""The schedule is that of the horizon behind the shift, and it is not shifted here.
    int64_t {stem}_set[{n + 1}] has the number of the problem of each interval, and as its last entry that of the last
    interval once more:{problems}

@@ -91,8 +91,9 @@ class End(BoundaryCondition):
         rest = neutral(tree).full().ravel(), np.zeros(tree.nv)
         found = [self._entries(key, x, own, parameters) for key, x, own in (("q", q, rest[0]), ("v", v, rest[1]))]
         for key, (_, fixed) in zip("qv", found, strict=True):
-            modes = fixed[len(fixed) - len(self._system.shapes) :]
-            if modes.any() and not modes.all():
+            dyn = self._system.dynamics
+            modes = fixed[len(fixed) - dyn.nv :][dyn.modes.start : dyn.modes.stop]
+            if self._system.stiff and modes.any() and not modes.all():
                 raise ArgumentError(
                     f"{self.name}: {key} fixes some modal coordinates; with quasi_static fix all of them, or none; or "
                     "give quasi_static=None"
@@ -163,14 +164,14 @@ class End(BoundaryCondition):
             found = configuration.checked_configuration(what, given, self._tree)
         else:
             found = vector(what, given, length, repeat=True)
-        self._bounds.check(what, found, key)
+        found = self._bounds.within(what, found, key)
         return projected(found, unit_blocks(self._tree)) if key == "q" else found, fixed
 
     def _some(
         self, what: str, key: str, given: Mapping[str, Any], rest: Array, parameters: ProblemParameters
     ) -> tuple[Any, Mask]:
         """As :meth:`_entries`, where some are given by name."""
-        names, lower, upper = (getattr(self._bounds, f"{key}_{part}") for part in ("names", "lower", "upper"))
+        names = getattr(self._bounds, f"{key}_names")
         turning = [i for _, start, stop in unit_blocks(self._tree) for i in range(start, stop)] if key == "q" else []
         entries, fixed = list(rest), np.zeros(len(rest), dtype=bool)
         for name, value in given.items():
@@ -184,11 +185,9 @@ class End(BoundaryCondition):
                     raise ArgumentError(f"{what}: {name!r} has shape {value.shape}; give (1, 1)")
                 parameters.check(f"{what}: {name!r}", value)
             else:
-                value = number(f"{what}: {name!r}", value, least=-np.inf)
-                if not lower[i] <= value <= upper[i]:
-                    raise ArgumentError(
-                        f"{what} of {name!r} is {value:.6g}, outside its bounds ({lower[i]:.6g}, {upper[i]:.6g})"
-                    )
+                alone = np.full(len(rest), np.nan)
+                alone[i] = number(f"{what}: {name!r}", value, least=-np.inf)
+                value = float(self._bounds.within(what, alone, key)[i])
             entries[i], fixed[i] = value, True
         symbolic = any(isinstance(entry, ca.MX) for entry in entries)
         return ca.vertcat(*entries) if symbolic else np.array(entries, dtype=float), fixed
@@ -253,9 +252,7 @@ class EndpointConstraints(BoundaryCondition):
 
     @property
     def numbers(self) -> list[Array]:
-        return [
-            np.vstack([rows, np.zeros((rows.shape[1] - len(rows), rows.shape[1]))]) for rows in self._combinations
-        ]
+        return [np.vstack([rows, np.zeros((rows.shape[1] - len(rows), rows.shape[1]))]) for rows in self._combinations]
 
     def set(self, parameters: ProblemParameters) -> None:
         """Take what is fixed at this end; what parameters give is moved onto the constraints, or refused if far."""

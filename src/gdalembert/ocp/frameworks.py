@@ -12,11 +12,13 @@ from gdalembert.dynamics.constrained.constrained_dynamics import check_driven_by
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.physical_parameters import physical_parameters
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.limits import Bounds
 from gdalembert.ocp.constraints import checked_bounds
 from gdalembert.spatial.arguments import required
+from gdalembert.spatial.brief import Brief
+from gdalembert.spatial.interrupts import interruptible
 
 
 class Symbols(NamedTuple):
@@ -28,6 +30,7 @@ class Symbols(NamedTuple):
     u: ca.MX
 
 
+@interruptible
 def add_to_rockit(
     ocp: Any, dyn: Dynamics, bounds: Bounds | None = None, *, implicit: bool = True, p: Values | ca.MX = None
 ) -> Symbols:
@@ -53,7 +56,7 @@ def add_to_rockit(
     _check_robot("add_to_rockit", "rockit's", dyn)
     tree = dyn.tree
     if not isinstance(bounds, Bounds | None):
-        raise ArgumentTypeError(f"bounds={bounds!r}: give Bounds.of(dyn, model)")
+        raise ArgumentTypeError(f"bounds={shown(bounds)}: give Bounds.of(dyn, model)")
     limits, n = checked_bounds(dyn, bounds), len(dyn.parameters)
     if isinstance(p, ca.MX):
         if p.shape != (n, 1) or not n:
@@ -84,7 +87,7 @@ def add_to_rockit(
 
 
 @dataclass(frozen=True, eq=False)
-class AcadosExpressions:
+class AcadosExpressions(Brief):
     """The attributes of an ``AcadosModel`` by their names: ``vars(model).update(vars(expressions))`` sets them.
 
     Attributes:
@@ -123,6 +126,7 @@ class AcadosExpressions:
         return made
 
 
+@interruptible
 def acados_expressions(dyn: Dynamics) -> AcadosExpressions:
     """The dynamics of a robot for acados, explicit and implicit.
 

@@ -15,11 +15,13 @@ from gdalembert.model.configuration import Blocks, checked_configuration, differ
 from gdalembert.ocp.stage import Robot, System
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.interrupts import interruptible
 
 
 @dataclass(frozen=True, eq=False)
-class Guess:
+class Guess(Brief):
     """An initial guess, one row for each of N times; it need not obey the equations of motion.
 
     Attributes:
@@ -36,7 +38,7 @@ class Guess:
     blocks: Blocks = ()
 
     def __post_init__(self) -> None:
-        n = len(numbers("Guess: t", self.t))
+        n = numbers("Guess: t", self.t).size
         for name in ("t", "q", "v", "a", "u"):
             rows = numbers(f"Guess: {name}", getattr(self, name))
             if rows.shape[:1] != (n,) or rows.ndim != (1 if name == "t" else 2):
@@ -55,6 +57,7 @@ class Guess:
         return projected(q, self.blocks), pace * v, pace**2 * a, u
 
 
+@interruptible
 def rest_to_rest(
     dyn: Robot,
     q_start: npt.ArrayLike,

@@ -173,7 +173,8 @@ class NaturalModes:
     def of(cls, system: System, motion: Guess, duration: float, p: Array) -> NaturalModes:
         """The modes in the middle of a motion of ``duration`` [s], with p (n_p), or those that the states already are.
 
-        Joints have the magnitude 1, and the largest a of any joint; η under a force f: f/ω², f/ω, f.
+        Joints have the magnitude 1, and the largest a of any joint; η of mass m and stiffness k under a force f: f/k,
+        f/√(m k), f/m; m is 1 of natural modes.
         """
         dyn = system.dynamics
         q, v, a, _ = motion.at(np.linspace(0, 1, 21), duration)
@@ -183,20 +184,18 @@ class NaturalModes:
             return cls(np.zeros((0, 0)), *sizes, np.zeros(0))
         middle = q[len(q) // 2]
         check_mass_matrix("solve", dyn, middle, p)
+        mass = dyn.mass_matrix(middle, *columns(p, 1)).full()[first:, first:]
         stiffness = dyn.force_stiffness(middle, p)[first:, first:]
-        squares, shapes = vibrations(dyn.mass_matrix(middle, *columns(p, 1)).full()[first:, first:], stiffness)
-        if system.stiff:
-            shapes = system.shapes
-            squares = np.diag(shapes.T @ stiffness @ shapes)
+        shapes = system.shapes[first:, first:] if system.stiff else vibrations(mass, stiffness)[1]
+        inertia, squares = (np.diag(shapes.T @ x @ shapes) for x in (mass, stiffness))
         tau = dyn.inverse_dynamics(q.T, v.T, a.T, *columns(p, len(q))).full()
         load = np.abs(shapes.T @ (tau[first:] - stiffness @ q[:, first - nv :].T)).max(axis=1)
         load = np.maximum(load, _LEAST * load.max()) if load.any() else np.ones_like(load)
-        for size, power in zip(sizes, (1, 0.5, 0), strict=True):
-            size[first - nv :] = load / np.where(squares > 0, squares, 1.0) ** power
+        squares = np.where(squares > 0, squares, inertia)
+        at, rate, second = sizes
+        for size, unit in ((at, squares), (rate, np.sqrt(squares * inertia)), (second, inertia)):
+            size[first - nv :] = load / unit
         if not system.stiff:
             return cls(shapes, *sizes, load)
-        at, rate, second = sizes
-        stop, s, shift = first + len(shapes), system.stiff, dyn.tree.nq - nv
-        second[stop - s : stop] = at[stop - s + shift : stop + shift]
-        gone = np.arange(stop - s, stop)
-        return cls(np.zeros((0, 0)), np.delete(at, gone + shift), np.delete(rate, gone), second, load)
+        kept, s = slice(0, -system.stiff), system.stiff
+        return cls(np.zeros((0, 0)), at[kept], rate[kept], np.concatenate([second[kept], at[-s:]]), load)

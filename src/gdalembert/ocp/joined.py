@@ -29,10 +29,11 @@ from gdalembert.ocp.ends import Mask
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import OptimalControlProblem, Part, own_values
 from gdalembert.ocp.solution import Deferred, JoinedSolution, Solution
-from gdalembert.ocp.steps import IndependentRows, values_of
 from gdalembert.ocp.stage import checked_duration
+from gdalembert.ocp.steps import IndependentRows, values_of
 from gdalembert.spatial.arguments import choice
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import first_of
 from gdalembert.spatial.expressions import foreign
 
 Joint = TypeVar("Joint", bound=JoinedSolution)
@@ -184,7 +185,7 @@ class Phases(JoinedProblems[PhasesSolution]):
         self._junctions = [Junction(*pair) for pair in zip(self.problems, self.problems[1:], strict=False)]
 
     def __repr__(self) -> str:
-        return f"Phases([{', '.join(map(repr, self.problems))}])"
+        return f"Phases([{first_of([*map(repr, self.problems)])}])"
 
     def subject_to(self, constraint: ca.MX) -> None:
         """Add a constraint of the variables of several phases, as ``last.q[:, -1] == first.q[:, 0]`` of a gait.
@@ -329,11 +330,14 @@ def _checked(given: Sequence[Problem]) -> tuple[Problem, ...]:
             )
     if any(problem._robot.chosen for problem in problems):
         raise ArgumentError("Phases: a phase has a design, which would differ from phase to phase; drop design")
-    if any(problem._system.stiff for problem in problems):
-        raise UnsupportedError(
-            "Phases: fast modes of a phase follow their loads, so that deflections may jump to those of the next; give "
-            "quasi_static=None to its Problem, or more intervals"
-        )
+    systems = [problem._system for problem in problems]
+    if any(system.stiff for system in systems):
+        alike = all(np.array_equal(system.shapes, systems[0].shapes) for system in systems)
+        if not alike or any(system.stiff != systems[0].stiff for system in systems):
+            raise UnsupportedError(
+                "Phases: fast modes that follow their loads in one phase vibrate in another; give all their Problems "
+                "one quasi_static=, a frequency [Hz] or None, and one p"
+            )
     return problems
 
 
@@ -366,6 +370,9 @@ class Junction:
         self.known = _known(system.places, kept), np.full(len(system.rows), not self.takes_hold)
         q, change = y[:nq], y[nq:] - x[nq:]
         self.size, self.impulses, self._q = 1.0, ca.MX(0, 1), q
+        if system.stiff:  # deflections follow their loads, which may jump
+            self.rows = after._motion.state[: system.states, 0] - before._motion.state[: system.states, -1]
+            return
         if not self.takes_hold:
             self.rows = y - x
             return
@@ -463,7 +470,7 @@ class Scenarios(JoinedProblems[ScenariosSolution]):
         self.problems, self.cost = _alike(problems), cost
 
     def __repr__(self) -> str:
-        return f"Scenarios([{', '.join(map(repr, self.problems))}], cost={self.cost!r})"
+        return f"Scenarios([{first_of([*map(repr, self.problems)])}], cost={self.cost!r})"
 
     def _each_p(self, p: Any) -> Sequence[Values]:
         if p is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from keyword import iskeyword
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.physical_parameters import physical_parameters, replaced
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.nlp.program import Indices
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import integer, numbers
@@ -42,7 +42,7 @@ class ProblemParameters:
     def make(self, name: str, size: int, at: str | None) -> ca.MX:
         """A new parameter, as of :meth:`Problem.parameter`."""
         if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
-            raise ArgumentTypeError(f"parameter: got the name {name!r}; give a Python identifier, as 'target'")
+            raise ArgumentTypeError(f"parameter: got the name {shown(name)}; give a Python identifier, as 'target'")
         if name in self.symbols:
             raise ArgumentError(f"parameter: there is a parameter {name!r} already; give another name")
         if name in RESERVED:
@@ -51,8 +51,8 @@ class ProblemParameters:
                 f"{', '.join(RESERVED)}; give another"
             )
         size = integer(f"parameter: size of {name!r}", size, 1)
-        if at not in (None, "grid"):
-            raise ArgumentError(f"parameter: at: got {at!r}; give 'grid', or leave it out")
+        if at is not None and (not isinstance(at, str) or at != "grid"):
+            raise ArgumentError(f"parameter: at: got {shown(at)}; give 'grid', or leave it out")
         made: ca.MX = ca.MX.sym(name, size, 1 if at is None else self._intervals + 1)
         self.symbols[name] = made
         return made
@@ -194,13 +194,13 @@ def step_of_parts(step: ca.Function, parameters: RobotParameters) -> ca.Function
 def _ranges(dyn: Dynamics, design: Design | None) -> tuple[list[int], Array, Array]:
     """The entries of p that are optimised, in order, and their bounds."""
     if not isinstance(design, Mapping | None):
-        raise ArgumentTypeError(f"Problem: design={design!r}; give {{name of a parameter: (lower, upper)}}")
+        raise ArgumentTypeError(f"Problem: design={shown(design)}; give {{name of a parameter: (lower, upper)}}")
     found: dict[int, tuple[float, float]] = {}
     for name, ends in (design or {}).items():
         try:
             lower, upper = (float(x) for x in ends)
         except (TypeError, ValueError):
-            raise ArgumentTypeError(f"Problem: design: {name!r}: got {ends!r}; give (lower, upper)") from None
+            raise ArgumentTypeError(f"Problem: design: {name!r}: got {shown(ends)}; give (lower, upper)") from None
         if not lower < upper:
             raise ArgumentError(f"Problem: design: {name!r}: got ({lower:.9g}, {upper:.9g}); give lower below upper")
         found[dyn.parameters.index(name)] = lower, upper
@@ -232,6 +232,15 @@ class BoundaryCondition(ABC):
     @abstractmethod
     def set(self, parameters: ProblemParameters) -> None:
         """Take the values of a solve."""
+
+
+def matrices_of(column: Any, like: Sequence[ca.MX]) -> list[Any]:
+    """The parts of a column, in the shapes of other matrices."""
+    found, first = [], 0
+    for matrix in like:
+        found.append(ca.reshape(column[first : first + matrix.numel()], *matrix.shape))
+        first += matrix.numel()
+    return found
 
 
 class Inputs:
@@ -268,6 +277,17 @@ class Inputs:
             )
         return self.current()
 
+    def restoring(self) -> Callable[[], None]:
+        """What sets the values to those of now."""
+        values, p = dict(self._parameters.values), self._robot.last
+
+        def restore() -> None:
+            self._parameters.values.clear()
+            self._parameters.values.update(values)
+            self._robot.set(p)
+
+        return restore
+
     def entries(self, symbol: ca.MX) -> Indices:
         """The places of a parameter in the vector, column by column."""
         first = 0
@@ -283,11 +303,7 @@ class Inputs:
 
     def split(self, p: Any) -> list[Any]:
         """The parameters, of the vector."""
-        found, first = [], 0
-        for symbol in self.symbols:
-            found.append(ca.reshape(p[first : first + symbol.numel()], *symbol.shape))
-            first += symbol.numel()
-        return found
+        return matrices_of(p, self.symbols)
 
     def current(self) -> Array:
         """The vector of the last values."""
@@ -295,7 +311,8 @@ class Inputs:
 
     def expression(self) -> ca.MX:
         """The vector, as an expression of the parameters with names; the others have their last values."""
-        return ca.MX(self._vector(self.named, {id(end.symbols[0]): end.expression for end in self._ends if end.symbols}))
+        expressions = {id(end.symbols[0]): end.expression for end in self._ends if end.symbols}
+        return ca.MX(self._vector(self.named, expressions))
 
     def _vector(self, values: Mapping[str, Any], others: Mapping[int, Any]) -> Any:
         """The vector, of values by name, and of others than the last for some symbols (by id)."""

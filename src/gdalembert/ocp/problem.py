@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -13,9 +12,9 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, SolutionWarning
 from gdalembert.model.limits import Bounds
-from gdalembert.nlp.program import Label, SolutionWarning
+from gdalembert.nlp.program import Label
 from gdalembert.ocp import constraints
 from gdalembert.ocp.constraints import LimitedExpression, Relation
 from gdalembert.ocp.ends import End, EndpointConstraints, Fixed
@@ -26,14 +25,13 @@ from gdalembert.ocp.program import OptimalControlProblem, Part
 from gdalembert.ocp.real_time import RealTimeSolver
 from gdalembert.ocp.real_time_stages import RealTimeProblem
 from gdalembert.ocp.solution import FollowedPath, Solution
-from gdalembert.ocp.steps import CONTROLS, method_of
 from gdalembert.ocp.stage import AUTO, Motion, Robot, checked_duration, system_of
+from gdalembert.ocp.steps import CONTROLS, method_of
 from gdalembert.ocp.transcription import Formulation, Integral
 from gdalembert.simulation.result import Simulation
-from gdalembert.spatial.arguments import choice, integer
+from gdalembert.spatial.arguments import choice, flag, integer, warn
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import EvaluatedExpression, Expression, foreign
-from gdalembert.spatial.interrupts import interruptible
 
 PLACES = ("stages", "grid")
 """Where bounds can hold."""
@@ -87,7 +85,6 @@ class Problem(OptimalControlProblem[Solution]):
         CompilationError: if ``compiled`` steps are wanted, and there is no compiler, or it fails.
     """
 
-    @interruptible
     def __init__(
         self,
         dyn: Robot,
@@ -111,8 +108,9 @@ class Problem(OptimalControlProblem[Solution]):
         self._robot = RobotParameters(ConstrainedDynamics.of("Problem", dyn).dynamics, design)
         self._robot.start_at(p)
         shortest = float(np.min(time)) / intervals
-        self._system = system_of(dyn, quasi_static, self._robot.last, rule, shortest, design=bool(design))
+        self._system = system_of(dyn, quasi_static, self._robot.last, rule, shortest)
         choice("control", control, CONTROLS)
+        flag("Problem: compiled", compiled)
         choice("bounds_at", bounds_at, PLACES)
         self.bounds = constraints.checked_bounds(dyn, bounds)
         self._system.check(method, rule)
@@ -125,9 +123,7 @@ class Problem(OptimalControlProblem[Solution]):
         self._cones: list[ca.Function] = []
         self._integrals: dict[int, tuple[ca.MX, ca.Function, bool]] = {}
         self._bounds_at_stages = bounds_at == "stages"
-        self._motion = Motion(
-            self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled
-        )
+        self._motion = Motion(self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled)
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
         self.q, self.v = self._motion.x[: dyn.tree.nq, :], self._motion.x[dyn.tree.nq :, :]
         self.t, self.u, self.stages, self.p = self._motion.t, self._motion.u, self._motion.stages, self._robot.p
@@ -282,18 +278,16 @@ class Problem(OptimalControlProblem[Solution]):
         if not (self._motion.sees_midpoints_alone and inputs & {"q", "v"}):
             return at_stages
         if others := sorted(inputs & {"a", "u", "forces"}):
-            warnings.warn(
+            warn(
                 f"{self.dyn.tree.name}: the integral of {', '.join(sorted(inputs))} sees q and v at midpoints alone, "
                 "where what swings from instant to instant is hidden; take degree=2, or make the terms without "
                 f"{' and '.join(others)} an integral of their own",
                 SolutionWarning,
-                stacklevel=3,
             )
             return at_stages
         at_grid = self._motion.evaluate(expression, "grid", self._parameters.symbols).values
         return (2 * at_stages + self._motion.integral_over_grid(at_grid)) / 3
 
-    @interruptible
     def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Any:
         """Build a solver once, which is called with the parameters of each solve: for receding horizons.
 
@@ -312,9 +306,9 @@ class Problem(OptimalControlProblem[Solution]):
                 has what it cannot take, which the message names.
             CompilationError: if ``"rti"`` finds no C compiler.
         """
-        if solver != "rti":
+        if not isinstance(solver, str) or solver != "rti":
             return super().solver(solver, options)
-        return RealTimeSolver(self._for_real_time(), options or {})
+        return RealTimeSolver(self._for_real_time(), {} if options is None else options)
 
     def _for_real_time(self) -> RealTimeProblem:
         self._check_costs()
@@ -341,7 +335,11 @@ class Problem(OptimalControlProblem[Solution]):
         self._cost = cost
 
     def at(
-        self, k: int, expression: Expression, lower: npt.ArrayLike | ca.MX = -np.inf, upper: npt.ArrayLike | ca.MX = np.inf
+        self,
+        k: int,
+        expression: Expression,
+        lower: npt.ArrayLike | ca.MX = -np.inf,
+        upper: npt.ArrayLike | ca.MX = np.inf,
     ) -> None:
         """Keep an expression between two bounds at one instant of the grid.
 

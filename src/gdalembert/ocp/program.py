@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import casadi as ca
@@ -13,15 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, SolutionWarning, UnknownNameError, UnsupportedError
 from gdalembert.model.configuration import lengths, projected, unit_blocks
 from gdalembert.nlp.backends import backend, checked_options, same_options
-from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram, SolutionWarning
+from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram
 from gdalembert.nlp.solver import Solver
 from gdalembert.ocp import solution as solutions
 from gdalembert.ocp.constraints import CLOSED
-from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, OptimizationError, Solution
-from gdalembert.ocp.stage import Motion, Stages
+from gdalembert.ocp.parameters import matrices_of
+from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
+from gdalembert.ocp.stage import Stages
 from gdalembert.ocp.transcription import Formulation, Transcription, constraint_rows
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
@@ -38,14 +39,15 @@ class Part:
     """
 
     def __init__(self, formulation: Formulation, cost: ca.MX, *, stagewise: bool) -> None:
-        self.motion, self.inputs, self.initial = (formulation[name] for name in (0, 1, 5))
+        self.motion, self.inputs, self.initial = formulation.motion, formulation.inputs, formulation.initial
         self._ends = formulation.ends
         motion, inputs = self.motion, self.inputs
         self.symbols = [*motion.variables, *inputs.symbols]
         self.nlp = Transcription(formulation).program(stagewise=stagewise)
+        known = dict(inputs.named) | {"p": motion.parameters.p}
         self._paths = {
             each.name: FollowedPath(
-                each.graph, each.lower, each.upper, {name: x for name, x in inputs.named.items()} | {"p": motion.parameters.p}
+                each.graph, each.lower, each.upper, {key: known[key] for key in each.graph.name_in() if key in known}
             )
             for each in formulation.limited
             if not {"a", "u", "forces"} & set(each.graph.name_in()) and not {"start", "end"} & set(each.places)
@@ -54,20 +56,15 @@ class Part:
         outputs |= {f"stages_{name}": value for name, value in motion.stages._asdict().items()}
         for name, path in self._paths.items():
             outputs[f"{name} lower"], outputs[f"{name} upper"] = ca.MX(path.lower), ca.MX(path.upper)
-            own = {key: value for key, value in path.constants.items() if key in path.graph.name_in()}
-            self._paths[name] = FollowedPath(path.graph, path.lower, path.upper, own)
-            outputs |= {f"{name} {key}": value for key, value in own.items()}
+            outputs |= {f"{name} {key}": value for key, value in path.constants.items()}
         if motion.system.con.nc:
             outputs["closed"] = constraint_rows(motion, motion.x)
         self._keys = list(outputs)
         self._graph = ca.Function("solution", self.symbols, list(outputs.values()))
 
     def unscaled(self, z: Any, numbers: Any) -> list[Any]:
-        x, found, first = self.nlp.unscaled(z), [], 0
-        for matrix in self.motion.variables:
-            found.append(ca.reshape((x if isinstance(x, ca.MX) else ca.DM(x))[first : first + matrix.numel()], *matrix.shape))
-            first += matrix.numel()
-        return [*found, *self.inputs.split(numbers if isinstance(numbers, ca.MX) else ca.DM(numbers))]
+        x, p = (each if isinstance(each, ca.MX) else ca.DM(each) for each in (self.nlp.unscaled(z), numbers))
+        return [*matrices_of(x, self.motion.variables), *self.inputs.split(p)]
 
     def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
         motion, nq = self.motion, self.motion.dyn.tree.nq
@@ -117,6 +114,7 @@ class Part:
         )
 
 
+@interruptible
 class OptimalControlProblem(ABC, Generic[Planned]):
     """What is solved as one program: a problem, or several that are joined."""
 
@@ -125,7 +123,10 @@ class OptimalControlProblem(ABC, Generic[Planned]):
     _unshiftable = ""
     """Why a solution cannot be shifted; empty if it can."""
 
-    @interruptible
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        interruptible(cls)
+
     def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solver[Planned]:
         """Build a solver once, which is called with the parameters of each solve: for receding horizons.
 
@@ -141,7 +142,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             UnsupportedError: if the solver needs constraints and costs of one interval each, as ``"fatrop"``, and one
                 connects two, or problems are joined; or if it takes no ``"max_wall_time"``.
         """
-        if solver == "rti":
+        if isinstance(solver, str) and solver == "rti":
             raise UnsupportedError(
                 f"rti: {self._kind}s: real-time iterations are of one problem, tick by tick; call "
                 "problem.solver('rti'), or take 'ipopt'"
@@ -150,7 +151,6 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         given, stagewise = checked_options("solver", options), backend(solver).stagewise
         return Solver(Program(self, stagewise=stagewise), solver, given)
 
-    @interruptible
     def solve(
         self, solver: str = "ipopt", options: Mapping[str, Any] | None = None, *, p: Any = None, **values: npt.ArrayLike
     ) -> Planned:
@@ -189,7 +189,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             self._built = key, wanted, OptimalControlProblem.solver(self, solver, wanted)
         solution = self._built[2].cold()
         if not solution.solved:
-            raise OptimizationError(solution)
+            raise unsolved(solution)
         for warning in solutions.warnings_about(solution):
             warnings.warn(f"{solution.dyn.tree.name}: {warning}", SolutionWarning, stacklevel=3)
         return solution
@@ -278,6 +278,16 @@ class Program(Generic[Planned]):
             given = zip(self.parts, self._of._each_p(p), own, strict=True)
             return np.concatenate([part.inputs(where, each, named) for part, each, named in given])
 
+    def restoring(self) -> Callable[[], None]:
+        """What sets the parameters to those of now."""
+        parts = [part.inputs.restoring() for part in self.parts]
+
+        def restore() -> None:
+            for each in parts:
+                each()
+
+        return restore
+
     def current(self) -> Array:
         with self._of._connected():
             return np.concatenate([part.inputs.current() for part in self.parts])
@@ -295,9 +305,10 @@ class Program(Generic[Planned]):
         return self.nlp.merged([part.nlp.scaled(part.initial(each)) for part, each in guesses], self.current)
 
     def checked_shift(self, shift: int) -> int:
-        if shift and self._of._unshiftable:
-            raise ArgumentError(f"solver: shift: got {shift!r}; {self._of._unshiftable}; leave it out")
-        return integer("solver: shift", shift, 0, self.parts[0].motion.intervals)
+        by = integer("solver: shift", shift, 0, self.parts[0].motion.intervals)
+        if by and self._of._unshiftable:
+            raise ArgumentError(f"solver: shift: got {by}; {self._of._unshiftable}; leave it out")
+        return by
 
     def _split(self, z: Any, numbers: Any) -> Iterator[tuple[Part, Any, Any]]:
         """Each part with its scaled variables and its parameters."""
@@ -321,7 +332,7 @@ class Program(Generic[Planned]):
         return solutions.inconsistencies(solution) if again else solutions.warnings_about(solution)
 
     def error(self, solution: Planned) -> Exception:
-        return OptimizationError(solution)
+        return unsolved(solution)
 
 
 def own_values(values: Mapping[str, Any], known: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

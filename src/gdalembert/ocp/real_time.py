@@ -11,17 +11,17 @@ import re
 import sys
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from gdalembert.compilation.compiled_function import compile as compiled_function
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, SolutionWarning, UnsupportedError, shown
 from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blocks
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
-from gdalembert.nlp.program import SolutionWarning
 from gdalembert.nlp.step_code import arrays_read, step_code
 from gdalembert.ocp.real_time_paths import LimitedPaths, PathAtParameters, is_of_interval
 from gdalembert.ocp.real_time_stages import NEXT, WEIGHTS, Layout, RealTimeProblem, Stages
@@ -29,13 +29,15 @@ from gdalembert.ocp.solution import (
     Accuracy,
     FollowedPath,
     JoinedSolution,
-    OptimizationError,
     RealTimeSolution,
     Solution,
+    unsolved,
 )
 from gdalembert.ocp.stage import Stages as StageValues
-from gdalembert.spatial.arguments import UNIT_ERROR, integer, number
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arguments import UNIT_ERROR, file_path, integer, number
+from gdalembert.spatial.arrays import Array, Uncopied, frozen
+from gdalembert.spatial.interrupts import Interrupts
+from gdalembert.spatial.source_text import comment_text
 
 STATUS = "Real_Time_Iteration"
 _FAILED = "Invalid_Number_Detected"
@@ -49,6 +51,8 @@ _SHORTEST, _TURNED = 1 / 16, 0.3
 _OPTIONS = {"iterations": 3, "penalty": None, "first_gap": None, "levenberg_marquardt": 0.3}
 
 Planned = TypeVar("Planned", bound=Solution | JoinedSolution)
+Schedule = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+"""Of each instant the set of its stage, and of each interval the set of the jump behind it, or −1."""
 
 
 def _check(problem: RealTimeProblem, *, starts: bool) -> None:
@@ -104,7 +108,7 @@ def _layouts(problems: Sequence[RealTimeProblem]) -> list[Layout]:
     return [Layout(driven, selection, fixed, count, own) for own in owned]
 
 
-class RealTimeSteps(ABC, Generic[Planned]):
+class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     """Steps of problems of one robot that differ in contacts and costs, one of which holds over each interval.
 
     Attributes:
@@ -112,8 +116,10 @@ class RealTimeSteps(ABC, Generic[Planned]):
     """
 
     def __init__(self, problems: Sequence[RealTimeProblem], options: Mapping[str, Any], reached: Sequence[int]) -> None:
+        if not isinstance(options, Mapping):
+            raise ArgumentTypeError(f"rti: options: got {shown(options)}; give {{name: value}}")
         if other := next((name for name in options if name not in _OPTIONS), None):
-            raise ArgumentError(f"rti: got the option {other!r}; give any of {', '.join(_OPTIONS)}")
+            raise ArgumentError(f"rti: got the option {shown(other)}; give any of {', '.join(_OPTIONS)}")
         chosen = _OPTIONS | dict(options)
         self._iterations = integer("rti: iterations", chosen["iterations"], 1, 1000)
         given = (0.0 if chosen[k] is None else number(f"rti: {k}", chosen[k]) for k in ("penalty", "first_gap"))
@@ -168,45 +174,96 @@ class RealTimeSteps(ABC, Generic[Planned]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._tree.name}, {len(self._q) - 1} intervals, {self._iterations} iterations)"
 
-    def _prepare(self, shift: int, p: Any, values: Mapping[str, Any]) -> None:
+    @contextmanager
+    def _whole(self, schedule: Schedule | None = None, *, at_once: bool = False) -> Iterator[Interrupts]:
+        """A call that changes all that it changes or, if it raises, nothing; what signal handlers raise waits for its
+        end, or for whoever asks. ``at_once``: whether nothing in it raises.
+        """
+        with Interrupts() as interrupts, interrupts.around_solver(evaluations_end_it=False):
+            restore = None if at_once else self._restoring()
+            try:
+                if schedule is not None:
+                    self._prepared = self._prepared and np.array_equal(schedule[0], self._steps.set)
+                    self._steps.set[:], self._steps.lands[:] = schedule
+                yield interrupts
+            except BaseException:
+                if restore is not None:
+                    restore()
+                raise
+
+    def _restoring(self) -> Callable[[], None]:
+        """What sets the plan, the parameters and the schedule to those of now."""
+        steps, problems = self._steps, self._problems
+        plan = (steps.arrays[name] for name in "xuw")
+        arrays: list[Any] = [*plan, *self._given.values(), *self._padded.values(), steps.set, steps.lands]
+        copies = [array.copy() for array in arrays]
+        parameters = [(dict(problem.parameters.values), problem.robot.last) for problem in problems]
+        weight, known = steps.tick.weight, self._known
+
+        def restore() -> None:
+            for array, copy in zip(arrays, copies, strict=True):
+                array[...] = copy
+            for problem, (values, p) in zip(problems, parameters, strict=True):
+                problem.parameters.values.clear()
+                problem.parameters.values.update(values)
+                problem.robot.set(p)
+            steps.tick.weight, self._known, self._prepared = weight, known, False
+
+        return restore
+
+    def _prepare(self, shift: int, p: Any, values: Mapping[str, Any], schedule: Schedule | None = None) -> None:
         if self.last is None:
             raise ArgumentError("prepare: there is no plan yet; call the solver first")
         by = integer("prepare: shift", shift, 0, len(self._q) - 1)
-        self._set("prepare", p, values)
-        self._prepared = False
-        self._prepared = self._steps.prepare(by)
+        with self._whole(schedule):
+            self._set("prepare", p, values)
+            self._prepared = False
+            self._prepared = self._steps.prepare(by)
 
-    def _call(self, shift: int, guess: Any, p: Any, values: Mapping[str, Any]) -> Planned:
+    def _call(
+        self, shift: int, guess: Any, p: Any, values: Mapping[str, Any], schedule: Schedule | None = None
+    ) -> Planned:
         by = integer("solver: shift", shift, 0, len(self._q) - 1)
-        self._set("solver", p, values)
         first = self.last is None or guess is not None
-        of_start = p is None and not by and values.keys() <= self._of_start
-        prepared, self._prepared = self._prepared and of_start and not first, False
-        self._measure()
-        reason = self._first_steps(guess) if first else self._steps.step(self._iterations, None if prepared else by)
-        if reason and first:
-            raise OptimizationError(self._solution(solved=False))
-        left = self._steps.found["infeasibility"]
+        ready = p is None and not self._blocks and all(self._plain) and self._are_ready(values)
+        with self._whole(schedule, at_once=ready and not first) as interrupts:
+            self._set("solver", p, values)
+            of_start = p is None and not by and values.keys() <= self._of_start
+            prepared, self._prepared = self._prepared and of_start and not first, False
+            self._measure()
+            if first:
+                reason = self._first_steps(guess, interrupts)
+            else:
+                reason = self._steps.step(self._iterations, None if prepared else by)
+            if reason and first:
+                raise unsolved(self._solution(solved=False))
+            solved, warning = self._judged(reason, first=first)
+            self.last = found = self._solution(solved=solved)
+        if warning:
+            self._warn(warning)
+        return found
+
+    def _judged(self, reason: str, *, first: bool) -> tuple[bool, str]:
+        """Whether a step solves its problem, and what to warn of; ``reason``: why it was not taken."""
+        left, size = self._steps.found["infeasibility"], self._steps.found["step"]
         if reason:
-            self._warn(f"the step {reason}; the last plan stands for it")
-        elif left > _UNMET:
-            reason = "is not met"
-            self._warn(
+            return False, f"the step {reason}; the last plan stands for it"
+        if left > _UNMET:
+            return False, (
                 f"{left:.0%} of violations of the start, of limits and of the dynamics are left after "
                 f"{self._steps.iterations} iterations; give more, or a plan nearby"
             )
-        elif first and (size := self._steps.found["step"]) > _SETTLED:
-            self._warn(
+        if first and size > _SETTLED:
+            return True, (
                 f"the last of {_FIRST_STEPS} first steps is {size:.1g} of the plan, which is no optimum; begin nearer, "
                 "or at guess=…"
             )
-        self.last = found = self._solution(solved=not reason)
-        return found
+        return True, ""
 
     def _warn(self, what: str) -> None:
         warnings.warn(f"{self._tree.name}: {what}", SolutionWarning, stacklevel=4)
 
-    def _first_steps(self, guess: Any) -> str:
+    def _first_steps(self, guess: Any, interrupts: Interrupts) -> str:
         """Steps from a guess until they are small; why the last one was not taken, or "" if it was.
 
         A step that turns back against the one before it halves the length of steps, one that goes on doubles it: full
@@ -217,6 +274,8 @@ class RealTimeSteps(ABC, Generic[Planned]):
         arrays, retract = self._steps.arrays, self._steps.functions["retract"][0]
         length, former = 1.0, np.zeros_like(arrays["z"])
         for _ in range(_FIRST_STEPS):
+            if interrupts.error is not None:
+                raise interrupts.error
             plan = [arrays[name].copy() for name in "xuw"]
             reason = self._steps.step(_FIRST_ITERATIONS, shift=0)
             if reason or self._steps.found["step"] < _SMALL:
@@ -258,14 +317,17 @@ class RealTimeSteps(ABC, Generic[Planned]):
             path: of the file, whose stem is a C identifier.
 
         Raises:
-            ArgumentError: if there is no plan yet, the stem is no such name, or a parameter has that of an array.
+            ArgumentTypeError, ArgumentError: if there is no plan yet, the path is none, or its stem no such name, or a
+                parameter has the name of an array, or none of C.
             OSError: if it cannot be written; then a file that was there is as before.
         """
-        target = Path(path)
+        target = file_path("generate", path, "the name of a file, as 'tick.c'")
         if self.last is None:
             raise ArgumentError("generate: there is no plan yet; call the solver first")
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", target.stem) or target.suffix != ".c":
-            raise ArgumentError(f"generate: got {target.name!r}; give a name as 'tick.c', of letters, digits and _")
+            raise ArgumentError(
+                f"generate: got {shown(target.name)}; give a name as 'tick.c', of letters, digits and _"
+            )
         stem, steps = target.stem, self._steps
         schedule = self._schedule_in_c(stem)
         read, fixed = arrays_read(steps), ["x_0", "x", "u", "w", *(["set", "lands"] if schedule else [])]
@@ -274,8 +336,10 @@ class RealTimeSteps(ABC, Generic[Planned]):
             raise ArgumentError(
                 f"generate: the parameter {name!r} would be {stem}_{name}, an array of its own; rename it"
             )
+        if name := next((each for each in inputs.values() if not each.isascii()), None):
+            raise ArgumentError(f"generate: the parameter {name!r} is no name in C; give it letters from a to z")
         exported = dict(zip(fixed, fixed, strict=True)) | inputs
-        about = f"Real-time iterations of {self._tree.name}"
+        about = f"Real-time iterations of {comment_text(self._tree.name)}"
         text = step_code(steps, stem, exported, about, schedule, self._iterations, _UNMET)
         beside = target.with_name(f".{target.name}.{os.getpid()}")
         try:
@@ -315,7 +379,7 @@ class RealTimeSteps(ABC, Generic[Planned]):
     def _set(self, where: str, p: Any, values: Mapping[str, Any]) -> None:
         """Take all that is given, or nothing of it."""
         numbers = None if p is None else self._first.robot.checked(where, p)
-        if set(values) <= self._known and all(self._is_ready(name, x) for name, x in values.items()):
+        if self._are_ready(values):
             for name, x in values.items():
                 self._given[name][...] = x.T
         else:
@@ -330,15 +394,24 @@ class RealTimeSteps(ABC, Generic[Planned]):
             self._known = set(self._given)
         for buffer in self._padded.values():
             buffer[-1] = buffer[-2]
-        if numbers is not None:
+        if numbers is not None and "p" in self._given:
             for problem in self._problems:
                 problem.robot.set(numbers)
             self._given["p"][:] = numbers
 
-    def _is_ready(self, name: str, x: Any) -> bool:
+    def _are_ready(self, values: Mapping[str, Any]) -> bool:
         """Whether numbers are as they should be, and need no check."""
-        as_it_is = type(x) is np.ndarray and x.dtype == np.float64 and x.shape == self._given[name].T.shape
-        return as_it_is and math.isfinite(x.sum())
+        return (
+            bool(self._known)
+            and values.keys() <= self._known
+            and all(
+                type(x) is np.ndarray
+                and x.dtype == np.float64
+                and x.shape == self._given[name].T.shape
+                and math.isfinite(x.sum())
+                for name, x in values.items()
+            )
+        )
 
     def _own(self, values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         """The values of each problem."""
@@ -493,6 +566,8 @@ class RealTimeSolver(RealTimeSteps[Solution]):
         Raises:
             UnknownNameError, ArgumentTypeError, ArgumentError: if a value cannot be used, or is missing.
             OptimizationError: if the first step is such a one.
+            KeyboardInterrupt: by Ctrl-C, as any other exception of a signal handler, after a whole tick or none. What
+                raises before leaves the last plan and its parameters as they were.
 
         Warns:
             SolutionWarning: if it is not solved, or the first steps do not become small.

@@ -36,8 +36,8 @@ from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.real_time_paths import PathOfParameters, is_of_interval
 from gdalembert.ocp.solution import FollowedPath
 from gdalembert.ocp.squares import Square, squares
-from gdalembert.ocp.steps import free_rates
 from gdalembert.ocp.stage import Motion
+from gdalembert.ocp.steps import free_rates
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols

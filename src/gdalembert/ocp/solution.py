@@ -14,7 +14,7 @@ import numpy as np
 
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.physical_parameters import columns, physical_parameters
-from gdalembert.errors import ArgumentError, GdalembertError
+from gdalembert.errors import ArgumentError, OptimizationError
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.limits import NEGLIGIBLE, Bounds
 from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Outcome
@@ -25,6 +25,7 @@ from gdalembert.simulation.result import Simulation
 from gdalembert.simulation.simulate import simulate
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 
 COARSE = 0.05
 """A larger step error, relative to the velocity, is worth a warning."""
@@ -39,7 +40,7 @@ _AT_REST = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class FollowedPath:
+class FollowedPath(Brief):
     """A path of q and v: its expression, its bounds, and its other inputs; at a solution, their values.
 
     ``constants`` have one column, or one for each instant of the grid.
@@ -67,7 +68,7 @@ class ExcessOfPath(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Accuracy:
+class Accuracy(Brief):
     """A solution (t, x, u: a row for each instant of the grid) beside finer steps, which are taken when asked for.
 
     ``closes``: whether contacts and loops are asked to hold at these instants.
@@ -365,8 +366,9 @@ def warnings_about(solution: Solution | JoinedSolution) -> Iterator[str]:
                 f"{each.step_error:.1%}; take more intervals, a higher degree or fewer modes, and look at "
                 "solution.simulate()"
             )
+        alone = ConstrainedDynamics.of("solution", each.dyn).dynamics
+        yield from (part + line for line in alone.bending_warnings(each.q))
         try:
-            alone = ConstrainedDynamics.of("solution", each.dyn).dynamics
             physical_parameters("the optimum of p", alone, each.p)
         except ArgumentError as error:
             yield f"{part}{error}; or give narrower bounds in design"
@@ -381,13 +383,12 @@ def inconsistencies(solution: Solution | JoinedSolution) -> Iterator[str]:
 
 def too_fast(system: System, solution: Solution) -> Iterator[str]:
     """What may help where modes vibrate that the intervals of a motion do not resolve."""
-    alone, interval = system.dynamics, solution.duration / (len(solution.t) - 1)
-    frequencies = locked_modes(alone, solution.p)[0]
-    vibrating = frequencies[: len(frequencies) - system.stiff]
+    interval, vibrating = solution.duration / (len(solution.t) - 1), system.vibrating(solution.p)
     if not len(vibrating) or (times := vibrating[-1] * interval) <= 1:
         return
     highest = f"modes of up to {vibrating[-1]:.3g} Hz vibrate {times:.2g} times in an interval"
-    if system.con.nc or alone.modes.stop < alone.tree.nv:
+    modes = locked_modes(system.dynamics, solution.p)[0]
+    if system.con.nc or not np.any(modes[: len(modes) - system.stiff] * interval > 1):
         yield f"{highest}; take fewer modes or more intervals"
     else:
         yield f"{highest}; let them follow their loads, quasi_static={1 / interval:.3g}, or take more intervals"
@@ -403,29 +404,20 @@ _STATES = dict.fromkeys(EXCEPTIONS, _RAISED) | {
 """What the statuses of a solver mean."""
 
 
-class OptimizationError(GdalembertError, RuntimeError):
-    """A problem that was not solved.
-
-    Attributes:
-        solution: the last iterate of the solver, of the kind that a solve returns.
-    """
-
-    def __init__(self, solution: Solution | JoinedSolution) -> None:
-        self.solution = solution
-        what = ", ".join(f"{name} by {x:.2g}" for name, x in solution.violations.items() if x > _FEASIBLE)
-        state = (
-            f"constraints violated by {solution.constraint_violation:.2g} ({what}); try another guess, "
-            "more time, fewer or wider bounds, or more iterations"
-            if solution.constraint_violation > _FEASIBLE
-            else "all constraints hold, but it is not known to be an optimum; try another guess or more iterations"
-        )
-        if solution.status in _STATES:
-            state = _STATES[solution.status] + (f" ({what})" if what else "")
-        super().__init__(
-            f"{solution.dyn.tree.name}: the solver stopped with {solution.status!r} after {solution.iterations} "
-            f"iterations and {solution.duration:.4g} s of motion: {'; '.join([state, *solution.hints])}; "
-            ".solution has what it had"
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return OptimizationError, (self.solution,)
+def unsolved(solution: Solution | JoinedSolution) -> OptimizationError:
+    """The error of a problem that was not solved, with the last iterate."""
+    what = ", ".join(f"{name} by {x:.2g}" for name, x in solution.violations.items() if x > _FEASIBLE)
+    state = (
+        f"constraints violated by {solution.constraint_violation:.2g} ({what}); try another guess, "
+        "more time, fewer or wider bounds, or more iterations"
+        if solution.constraint_violation > _FEASIBLE
+        else "all constraints hold, but it is not known to be an optimum; try another guess or more iterations"
+    )
+    if solution.status in _STATES:
+        state = _STATES[solution.status] + (f" ({what})" if what else "")
+    return OptimizationError(
+        f"{solution.dyn.tree.name}: the solver stopped with {solution.status!r} after {solution.iterations} "
+        f"iterations and {solution.duration:.4g} s of motion: {'; '.join([state, *solution.hints])}; "
+        ".solution has what it had",
+        solution,
+    )

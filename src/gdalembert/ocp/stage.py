@@ -14,17 +14,18 @@ from gdalembert.compilation.machine_code import external
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics, check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.physical_parameters import columns
-from gdalembert.errors import ArgumentError, UnsupportedError, shown
+from gdalembert.errors import ArgumentError, SolutionWarning, UnsupportedError, shown
 from gdalembert.model.configuration import integrate, integrate_derivatives, neutral, unit_and_scale, unit_blocks
-from gdalembert.model.tree import Tree
 from gdalembert.model.limits import Bounds
+from gdalembert.model.tree import Tree
+from gdalembert.nlp.program import Indices
 from gdalembert.ocp import steps
 from gdalembert.ocp.parameters import RobotParameters, step_of_parts
-from gdalembert.nlp.program import Indices
 from gdalembert.ocp.steps import RungeKutta, explicit_step
 from gdalembert.spatial import constant
-from gdalembert.spatial.arguments import choice, number, numbers
+from gdalembert.spatial.arguments import choice, number, numbers, warn
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import brief
 from gdalembert.spatial.expressions import EvaluatedExpression, Expression, evaluate
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.interrupts import interruptible
@@ -36,15 +37,17 @@ Robot = Dynamics | ConstrainedDynamics
 class System:
     """A robot as a transcription sees it; of a flexible arm, natural modes above a frequency may follow their loads.
 
-    These are the modes at the neutral configuration, joints locked, and have no inertia: their amplitudes are unknowns
-    of each stage, not states.
+    These are the modes of its links at the neutral configuration, joints locked, and have no inertia: their amplitudes
+    are unknowns of each stage, not states. Rotors of flexible joints keep theirs.
 
     Attributes:
         robot: as given. ``con``: the same with its constraints, which may be none. ``dynamics``: without them.
         rows: of all constraints. ``places``: of those that are anchored, the rates of residuals.
         independent: the number of forces that are unknowns.
         projections: the number of unknowns that move the end of a step.
-        stiff: the number of natural modes that follow their loads, the last ones of ``shapes``, Ψ (n × n).
+        stiff: the number of natural modes that follow their loads. Then ``shapes`` Φ (nv × nv) gives v by the
+            velocities of joints, other natural modes, rotors, and these modes; 0 × 0 otherwise.
+        order: the entry of v in whose place each column of Φ stands.
     """
 
     def __init__(self, where: str, robot: Robot) -> None:
@@ -55,22 +58,31 @@ class System:
         self.places = steps.IndependentRows.of(steps.anchored_part(self.con), positions=True)
         self.independent = len(self.rows)
         self.projections = self.independent + len(self.places)
-        self.stiff, self.shapes = 0, np.zeros((0, 0))
+        self.stiff, self.shapes, self.order = 0, np.zeros((0, 0)), [*range(self.con.nv)]
 
     def relax(self, cutoff: float, p: Array) -> None:
         """Let modes above a frequency [Hz] follow their loads, of an arm with parameters p (n_p), if there are any."""
-        limit, tree, bends = number("quasi_static", cutoff, "Hz"), self.con.tree, self.dynamics.modes
-        if self.con.nc or not bends.start < bends.stop == tree.nv:
-            what = "no modes" if bends.start == tree.nv else "rotors, whose inertia counts"
-            what = "contacts or loops" if self.con.nc else what
-            raise UnsupportedError(f"quasi_static: {tree.name} has {what}; leave it out")
-        frequencies, self.shapes = locked_modes(self.dynamics, p)
+        limit, dyn, modes = number("quasi_static", cutoff, "Hz"), self.dynamics, self.dynamics.modes
+        if self.con.nc or not modes:
+            what = "contacts or loops" if self.con.nc else "no modes"
+            raise UnsupportedError(f"quasi_static: {dyn.tree.name} has {what}; leave it out")
+        frequencies, natural = locked_modes(dyn, p)
         self.stiff = int(np.sum(frequencies > limit))
         if not self.stiff:
             raise ArgumentError(
-                f"quasi_static={limit:g} Hz: no mode of {tree.name} is above it, the highest is at "
+                f"quasi_static={limit:g} Hz: no mode of {dyn.tree.name} is above it, the highest is at "
                 f"{frequencies[-1]:.4g} Hz; give a lower one, or leave it out"
             )
+        kept, shapes = len(modes) - self.stiff, np.eye(dyn.nv)
+        shapes[np.ix_(modes, modes)] = natural
+        self.order = [*range(modes.start), *modes[:kept], *range(modes.stop, dyn.nv), *modes[kept:]]
+        self.shapes = shapes[:, self.order]
+
+    def vibrating(self, p: Array) -> Array:
+        """Frequencies [Hz] of modes with inertia and of rotors, rising, with all joints locked and neutral."""
+        dyn, modes = self.dynamics, locked_modes(self.dynamics, p)[0]
+        rotors = locked_vibrations(dyn, p, range(dyn.modes.stop, dyn.nv))[0]
+        return np.sort(np.concatenate([modes[: len(modes) - self.stiff], rotors]))
 
     def check(self, method: str, rule: RungeKutta) -> None:
         """Refuse a method that cannot be used, or a robot whose M is singular, by an UnsupportedError."""
@@ -97,36 +109,24 @@ class System:
         return int(self.con.tree.nq - self.stiff)
 
     @property
-    def _modes(self) -> tuple[int, int]:
-        """The first coordinate of the modes in v, and the one behind the last."""
-        modes = self.dynamics.modes
-        return modes.start, modes.start + len(self.shapes)
-
-    @property
     def moving(self) -> list[int]:
-        """The entries of v that are states, natural modes in the place of modal coordinates."""
-        stop = self._modes[1]
-        return [i for i in range(self.con.tree.nv) if not stop - self.stiff <= i < stop]
+        """The unknowns of a stage that are accelerations of states."""
+        return [*range(self.con.tree.nv - self.stiff)]
 
     def states_of(self, x: Any) -> Any:
         """The states of [q; v] (columns)."""
         if not self.stiff:
             return x
-        nq, (first, stop), parts = self.con.tree.nq, self._modes, []
-        to_kept = ca.DM(np.linalg.inv(self.shapes)[: len(self.shapes) - self.stiff])
-        for part, shift in ((x[:nq, :], nq - self.con.tree.nv), (x[nq:, :], 0)):
-            parts += [part[: first + shift, :], to_kept @ part[first + shift : stop + shift, :], part[stop + shift :, :]]
-        return ca.vertcat(*parts)
+        nq, nv, s = self.con.tree.nq, self.con.tree.nv, self.stiff
+        back = np.asarray(np.linalg.inv(self.shapes), dtype=float)
+        return ca.vertcat(_along(back, nq)[: nq - s, :] @ x[:nq, :], _along(back, nv)[: nv - s, :] @ x[nq:, :])
 
     @property
     def fixed_by(self) -> list[int]:
         """For each state, the entry of [q; v] with which it is fixed."""
-        nq, nv, shift = self.con.tree.nq, self.con.tree.nv, self.con.tree.nq - self.con.tree.nv
-        stop = self._modes[1]
-        return [
-            *(i for i in range(nq) if not stop - self.stiff <= i - shift < stop),
-            *(nq + i for i in range(nv) if not stop - self.stiff <= i < stop),
-        ]
+        nq, nv, s = self.con.tree.nq, self.con.tree.nv, self.stiff
+        of_q = [*range(nq - nv), *(nq - nv + k for k in self.order)]
+        return [*of_q[: nq - s], *(nq + k for k in self.order[: nv - s])]
 
     def on_grid(self, states: ca.MX, k: ca.MX | None, rule: RungeKutta) -> ca.MX:
         """q and v at the N + 1 instants of the grid, of states there and unknowns k at the stages."""
@@ -148,17 +148,13 @@ class System:
         """The first nv rows of k (columns) in a motion (a row for each stage)."""
         if not self.stiff:
             return a.T
-        (first, stop), found = self._modes, a.T.copy()
-        shift = self.con.tree.nq - self.con.tree.nv
-        eta = np.linalg.solve(self.shapes, q[:, first + shift : stop + shift].T)
-        found[first:stop] = np.linalg.solve(self.shapes, found[first:stop])
-        found[stop - self.stiff : stop] = eta[len(eta) - self.stiff :]
-        return found
+        at, second = (np.linalg.solve(self.shapes, x[:, -self.con.tree.nv :].T) for x in (q, a))
+        return np.vstack([second[: -self.stiff], at[-self.stiff :]])
 
     def _deflections(self, k: ca.MX) -> ca.MX:
         """The amplitudes of modes that follow their loads, of unknowns (columns)."""
-        stop = self._modes[1]
-        return k[stop - self.stiff : stop, :]
+        nv = self.con.tree.nv
+        return k[nv - self.stiff : nv, :]
 
     def with_stiff(self, positions: ca.MX, k: ca.MX) -> ca.MX:
         """q of its states and of unknowns (columns)."""
@@ -169,39 +165,31 @@ class System:
         return self._position(states[: self.positions, :], eta), self.with_stiff_rates(states[self.positions :, :])
 
     def _position(self, positions: Any, eta: Any) -> Any:
-        first = self._modes[0] + self.con.tree.nq - self.con.tree.nv
-        kept = len(self.shapes) - self.stiff
-        slow, stiff = ca.DM(self.shapes[:, :kept]), ca.DM(self.shapes[:, kept:])
-        modes = slow @ positions[first : first + kept, :] + stiff @ eta
-        return ca.vertcat(positions[:first, :], modes, positions[first + kept :, :])
+        return _along(self.shapes, self.con.tree.nq) @ ca.vertcat(positions, eta)
 
     def with_stiff_rates(self, rates: Any) -> Any:
         """v or a (columns) of those of the states."""
         if not self.stiff:
             return rates
-        first, kept = self._modes[0], len(self.shapes) - self.stiff
-        modes = ca.DM(self.shapes[:, :kept]) @ rates[first : first + kept, :]
-        return ca.vertcat(rates[:first, :], modes, rates[first + kept :, :])
+        return _along(self.shapes, self.con.tree.nv)[:, : -self.stiff] @ rates
 
     @cached_property
     def moved(self) -> ca.Function:
-        """(positions, displacement) → (reached): what is reached from the states of q with a displacement of them."""
-        tree, nq, kept = self.con.tree, self.positions, self.moving
-        s = symbols(positions=nq, displacement=len(kept))
-        if not self.stiff:
-            return steps.differentiable(function("moved", s, {"reached": integrate(tree, *s.values())}))
-        q, d = ca.SX(tree.nq, 1), ca.SX(tree.nv, 1)
-        at = [i + tree.nq - tree.nv for i in kept if i >= self._modes[0]]
-        at = [*range(self._modes[0] + tree.nq - tree.nv), *at]
-        q[at], d[kept] = s["positions"], s["displacement"]
-        return steps.differentiable(function("moved", s, {"reached": integrate(tree, q, d)[at]}))
+        """(positions, displacement) → (reached): what is reached from the states of q with a displacement of them.
+
+        Natural modes and rotors, in the place of coordinates that add up, add up as well.
+        """
+        tree, nv = self.con.tree, self.con.tree.nv
+        s = symbols(positions=self.positions, displacement=nv - self.stiff)
+        none = ca.DM(self.stiff, 1)
+        reached = integrate(tree, *(ca.vertcat(x, none) for x in s.values()))
+        return steps.differentiable(function("moved", s, {"reached": reached[: self.positions]}))
 
     def rates_left(self, curved: Sequence[int]) -> ca.Function:
         """(displacement, rates, v) → (left): J(displacement) rates − v of joints whose displacements do not add up."""
-        s = symbols(displacement=len(self.moving), rates=len(self.moving), v=len(self.moving))
-        d = ca.SX(self.con.tree.nv, 1)
-        d[self.moving] = s["displacement"]
-        along = integrate_derivatives(self.con.tree, d)[1][self.moving, self.moving]
+        n = self.con.tree.nv - self.stiff
+        s = symbols(displacement=n, rates=n, v=n)
+        along = integrate_derivatives(self.con.tree, ca.vertcat(s["displacement"], ca.DM(self.stiff, 1)))[1][:n, :n]
         left = ca.SX(along @ s["rates"] - s["v"])[list(curved)]
         return steps.differentiable(function("rates_left", s, {"left": left}))
 
@@ -210,6 +198,7 @@ class System:
         rest = neutral(self.robot.tree).full().ravel()
         efforts = np.abs(self.dynamics.actuators.derivatives(rest, effort)[1]) @ effort
         sizes = np.where(efforts > 0, efforts, 1.0)
+        sizes = sizes[self.order]
         if len(of_modes):
             first = self.dynamics.modes.start
             sizes[first : first + len(of_modes)] = of_modes
@@ -222,18 +211,18 @@ class System:
         return ca.MX(self.with_stiff_rates(k[self.moving, :]))
 
     @cached_property
-    def finer(self) -> ca.Function:
-        """A step by forward dynamics, which shows the error of other steps."""
-        return steps.rk4(self.robot)
+    def finer(self) -> Callable[..., Any]:
+        """A step of the classical Runge–Kutta method (x, u, h) → (x_next, …), which shows the error of other steps.
+
+        What constraints hold takes it from the equations of a stage, since the graph of its forward dynamics takes
+        longer to build than a problem to solve.
+        """
+        return steps.HeldStep(self.con, self.stage) if self.con.nc else steps.rk4(self.robot)
 
     @cached_property
     def stage(self) -> ca.Function:
         """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.steps.stage`."""
-        if not self.stiff:
-            return steps.stage(self.rows)
-        first, stop = self._modes
-        others = ca.DM.eye(self.con.nv - stop)
-        return steps.stage(self.rows, ca.diagcat(ca.DM.eye(first), ca.DM(self.shapes), others))
+        return steps.stage(self.rows, _along(self.shapes, self.con.nv) if self.stiff else None)
 
     @cached_property
     def projection(self) -> ca.Function:
@@ -298,13 +287,25 @@ class System:
 
 
 def locked_modes(dyn: Dynamics, p: Array) -> tuple[Array, Array]:
-    """Frequencies [Hz] and shapes of an arm at the neutral configuration, joints locked; none of a rigid robot."""
-    first, q = dyn.modes.start, neutral(dyn.tree).full().ravel()
-    if first == dyn.tree.nv:
+    """Frequencies [Hz] and shapes of an arm's links at the neutral configuration, joints locked; none of a rigid robot.
+
+    Rotors of flexible joints have no part in them, as springs connect these with the joints alone.
+    """
+    return locked_vibrations(dyn, p, dyn.modes)
+
+
+def locked_vibrations(dyn: Dynamics, p: Array, chosen: range) -> tuple[Array, Array]:
+    """Frequencies [Hz], rising, and shapes of some coordinates at the neutral configuration, the others held."""
+    if not chosen:
         return np.zeros(0), np.zeros((0, 0))
-    mass = dyn.mass_matrix(q, *columns(p, 1)).full()[first:, first:]
-    squares, shapes = vibrations(mass, dyn.force_stiffness(q, p)[first:, first:])
+    q, index = neutral(dyn.tree).full().ravel(), np.ix_(chosen, chosen)
+    squares, shapes = vibrations(dyn.mass_matrix(q, *columns(p, 1)).full()[index], dyn.force_stiffness(q, p)[index])
     return np.sqrt(squares) / (2 * np.pi), shapes
+
+
+def _along(shapes: Array, size: int) -> ca.DM:
+    """Φ as a sparse matrix (size × size), for v, or for q, which begins with entries that are no coordinates of Φ."""
+    return ca.diagcat(ca.DM.eye(size - len(shapes)), ca.sparsify(ca.DM(shapes)))
 
 
 def vibrations(mass: Array, stiffness: Array) -> tuple[Array, Array]:
@@ -320,21 +321,32 @@ PERIODS = 4.0
 """A mode of more periods in the shortest interval is far too fast for its stages, fewer than one a period."""
 
 
-def system_of(
-    robot: Robot, quasi_static: float | str | None, p: Array, rule: RungeKutta, interval: float, *, design: bool
-) -> System:
+def system_of(robot: Robot, quasi_static: float | str | None, p: Array, rule: RungeKutta, interval: float) -> System:
     """The system of a robot with parameters p, modes of a flexible arm above ``quasi_static`` following their loads.
 
     ``"auto"``: those of more than :data:`PERIODS` periods in an ``interval`` [s], the shortest one, where that can be.
+
+    Warns:
+        SolutionWarning: if these vibrate all the same, as contacts or loops hold the robot, or steps are explicit.
     """
-    system = System("Problem", robot)
+    system, limit = System("Problem", robot), PERIODS / interval
     if isinstance(quasi_static, str):
         choice("quasi_static", quasi_static, (AUTO,))
-        alone, quasi_static = system.dynamics, None
-        bends = alone.modes.start < alone.tree.nv == alone.modes.stop
-        if bends and not (system.con.nc or rule.is_explicit or design):
-            quasi_static = PERIODS / interval if locked_modes(alone, p)[0][-1] * interval > PERIODS else None
-    if quasi_static is not None:
+        stays = "the steps are explicit" if rule.is_explicit else "contacts or loops hold it" if system.con.nc else ""
+        modes = system.vibrating(p) if rule.is_explicit else locked_modes(system.dynamics, p)[0]
+        if not len(modes) or modes[-1] <= limit:
+            return system
+        if not stays:
+            system.relax(limit, p)
+            return system
+        warn(
+            f"Problem: {system.con.tree.name}: vibrations of up to {modes[-1]:.3g} Hz have "
+            f"{modes[-1] * interval:.2g} periods in an interval, which no stage resolves, and cannot follow their "
+            f"loads since {stays}; the solver may find no plan: take fewer modes or more intervals, or "
+            "quasi_static=None to leave it so",
+            SolutionWarning,
+        )
+    elif quasi_static is not None:
         system.relax(quasi_static, p)
     return system
 
@@ -362,6 +374,9 @@ class Stages(NamedTuple):
     a: Any
     u: Any
     forces: Any
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 class Motion:
@@ -540,7 +555,7 @@ class Motion:
 
         ``k`` has a column for each stage.
         """
-        system, dyn, rule, n = self.system, self.dyn, self.rule, x.shape[1]
+        system, _dyn, rule, n = self.system, self.dyn, self.rule, x.shape[1]
         points, h = n * len(rule.c), self.durations_of(x) / self.intervals
         u = begin @ _both(n, 1 - rule.c) + end @ _both(n, rule.c)
 

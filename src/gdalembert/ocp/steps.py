@@ -16,8 +16,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -27,13 +26,14 @@ from gdalembert.dynamics.constrained.checks import NEARLY_DEPENDENT, rank
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics, check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
-from gdalembert.model.configuration import random_configuration, unit_and_scale, unit_blocks
+from gdalembert.model.configuration import lengths, projected, random_configuration, unit_and_scale, unit_blocks
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import choice, integer, numbers
 from gdalembert.spatial.arrays import Array, ByValue, independent_columns
 from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.interrupts import interruptible
 
 CONTROLS = ("constant", "linear")
 SCHEMES = ("legendre", "radau")
@@ -151,6 +151,7 @@ def rk4_method(degree: int = 4, scheme: str = "classical") -> RungeKutta:
     return RungeKutta(a, np.array([1, 2, 2, 1]) / 6, np.array([0, 1 / 2, 1 / 2, 1]))
 
 
+@interruptible
 def rk4(dyn: Dynamics | ConstrainedDynamics, *, control: str = "constant") -> ca.Function:
     """A step of the classical Runge–Kutta method, with forward dynamics.
 
@@ -211,6 +212,55 @@ def stage(rows: IndependentRows, shapes: Matrix | None = None) -> ca.Function:
     return differentiable(function("stage", s, {"unit": unit, "residual": residual}))
 
 
+class HeldStep:
+    """A step of the classical Runge–Kutta method from the equations of a stage, which are solved in numbers.
+
+    They are affine in accelerations and forces but for friction that grows with the load, where Newton's method takes
+    a few steps. The result is that of :func:`rk4`, without its graph.
+    """
+
+    def __init__(self, con: ConstrainedDynamics, equations: ca.Function) -> None:
+        self._tree = con.tree
+        q, v, a, f, *others = equations.sx_in()
+        residual, k = ca.SX(equations(q, v, a, f, *others)[1]), ca.vertcat(a, f)
+        self._is_affine = not any(ca.which_depends(residual, k, 2, True))
+        rate = ca.SX(con.tree.configuration_rate(q, v))
+        outputs = [ca.densify(each) for each in (residual, ca.jacobian(residual, k), rate)]
+        self._equations = ca.Function("equations", [q, v, k, *others], outputs)
+        self._at_columns: dict[int, ca.Function] = {}
+
+    def __call__(self, x: Any, u: Any, h: Array, *p: Array) -> list[ca.DM]:
+        """x after a step from columns x under columns u, h (1 × n) long; NaN where it has no accelerations."""
+        states, method = ca.DM(x).full(), rk4_method()
+        rates: list[Array] = []
+        for row in method.a:
+            moved = sum((w * f for w, f in zip(row, rates, strict=False) if w), np.zeros_like(states))
+            rates.append(self._rates(states + h * moved, ca.DM(u), *p))
+        reached = states + h * sum((w * f for w, f in zip(method.b, rates, strict=True)), np.zeros_like(states))
+        nq = self._tree.nq
+        return [ca.DM(np.vstack([projected(reached[:nq].T, unit_blocks(self._tree)).T, reached[nq:]]))]
+
+    def _rates(self, x: Array, u: ca.DM, *p: Array) -> Array:
+        """The rates of [q; v] (columns)."""
+        (nq, nv), n, blocks = (self._tree.nq, self._tree.nv), x.shape[1], unit_blocks(self._tree)
+        unit, scale = projected(x[:nq].T, blocks).T, np.ones((nq, n))
+        for (_, start, stop), length in zip(blocks, lengths(x[:nq].T, blocks).T, strict=True):
+            scale[start:stop] = length
+        k = np.zeros((self._equations.size1_in(2), n))
+        evaluate = self._at_columns.setdefault(n, self._equations.map(n))
+        for _ in range(_NEWTON):
+            left, slope, rate = (each.full() for each in evaluate(unit, x[nq:], k, u, *p))
+            slopes = slope.reshape(len(k), n, len(k)).transpose(1, 0, 2)
+            try:
+                change = np.linalg.solve(slopes, -left.T[..., None])[..., 0].T
+            except np.linalg.LinAlgError:  # M is singular, or the constraints are redundant
+                return np.full_like(x, np.nan)
+            k += change
+            if self._is_affine or not np.abs(change).max() > _SOLVED * np.abs(k).max():
+                break
+        return np.vstack([scale * rate, k[:nv]])
+
+
 def free_rates(tree: Tree) -> tuple[list[int], ca.DM]:
     """The entries of q whose rate is not an entry of v; and the matrix (nq × nv) of ones that gives the other rates."""
     q, v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
@@ -240,6 +290,8 @@ def control_at(u: ca.SX, fraction: float) -> Matrix:
     return u if u.shape[1] == 1 else (1 - fraction) * u[:, 0] + fraction * u[:, 1]
 
 
+_NEWTON, _SOLVED = 20, 1e-12
+"""Newton's steps for the accelerations of a robot whose friction grows with the load, and when they are solved."""
 _TRIES = 3
 """Configurations at which the rows of constraints are compared."""
 

@@ -13,7 +13,7 @@ from gdalembert.nlp.stage_program import BoundedEntries, FixedEntries, Rows, Sta
 from gdalembert.ocp.constraints import CLOSED, MOTION, Bound, LimitedExpression, Relation
 from gdalembert.ocp.ends import End, EndpointConstraints
 from gdalembert.ocp.initial import Scales
-from gdalembert.ocp.parameters import Inputs
+from gdalembert.ocp.parameters import Inputs, matrices_of
 from gdalembert.ocp.stage import Motion
 from gdalembert.spatial.arrays import Array
 
@@ -56,20 +56,20 @@ class _Instant(NamedTuple):
     """Quantities by name at one or several instants, a column for each."""
 
     values: Mapping[str, ca.MX]
-    count: int
+    columns: int
 
     def __call__(self, graph: ca.Function) -> ca.MX:
         """An expression, a column for each instant."""
-        columns = [self.values[name] for name in graph.name_in()]
-        columns = [ca.repmat(x, 1, self.count // x.shape[1]) for x in columns]
-        return ca.MX((graph.map(self.count) if self.count > 1 else graph).call(columns)[0])
+        inputs = [self.values[name] for name in graph.name_in()]
+        inputs = [ca.repmat(x, 1, self.columns // x.shape[1]) for x in inputs]
+        return ca.MX((graph.map(self.columns) if self.columns > 1 else graph).call(inputs)[0])
 
 
 class _Numbers:
     """The entries of p that a stage takes, as symbols, and where they are at each of its places."""
 
     def __init__(self, inputs: Inputs, motion: Motion, instants: Indices, *, interval: bool) -> None:
-        self._inputs, self._n, n = inputs, len(instants), len(instants)
+        self._inputs, self._n, _n = inputs, len(instants), len(instants)
         self.fraction = ca.MX.sym("fraction")
         self.symbols, self.entries = [self.fraction], [inputs.entries(inputs.fractions)[instants, 0][None, :]]
         self.others = ca.MX(0, 1)
@@ -167,28 +167,29 @@ class Transcription:
     def _bounds_of_states(self) -> tuple[Array, Array, list[str]]:
         motion, bounds, parameters = self._motion, self._motion.bounds, self._motion.parameters
         by, time = motion.system.fixed_by, [motion.range[i : i + 1] for i in range(2)]
-        lower = np.concatenate([np.r_[bounds.q_lower, bounds.v_lower][by], *time[:1][: motion.free_time], parameters.lower])
-        upper = np.concatenate([np.r_[bounds.q_upper, bounds.v_upper][by], *time[1:][: motion.free_time], parameters.upper])
+        lower = np.concatenate(
+            [np.r_[bounds.q_lower, bounds.v_lower][by], *time[:1][: motion.free_time], parameters.lower]
+        )
+        upper = np.concatenate(
+            [np.r_[bounds.q_upper, bounds.v_upper][by], *time[1:][: motion.free_time], parameters.upper]
+        )
         plain = self._plain_states()
         mixed = np.setdiff1d(np.arange(motion.size), plain)
         lower[mixed], upper[mixed] = -np.inf, np.inf
         nq = motion.system.positions
-        names = [f"bounds of {'qv'[i >= nq]} at the grid" if np.isfinite([lower[i], upper[i]]).any() else "" for i in range(motion.size)]
+        names = [
+            f"bounds of {'qv'[i >= nq]} at the grid" if np.isfinite([lower[i], upper[i]]).any() else ""
+            for i in range(motion.size)
+        ]
         return lower, upper, names + ["duration"] * motion.free_time + ["bounds of p"] * len(parameters.chosen)
 
     def _plain_states(self) -> list[int]:
         """The states that are entries of q and v, and variables of the solver."""
-        motion = self._motion
-        first, modes = motion.dyn.tree.nv - len(self._f.scales.modes.shapes), motion.system.dynamics.modes
-        own = min(first, modes.start if motion.system.stiff else first)
-        nv, shift = motion.dyn.tree.nv, motion.dyn.tree.nq - motion.dyn.tree.nv
-        end = modes.start + len(motion.system.shapes) if motion.system.stiff else nv
-        found = []
-        for state, entry in enumerate(motion.system.fixed_by):
-            i = entry - shift if entry < nv + shift else entry - nv - shift
-            if i < own or (motion.system.stiff and i >= end):
-                found.append(state)
-        return found
+        motion, modes = self._motion, self._motion.system.dynamics.modes
+        nq, nv = motion.dyn.tree.nq, motion.dyn.tree.nv
+        mixed = modes if motion.system.stiff else range(nv - len(self._f.scales.modes.shapes), nv)
+        coordinates = [entry - nq if entry >= nq else entry - (nq - nv) for entry in motion.system.fixed_by]
+        return [state for state, i in enumerate(coordinates) if i not in mixed]
 
     # What is fixed.
 
@@ -218,7 +219,7 @@ class Transcription:
         return entries, terms
 
     def _end_term(self, end: End, fixed: Sequence[tuple[str, list[int], ca.MX]]) -> StageTerm:
-        groups = []
+        groups: list[tuple[Any, Any]] = []
         for name, states, value in fixed:
             groups.append((Label(name), lambda instant, x, i=states, of=value: x[i] - self._local(of, instant)))
         if (turned := end.rotations()) is not None:
@@ -343,7 +344,7 @@ class Transcription:
                     limits = [np.tile(each[own], len(inner)) for each in (lower, upper)]
                     found.append((self._plain(Label(f"bounds of {key} at stages"), *limits), values))
         for each in self._f.limited:
-            at = {"stages": list(range(at_stages.count)), "inner": inner, "intervals": [0]}
+            at = {"stages": list(range(at_stages.columns)), "inner": inner, "intervals": [0]}
             if chosen := at.get(each.places[0], []):
                 values = at_stages(each.graph)[:, chosen]
                 found.append((self._limited_rows(each, len(chosen)), values))
@@ -351,13 +352,11 @@ class Transcription:
 
     def _plain(self, label: Label, lower: Bound, upper: Bound, left_out: Any = None, labels: Any = ()) -> Rows:
         count = lower.shape[0]
-        return Rows(
-            label=label, lower=lower, upper=upper, transform=ca.DM.eye(count), left_out=left_out, labels=labels
-        )
+        return Rows(label=label, lower=lower, upper=upper, transform=ca.DM.eye(count), left_out=left_out, labels=labels)
 
     def _limited_rows(self, each: LimitedExpression, count: int, left_out: Any = None) -> Rows:
         """The rows of an expression at so many stages."""
-        limits = []
+        limits: list[Bound] = []
         for bound in (each.lower, each.upper):
             if isinstance(bound, ca.MX):
                 limits.append(ca.repmat(self._inputs.of(bound), count, 1))
@@ -390,9 +389,7 @@ class Transcription:
         if on_grid := [each for each in self._f.integrals if each.has_grid]:
             yield from self._cost_of_grid(on_grid)
 
-    def _limited_at(
-        self, instants: Indices, groups: Sequence[tuple[LimitedExpression, bool]]
-    ) -> Iterator[StageTerm]:
+    def _limited_at(self, instants: Indices, groups: Sequence[tuple[LimitedExpression, bool]]) -> Iterator[StageTerm]:
         def rows_of(places: Indices) -> list[tuple[Any, ...]]:
             found = []
             for each, makes_way in groups:
@@ -457,16 +454,28 @@ class Transcription:
         system, groups = self._motion.system, []
         sizes = [len(system.places), len(system.rows)]
         first = 0
-        parts = zip(("positions", "velocities"), endpoint.symbols, sizes, endpoint.counts, (system.places, system.rows))
+        parts = zip(
+            ("positions", "velocities"),
+            endpoint.symbols,
+            sizes,
+            endpoint.counts,
+            (system.places, system.rows),
+            strict=False,
+        )
         for what, symbol, size, count, of in parts:
             if count:
                 labels = [Label(name, rank=2) for name in of.names[:count]]
                 rows = self._plain(
-                    Label(f"{CLOSED}: {what} at the {endpoint.end.name}"), np.zeros(count), np.zeros(count), labels=labels
+                    Label(f"{CLOSED}: {what} at the {endpoint.end.name}"),
+                    np.zeros(count),
+                    np.zeros(count),
+                    labels=labels,
                 )
                 begin = first
 
-                def values(instant: _Instant, x: ca.MX, symbol: Any = symbol, i: int = begin, m: int = size, r: int = count) -> ca.MX:
+                def values(
+                    instant: _Instant, x: ca.MX, symbol: Any = symbol, i: int = begin, m: int = size, r: int = count
+                ) -> ca.MX:
                     combined = ca.reshape(instant.values[f"extra {symbol.name()}{symbol.shape}{id(symbol)}"], m, m)
                     return ca.MX((combined @ constraint_rows_at(self._motion, instant)[i : i + m])[:r])
 
@@ -496,6 +505,7 @@ class Transcription:
         x = ca.MX.sym("x", motion.state.shape[0])
         symbols, entries, whole = [x], [self._states[:, instants]], x[: motion.size]
         if system.stiff:
+            assert motion.k is not None
             s, n = len(motion.rule.c), motion.intervals
             k = ca.MX.sym("k", motion.k.shape[0], s)
             last = bool(instants[0] == n)
@@ -544,13 +554,17 @@ class Transcription:
         variables, inputs = self._motion.variables, self._inputs
         total, p = ca.MX.sym("all", sum(x.numel() for x in variables)), inputs.p
         graph = ca.Function("graph", [*variables, *inputs.symbols], [ca.vec(each.rows)])
-        values = graph.call([*_split(total, variables), *inputs.split(p)], True, False)[0]
+        values = graph.call([*matrices_of(total, variables), *inputs.split(p)], True, False)[0]
         row, column = (np.array(x, dtype=int) for x in ca.jacobian_sparsity(values, total).get_triplet())
         alone = np.bincount(row, minlength=values.numel()) == 1
         where = dict(zip(row.tolist(), column.tolist(), strict=True))
         linear = ~np.array(ca.which_depends(values, total, 2, True), dtype=bool)
         plain = self._plain_entries()
-        is_equation = each.lower is each.upper or bool(np.all(np.equal(each.lower, each.upper))) if not isinstance(each.lower, ca.MX) else each.lower is each.upper
+        is_equation = (
+            each.lower is each.upper or bool(np.all(np.equal(each.lower, each.upper)))
+            if not isinstance(each.lower, ca.MX)
+            else each.lower is each.upper
+        )
         simple = [i for i in np.flatnonzero(alone & linear).tolist() if where[i] in plain]
         if self._stagewise and is_equation:
             simple = []
@@ -583,8 +597,7 @@ class Transcription:
         """The entries of x that are variables of the solver."""
         motion = self._motion
         states = [*self._plain_states(), *range(motion.size, motion.state.shape[0])]
-        found = set(self._states[states, :].ravel().tolist()) | set(motion.entries(motion.u).ravel().tolist())
-        return found
+        return set(self._states[states, :].ravel().tolist()) | set(motion.entries(motion.u).ravel().tolist())
 
     def _place(self, entry: int) -> str:
         """Where a variable is."""
@@ -598,7 +611,7 @@ class Transcription:
         total = ca.MX.sym("all", all_of.numel())
         graph = ca.Function("graph", [*variables, *self._inputs.symbols], [values, cost])
         p = ca.MX.sym("p", self._inputs.p.numel())
-        both = ca.vertcat(*graph.call([*_split(total, variables), *self._inputs.split(p)], True, False))
+        both = ca.vertcat(*graph.call([*matrices_of(total, variables), *self._inputs.split(p)], True, False))
         entries = np.array([], dtype=int)
         if ca.depends_on(both, total):
             entries = np.unique(np.array(ca.jacobian_sparsity(both, total).get_triplet()[1], dtype=int))
@@ -623,24 +636,14 @@ class Transcription:
 
 
 def _at(rows: Rows, place: str) -> Rows:
-    return Rows(
-        label=rows.label._replace(where=place), lower=rows.lower, upper=rows.upper, transform=rows.transform
-    )
-
-
-def _split(column: ca.MX, matrices: Sequence[ca.MX]) -> list[ca.MX]:
-    found, first = [], 0
-    for matrix in matrices:
-        found.append(ca.reshape(column[first : first + matrix.numel()], *matrix.shape))
-        first += matrix.numel()
-    return found
+    return Rows(label=rows.label._replace(where=place), lower=rows.lower, upper=rows.upper, transform=rows.transform)
 
 
 def _function(variables: Sequence[ca.MX], numbers: Sequence[ca.MX], rows: ca.MX, cost: ca.MX) -> ca.Function:
     """(y, p) → (rows, cost), of symbols that are their parts."""
     y, p = (ca.MX.sym(name, sum(x.numel() for x in each)) for name, each in (("y", variables), ("p", numbers)))
     graph = ca.Function("graph", [*variables, *numbers], [rows, cost])
-    found = graph.call([*_split(y, variables), *_split(p, numbers)], True, False)
+    found = graph.call([*matrices_of(y, variables), *matrices_of(p, numbers)], True, False)
     return ca.Function("term", [y, p], [ca.densify(found[0]), found[1]])
 
 

@@ -18,7 +18,6 @@ from gdalembert.flexible.centreline import placed_link
 from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
 from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.modes import ModeSet
-from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.plotting.style import MotionLike, axes, label, legend, line_style, panels, shared_legend, trajectory
 from gdalembert.spatial.arguments import integer
@@ -89,7 +88,7 @@ def mode_shapes(
     and constrained to this shape, √(K_jj / M_jj) (Rayleigh's quotient). With ``natural``: its eigenmodes, which are
     combinations of the assumed shapes. The largest value of each shape is 1.
 
-    An arm: its natural modes at q with all joints locked, a panel for each link with its transverse deflection. The
+    An arm: its natural modes at q with all motors held, a panel for each link with its transverse deflection. The
     largest deflection of each mode over all links is 1. Lines are solid along y and dashed along z of the clamped
     frame. Extension, torsion and rotors contribute to the frequencies and are not drawn.
 
@@ -155,7 +154,7 @@ def _of_arm(arm: Arm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink] | None
         raise ArgumentError(
             f"mode_shapes: {arm.tree.name} has no links in assumed modes; give an arm with FlexibleLinks"
         )
-    omega, shapes = arm.natural_modes(checked_configuration("mode_shapes: q", q, arm.tree))
+    omega, shapes = arm.natural_modes(arm.configuration("mode_shapes: q", q))
     shown = min(integer("mode_shapes: count", count, 1), len(omega))
     etas = {name: np.linspace(0, beam.length, _POINTS) for name, beam in beams.items()}
     curves: dict[str, dict[str, Array]] = {}
@@ -174,9 +173,10 @@ def _of_arm(arm: Arm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink] | None
                 text = _frequency(f"mode {k + 1}", omega[k]) if direction == next(iter(own)) else None
                 ax.plot(etas[name], curve / (largest[k] or 1.0), label=text, **style)
         label(ax, "abscissa [m]" if ax is axes[-1] else "", "deflection, largest 1", name)
+    held = "motors held" if arm.flexible_joints else "joints locked"
     both = any(len(own) > 1 for own in curves.values())
     labelled = next((ax for ax in axes if ax.lines), axes[0])
-    shared_legend(labelled, "joints locked, solid y, dashed z" if both else "joints locked")
+    shared_legend(labelled, f"{held}, solid y, dashed z" if both else held)
     return axes
 
 

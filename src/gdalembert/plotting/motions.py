@@ -85,7 +85,7 @@ def motion(
     if isinstance(robot, pin.Model):
         limits = [np.array([robot.lowerPositionLimit, robot.upperPositionLimit])]
         limits += [np.outer([-1, 1], robot.velocityLimit), np.outer([-1, 1], robot.effortLimit)]
-        for _, start, stop in unit_blocks(read_tree(robot, dynamics=False)):
+        for _, start, stop in unit_blocks(read_tree(robot)):
             limits[0][:, start:stop] = np.inf  # quaternions and pairs (cos, sin) have none
     grid = style.panels(3, 1, (6.4, 5.6), sharex=True).ravel()
     for ax, key, own, bounds, title in zip(grid, values, names, limits, titles, strict=True):
@@ -158,25 +158,26 @@ def energy_balance(simulation: Simulation) -> Any:
 
 
 def torque_decomposition(
-    robot: GeneralizedDAlembert | pin.Model | Tree,
+    robot: Dynamics | pin.Model | Tree,
     motion: MotionLike,
     *,
     joint: str | int | None = None,
-    by: Literal["kind", "link"] = "kind",
+    by: Literal["kind", "link", "equation"] | None = None,
     ax: Axes | None = None,
 ) -> Any:
     """The parts of a joint's torque over a motion [N m or N], and their sum, which is ``inverse_dynamics``.
 
     By kind: translational (D_tra a + H_tra), rotational (D_rot a + H_rot) and gravity (G) of the generalized d'Alembert
     equations (RSD-TR-8-82, eqs. 28–33). By link: the torque due to each link, without gravity (Horn's T_ij), and
-    gravity. Motors (I_act a) and springs are drawn for joints that have them.
+    gravity. By equation: inertia (M a), Coriolis and centrifugal torque (C v) and gravity (g), of any formulation.
+    Motors (I_act a) and springs are drawn for joints that have them.
 
     Args:
-        robot: a rigid robot.
+        robot: a rigid robot; parts by kind and by link are those of a ``GeneralizedDAlembert`` or a model.
         motion: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution` (at its
             stages), or (t, q, v, a): (N,), N × nq, N × nv, N × nv.
         joint: name, or index in v; ``None``: a panel for each joint.
-        by: ``"kind"`` or ``"link"``.
+        by: ``"kind"``, ``"link"`` or ``"equation"``; by default kind, or equation of another formulation.
         ax: the Axes to draw one joint on.
 
     Returns:
@@ -188,10 +189,13 @@ def torque_decomposition(
         ArgumentError: if another argument cannot be used.
     """
     where = "torque_decomposition"
-    choice(f"{where}: by", by, ("kind", "link"))
     if isinstance(robot, pin.Model | Tree):
         robot = GeneralizedDAlembert(robot)
-    expect(where, robot, GeneralizedDAlembert, "a pin.Model or a GeneralizedDAlembert, whose parts are drawn")
+    expect(where, robot, Dynamics, "a pin.Model or a Dynamics, whose parts are drawn")
+    has_kinds = isinstance(robot, GeneralizedDAlembert)
+    way = choice(f"{where}: by", by or ("kind" if has_kinds else "equation"), ("kind", "link", "equation"))
+    if way != "equation" and not has_kinds:
+        raise ArgumentError(f"{where}: by={by!r}: parts of GeneralizedDAlembert; give it, its model, or by='equation'")
     tree = robot.tree
     t, q, v, a = style.trajectory(where, motion, "tqva", tree)
     if isinstance(joint, str):
@@ -201,7 +205,7 @@ def torque_decomposition(
     columns = range(tree.nv) if joint is None else [integer(f"{where}: index of the joint", joint, 0, tree.nv - 1)]
     if joint is None and ax is not None:
         raise ArgumentError(f"{where}: ax takes one joint; give joint=, or leave ax out")
-    parts = contributions(robot, q, v, a, by)
+    parts = contributions(robot, q, v, a, way)
     names = names_of(robot)
     if joint is None:
         grid = style.joint_panels("time [s]", [f"torque [{unit}]" for unit in names.effort_units], names.v)
@@ -221,19 +225,27 @@ def torque_decomposition(
     return grid[0]
 
 
-def contributions(robot: GeneralizedDAlembert, q: Array, v: Array, a: Array, by: str) -> dict[str, Array]:
+def contributions(robot: Dynamics, q: Array, v: Array, a: Array, by: str) -> dict[str, Array]:
     """The parts of tau by name, N × nv each; motors and springs only if the robot has them."""
     tree, count = robot.tree, len(q)
-    terms = dict(zip(robot.terms.name_out(), (x.full() for x in robot.terms.call([q.T, v.T])), strict=True))
     parts: dict[str, Array] = {}
-    if by == "kind":
+
+    def product(matrices: ca.DM, factors: Array) -> Array:
+        return np.asarray(np.einsum("inj,nj->ni", matrices.full().reshape(tree.nv, count, tree.nv), factors))
+
+    if by == "equation":
+        parts["inertia"] = product(robot.mass_matrix(q.T), a) - tree.armature * a
+        if robot.motor_inertia is not None:
+            parts["inertia"] -= a @ ca.evalf(ca.SX(robot.motor_inertia)).full()
+        parts["Coriolis, centrifugal"] = product(robot.coriolis_matrix(q.T, v.T), v)
+    elif by == "kind":
+        terms = dict(zip(robot.terms.name_out(), robot.terms.call([q.T, v.T]), strict=True))
         for kind, short in (("translational", "tra"), ("rotational", "rot")):
-            d = terms[f"D_{short}"].reshape(tree.nv, count, tree.nv)
-            parts[kind] = np.einsum("inj,nj->ni", d, a) + terms[f"H_{short}"].T
-    else:
+            parts[kind] = product(terms[f"D_{short}"], a) + terms[f"H_{short}"].full().T
+    elif isinstance(robot, GeneralizedDAlembert):
         by_link = robot.link_torques(q.T, v.T, a.T).full().reshape(tree.nv, count, len(tree.links))
         parts |= {f"link of {name}": by_link[:, :, k].T for k, name in enumerate(tree.joint_names)}
-    parts["gravity"] = terms["G"].T
+    parts["gravity"] = robot.generalized_gravity(q.T).full().T
     if tree.armature.any():
         parts["motors"] = tree.armature * a
     if robot.motor_inertia is not None:

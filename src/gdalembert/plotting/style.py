@@ -54,7 +54,7 @@ class Names(NamedTuple):
 
 def names_of(robot: pin.Model | Tree | Dynamics) -> Names:
     """The names of the joints; modes and rotors of an arm follow them and are left out."""
-    tree = robot.tree if isinstance(robot, Dynamics) else read_tree(robot, dynamics=False)
+    tree = robot.tree if isinstance(robot, Dynamics) else read_tree(robot)
     first_mode = robot.modes.start if isinstance(robot, Dynamics) else tree.nv
     joints = [joint for joint in tree.independent_joints if joint.idx_v < first_mode]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,16 +98,18 @@ class Control(ABC):
     Attributes:
         numbers: how many constant numbers an interval needs.
         laws: the Python callables that are evaluated within the intervals.
+        key: what its expression is made of beside numbers; controls of one key have the same expression.
         is_sampled: whether a Python callable is called at the samples of a grid only.
         is_held: whether u jumps at each output time, and is constant before it.
     """
 
     numbers: int = 0
     laws: tuple[PythonFeedback, ...] = ()
+    key: tuple[Hashable, ...] = ()
     is_sampled: bool = False
     is_held: bool = True
 
-    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
+    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, p: ca.MX, called: ca.MX | None = None) -> ca.MX:
         """u within an interval; with ``called`` in place of what the Python callables return."""
         return numbers
 
@@ -129,6 +131,7 @@ class ZeroOrderHold(Control):
 
     def __init__(self, table: Array) -> None:
         self.table, self.numbers = table, table.shape[1]
+        self.key = ("held", self.numbers)
 
     def at(self, k: int, t: float, x: Array) -> Array:
         return np.asarray(self.table[k])
@@ -141,8 +144,9 @@ class FirstOrderHold(ZeroOrderHold):
 
     def __init__(self, table: Array, t: Array) -> None:
         self.table, self.t, self.numbers = table, t, 2 * table.shape[1] + 1
+        self.key = ("linear", self.numbers)
 
-    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
+    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, p: ca.MX, called: ca.MX | None = None) -> ca.MX:
         n = self.table.shape[1]
         return numbers[:n] + (t - numbers[2 * n]) * numbers[n : 2 * n]
 
@@ -159,9 +163,12 @@ class ContinuousFeedback(Control):
     def __init__(self, function: ca.Function, p: tuple[Array, ...] = ()) -> None:
         self.function, self.p = function, p
         self.laws = (function,) if isinstance(function, PythonFeedback) else ()
+        self.key = tuple(law.driver for law in self.laws) or (function, len(p))
 
-    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
-        return called if self.laws and called is not None else ca.vec(self.function(t, x, *self.p))
+    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, p: ca.MX, called: ca.MX | None = None) -> ca.MX:
+        if self.laws and called is not None:
+            return called
+        return ca.vec(self.function(t, x, *(p[: len(own)] for own in self.p)))
 
     def interval(self, k: int, x: Array) -> Array:
         return np.empty(0)
@@ -177,6 +184,7 @@ class SampledFeedback(Control):
 
     def __init__(self, sampled: PythonFeedback, grid: Grid) -> None:
         self.sampled, self.grid, self.numbers = sampled, grid, sampled.driver.size
+        self.key = ("held", self.numbers)
         self._values: dict[int, Array] = {}
 
     def at(self, k: int, t: float, x: Array) -> Array:
@@ -192,13 +200,14 @@ class SideBySide(Control):
     def __init__(self, first: Control, second: Control, split: int) -> None:
         self.first, self.second, self.split = first, second, split
         self.numbers, self.laws = first.numbers + second.numbers, first.laws + second.laws
+        self.key = (first.key, second.key)
         self.is_sampled = first.is_sampled or second.is_sampled
 
-    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, called: ca.MX | None = None) -> ca.MX:
+    def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, p: ca.MX, called: ca.MX | None = None) -> ca.MX:
         n, of_first = self.first.numbers, sum(law.driver.size for law in self.first.laws)
         before, after = (None, None) if called is None else (called[:of_first], called[of_first:])
         return ca.vertcat(
-            self.first.expression(t, x, numbers[:n], before), self.second.expression(t, x, numbers[n:], after)
+            self.first.expression(t, x, numbers[:n], p, before), self.second.expression(t, x, numbers[n:], p, after)
         )
 
     def interval(self, k: int, x: Array) -> Array:

@@ -11,7 +11,7 @@ import itertools
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -47,9 +47,42 @@ U_FAILED = "u failed"
 RUNS_AWAY = "the motion runs away"
 FASTEST = 1e6
 """[m/s, rad/s] A motion that grows beyond it takes ever shorter steps, thousands of them, to no end."""
+_KEPT = 32
+"""Number of integrators that a robot keeps: more than the pieces of a motion at times of any spacing."""
 _PIECES = 20
 """Number of pieces of the output times: a failed integration loses at most one piece, the progress advances by one
 piece, and a restart costs a multistep method about ten short steps."""
+
+
+class Kept:
+    """What was built for motions of one robot, the last of it, for the next ones: building takes far longer than use.
+
+    Whoever borrows it has it alone, since an integrator counts its steps, and u may simulate the same robot.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Hashable, Array, Any]] = {}
+        self._count = itertools.count()
+
+    @contextlib.contextmanager
+    def borrowed(
+        self, key: Hashable, make: Callable[[], Any], times: Array | None = None, rounding: float = 0.0
+    ) -> Iterator[Any]:
+        """What was made for this key and these times, but for their rounding, or is made now."""
+        grid = np.empty(0) if times is None else times
+        taken = None
+        for number, (other, known, _) in reversed(list(self._made.items())):
+            if other == key and known.shape == grid.shape and np.all(np.abs(known - grid) <= rounding):
+                taken = self._made.pop(number, None)
+            if taken is not None:
+                break
+        taken = (key, grid, make()) if taken is None else taken
+        try:
+            yield taken[2]
+        finally:
+            self._made[next(self._count)] = taken
+            for number in list(self._made)[:-_KEPT]:
+                self._made.pop(number, None)
 
 
 @dataclass(frozen=True)
@@ -61,6 +94,7 @@ class Plant:
         flow: (x, u) → (xdot, power): the rates of x and of ``INTEGRALS``. Behind the efforts of the actuators u has the
             wrenches that are an input, column by column. If the robot has parameters, p is the last input.
         forces: (x, u) → (forces) of the constraints, with the same inputs.
+        kept: what integrates it.
     """
 
     nq: int
@@ -68,10 +102,11 @@ class Plant:
     unit: ca.Function
     flow: ca.Function
     forces: ca.Function
+    kept: Kept = field(init=False, compare=False, default_factory=Kept)
 
     def driven(self, control: Control, t: ca.MX, x: ca.MX, numbers: ca.MX, p: ca.MX, called: Any = None) -> list[ca.MX]:
         """The rates of x and of ``INTEGRALS`` under a control."""
-        u = control.expression(t, self.unit(x) if self.blocks else x, numbers, called)
+        u = control.expression(t, self.unit(x) if self.blocks else x, numbers, p, called)
         return list(self.flow(x, u, *([p] if p.numel() else [])))
 
 
@@ -209,50 +244,57 @@ def _check(failure: ControlFailure) -> None:
 class Integrators(Integrator):
     """The integrators of CasADi for the pieces of the output times; pieces with the same times share one.
 
-    Time is counted from the start t0 of a piece, which is a parameter next to the numbers of the control.
+    Time is counted from the start t0 of a piece, in units of its length, so that the next piece, and the next motion,
+    may begin and end at any time: both are inputs, next to the numbers of the control.
     """
 
     method: str
     step: float | None
     options: Mapping[str, Any]
-    made: list[tuple[Array, ca.Function, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        options = self.options.items()
+        is_known = not self.control.laws and all(isinstance(x, str | bool | int | float) for _, x in options)
+        self._kept = (
+            self.plant.kept if is_known else Kept()
+        )  # Python callables, and Functions in options, are this call's
+        self._key = (self.method, self.control.key, tuple(sorted((name, repr(x)) for name, x in options)))
 
     def piece(self, t: Array, x0: Array, numbers: Array) -> tuple[Array, Array, int]:
         times = t[1:] - t[0]
-        rounding = 4 * np.finfo(float).eps * np.abs(t).max()
-        like = (each for each in self.made if each[0].shape == times.shape)
-        made = next((each for each in like if np.all(np.abs(each[0] - times) <= rounding)), None)
-        if made is None:
-            made = (times, *self._new(times))
-            self.made.append(made)
-        _, solver, steps = made
-        u = np.vstack([numbers, np.full((1, numbers.shape[1]), t[0])])
-        with self._quiet():
+        unit = 1.0 if {*self.options} - {"reltol", "abstol"} else float(times[-1])  # other options may be in seconds
+        rounding = 4 * np.finfo(float).eps * np.abs(t).max() / unit
+        elements, steps = 0, 0
+        if self.step is not None:
+            # so that at most one step of each interval is shorter
+            elements = max(1, math.ceil(times[-1] / self.step * (1 - ROUND_OFF)))
+            steps = int(np.ceil(np.diff(times, prepend=0.0) / self.step * (1 - ROUND_OFF)).sum())
+        key, make = (*self._key, elements), lambda: self._new(times / unit, elements)
+        u = np.vstack([numbers, np.tile([[t[0]], [unit]], numbers.shape[1])])
+        with self._kept.borrowed(key, make, times / unit, rounding) as solver, self._quiet():
             found = solver(x0=x0, u=u, p=self.p)
-        return found["xf"].full().T, found["qf"].full().T, solver.stats().get("nsteps", steps)
+            return found["xf"].full().T, found["qf"].full().T, solver.stats().get("nsteps", steps)
 
-    def _new(self, times: Array) -> tuple[ca.Function, int]:
-        """An integrator, and its number of steps if that is fixed."""
+    def _new(self, times: Array, elements: int) -> ca.Function:
+        """An integrator, with so many steps if that is fixed."""
         numbers = self.control.numbers
         x, since, p = ca.MX.sym("x", self.plant.flow.size1_in(0)), ca.MX.sym("t"), ca.MX.sym("p", len(self.p))
-        constants = ca.MX.sym("u", numbers + 1)
-        xdot, power = self.plant.driven(self.control, constants[numbers] + since, x, constants[:numbers], p)
-        problem = {"x": x, "t": since, "u": constants, "p": p, "ode": xdot, "quad": power}
+        constants = ca.MX.sym("u", numbers + 2)
+        start, unit = constants[numbers], constants[numbers + 1]
+        xdot, power = self.plant.driven(self.control, start + unit * since, x, constants[:numbers], p)
+        problem = {"x": x, "t": since, "u": constants, "p": p, "ode": unit * xdot, "quad": unit * power}
         kind, own = (ADAPTIVE | FIXED)[self.method]
         settings: dict[str, Any] = {"show_eval_warnings": False} | own
-        steps = 0
         if self.step is None:
             # a diverging motion must fail within seconds
             settings["max_num_steps"] = 100_000 if not self.control.laws else 10_000
             settings |= {"disable_internal_warnings": True, "quad_err_con": True}
         else:
-            # so that at most one step of each interval is shorter
-            settings["number_of_finite_elements"] = max(1, math.ceil(times[-1] / self.step * (1 - ROUND_OFF)))
-            steps = int(np.ceil(np.diff(times, prepend=0.0) / self.step * (1 - ROUND_OFF)).sum())
+            settings["number_of_finite_elements"] = elements
         settings |= self.options
         with self._quiet():
             try:
-                return ca.integrator("motion", kind, problem, 0.0, times.tolist(), settings), steps
+                return ca.integrator("motion", kind, problem, 0.0, times.tolist(), settings)
             except Exception as error:
                 lines = str(error).strip().splitlines()
                 line = next((line for line in lines if "Unknown option" in line), lines[-1])
@@ -303,7 +345,11 @@ class Dop853(AdaptiveRungeKutta):
     """
 
     def __post_init__(self) -> None:
-        function = self._step(required("simulate: method='dop853'", "scipy.integrate", "simulation").DOP853)
+        tableau = required("simulate: method='dop853'", "scipy.integrate", "simulation").DOP853
+        key = ("dop853", self.control.key, self.reltol, self.abstol)
+        kept = Kept() if self.control.laws else self.plant.kept
+        with kept.borrowed(key, lambda: self._step(tableau)) as made:
+            function = made
         arguments = [*(np.zeros(function.size1_in(i)) for i in range(4)), np.array(self.p)]
         results = [np.zeros(function.size1_out(i)) for i in range(2)]
         self._t, self._h, self._y, self._numbers, _ = arguments
@@ -383,15 +429,19 @@ class Radau(AdaptiveRungeKutta):
         self._length: float | None = None
         self._called = sum(law.driver.size for law in self.control.laws)
         self._nx = self.plant.flow.size1_in(0)
+        with self.plant.kept.borrowed(("radau", self.control.key), self._rates) as made:
+            self._one, self._neighbours = (self._buffered(rates) for rates in made)
+
+    def _rates(self) -> list[ca.Function]:
+        """The rates of y = [x; ``INTEGRALS``] at one state and at nx states."""
         t, x, p = ca.MX.sym("t"), ca.MX.sym("x", self._nx), ca.MX.sym("p", len(self.p))
         w = ca.MX.sym("w", self._called + self.control.numbers)  # what Python returns, then the numbers of the control
         flow = self.plant.driven(self.control, t, x, w[self._called :], p, w[: self._called])
         rates = ca.Function("rates", [t, x, w, p], [ca.vertcat(*flow)])
-        self._one, self._neighbours = (self._columns(rates, k) for k in (1, self._nx))
+        return [rates.map(f"rates_{k}", "serial", k, [3], []) for k in (1, self._nx)]
 
-    def _columns(self, rates: ca.Function, k: int) -> Evaluation:
-        """The rates of y = [x; ``INTEGRALS``] at k states, the rows of arrays (t, x, w) that are kept."""
-        mapped = rates.map(f"rates_{k}", "serial", k, [3], [])
+    def _buffered(self, mapped: ca.Function) -> Evaluation:
+        """These rates at the rows of arrays (t, x, w) that are kept."""
         rows = [np.zeros(mapped.size_in(i)[::-1]) for i in range(3)]
         return Evaluation(mapped, [*rows, np.array(self.p)], [np.zeros(mapped.size_out(0)[::-1])])
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, GdalembertError
+from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import Blocks, projected
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array
@@ -159,24 +159,3 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"Simulation({self.model!r}, t={self.t[0]:g}…{self.t[-1]:g}, N={len(self.t)}, method={self.method!r})"
-
-
-class SimulationError(GdalembertError, RuntimeError):
-    """An integration that failed before its end.
-
-    Attributes:
-        t: the last output time before the failure [s].
-        result: the :class:`Simulation` up to this time.
-    """
-
-    def __init__(self, message: str, t: float, result: Simulation) -> None:
-        self.t = t
-        self.result = result
-        super().__init__(message)
-
-    def __reduce__(self) -> tuple[type[SimulationError], tuple[str, float, Simulation]]:
-        return SimulationError, (str(self), self.t, self.result)
-
-
-class SimulationWarning(UserWarning):
-    """A motion whose energies do not balance."""

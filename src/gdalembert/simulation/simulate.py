@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,14 +16,14 @@ from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDyna
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.physical_parameters import check_mass_matrix, columns, physical_parameters
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, SimulationError, SimulationWarning, shown
 from gdalembert.model.configuration import Blocks, check_unit_lengths, projected, unit_blocks
 from gdalembert.model.tree import Tree
 from gdalembert.simulation import integration
 from gdalembert.simulation.control import Control, ControlFailure, Grid, Law, control, is_python
 from gdalembert.simulation.integration import ADAPTIVE, FIXED, INTEGRALS, Integrator, PartialMotion, Plant, plant
-from gdalembert.simulation.result import Simulation, SimulationError, SimulationWarning
-from gdalembert.spatial.arguments import choice, number, numbers
+from gdalembert.simulation.result import Simulation
+from gdalembert.spatial.arguments import choice, flag, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import Interrupts
 from gdalembert.spatial.interrupts import progress as show_progress
@@ -42,10 +43,17 @@ _AT_REST = 1e-6
 """[rad/s, m/s] A robot that is never faster is at rest, and its energies are errors of its configuration."""
 _STEPS_PER_RADIAN = {"adams": 2.0, "dop853": 0.2}
 """Steps while the fastest vibration turns by one radian, at the default tolerances: measured on flexible arms."""
+_LARGE = 3000
+"""Instructions of the equations of motion from which on their evaluation costs more than a step of radau itself."""
+_APART, _FOLLOWED = 30.0, 100.0
+"""The fastest frequency over the slowest, and the phase [rad] in which a method's own steps are few: where both are
+more, radau takes a third to an eighth of the time of Adams' method (rods, arms with tubes; with fewer instructions it
+takes up to twice its time)."""
 _MANY = 1e5
 """More steps are worth a warning."""
 _MAX_STEPS = {"radau": 10_000, "dop853": 100_000}
 """Between two output times, by default: a diverging motion must fail within seconds."""
+METHODS = ("auto", *ADAPTIVE, "radau", "dop853", *FIXED)
 _STABLE = 2.8
 """The longest step of the classical Runge–Kutta method times ω."""
 
@@ -71,7 +79,8 @@ def simulate(
     """The motion from x0 at ``t[0]``, integrated by SUNDIALS, CasADi or SciPy, with its energies and their balance.
 
     The work of u and wrenches and the energy dissipated by dampers are integrated too, so that the balance of energies
-    checks the motion. q stays on its manifold: the dynamics see unit quaternions, and outputs are projected.
+    checks the motion. q stays on its manifold: the dynamics see unit quaternions, and outputs are projected. The
+    integrator is built once for a robot: in a loop, the next calls cost their integration alone.
 
     Args:
         dyn: rigid or flexible, or a :class:`~gdalembert.ConstrainedDynamics`: its contacts without an anchor are held
@@ -97,8 +106,9 @@ def simulate(
             with Newton's method. ``"idas"``: IDAS. ``"rk4"``, ``"collocation"`` (Gauss–Legendre, order 6): steps of
             fixed length. ``"dop853"``: the explicit Runge–Kutta method of Dormand and Prince, order 8, for the same
             motions as Adams' methods, with fewer evaluations, but in Python: for ``compiled`` ones. ``"auto"``: radau
-            where the integrator calls Python, a force depends on velocity or constraints are stabilised at more than
-            1000/s (bdf if SciPy is not installed), otherwise adams; dop853 where that is ``compiled``, with SciPy.
+            where the integrator calls Python, a force depends on velocity, constraints are stabilised at more than
+            1000/s, or the equations of motion have over 3000 instructions and vibrations 30 times apart (bdf if SciPy
+            is not installed), otherwise adams; dop853 where that is ``compiled``, with SciPy.
         reltol, abstol: tolerances of the adaptive methods, 1e-8 and 1e-10 by default; 1e-7 and 1e-9 for radau, whose
             estimate of the error is cautious. Radau and dop853 divide the ``abstol`` of v by the length of the step in
             seconds: an error of v moves q by so much in a step. A hundredth of that where constraints hold the robot.
@@ -107,7 +117,7 @@ def simulate(
             ``"max_num_steps"`` only.
         compiled: evaluate the equations of motion and their Jacobian as machine code, which needs a C compiler: for
             long motions, or many of them. It takes seconds to minutes to compile, the first time; the cache is that of
-            :func:`~gdalembert.compile`. Contacts without an anchor are compiled for each x0.
+            :func:`~gdalembert.compile`.
         progress: show the progress on stderr, by ``tqdm`` if it is installed.
 
     Raises:
@@ -126,7 +136,9 @@ def simulate(
             or a vibration is too fast for an explicit method.
     """
     if not isinstance(options, Mapping | None):
-        raise ArgumentTypeError(f"simulate: options={options!r}; give a mapping of names to values")
+        raise ArgumentTypeError(f"simulate: options={shown(options)}; give a mapping of names to values")
+    for name, value in {"hold": hold, "compiled": compiled, "progress": progress}.items():
+        flag(f"simulate: {name}", value)
     with Interrupts(f"{__package__}.integration", f"{__package__}.control") as interrupts:
         con = ConstrainedDynamics.of("simulate", dyn)
         robot, tree = con.dynamics, con.tree
@@ -136,28 +148,34 @@ def simulate(
             raise ArgumentError("simulate: period takes a Python callable (t, q, v) -> u; drop it, or give one")
         grid = Grid.of(times, period)
         check_mass_matrix("simulate", robot, start[: tree.nq], values)
-        con = con.anchored(start[: tree.nq], values)
-        (con.at(values) if tree.has_displacements else con).check_state("simulate", start[: tree.nq], start[tree.nq :])
+        if con.nc:
+            held = con.at(values) if tree.has_displacements else con
+            held.check_state("simulate", start[: tree.nq], start[tree.nq :])
+        con, constants = con.with_anchors(start[: tree.nq], values)
         body = plant(con if con.nc else robot, compiled)
         is_called = is_python(wrenches) or (is_python(u) and not hold and period is None)
-        method, failure = _method(con, method, is_called, compiled), ControlFailure()
+        failure, duration = ControlFailure(), float(times[-1] - times[0])
+        if choice("simulate: method", method, METHODS) == "auto":
+            is_stiff = is_called or _is_stiff(con, body, start[: tree.nq], duration, values)
+            method = _automatic(is_stiff, compiled)
         settings = _settings(method, reltol, abstol, step, _ACCURACY if con.nc else 1.0) | dict(options or {})
-        warn_of_fast_modes(robot, method, step, start[: tree.nq], float(times[-1] - times[0]), values)
+        warn_of_fast_modes(robot, method, step, start[: tree.nq], duration, values)
         what = "output times" if period is None else "times"
         with show_progress(f"{tree.name}: simulate", len(grid.t) - 1, what, shown=progress) as advance:
             driven = control(robot, u, wrenches, grid, values, failure, hold=hold, sampled=period is not None)
-            integrator = _integrator(body, driven, values, method, step, settings)
+            integrator = _integrator(body, driven, constants, method, step, settings)
             _check_first(tree.name, integrator, failure, start, float(times[0]))
             motion = integration.integrate(integrator, failure, grid.t, start, advance, interrupts)
         cause, fault, failure.error = failure.error, failure.reason, None  # so that a callable can be called again
         if interrupts.error is None and cause is not None and not isinstance(cause, Exception):
             raise cause
-        result = _result(con, method, integrator, grid, motion)
+        result = _result(con, method, integrator, grid, motion, values)
     if interrupts.error is not None:
         raise _stopped(result, interrupts.error)
     if motion.failure is not None:
         raise _failure(result, motion.failure, fault, times) from cause
-    warn(result, *(float(settings.get(name, 0)) for name in ("reltol", "abstol")))
+    bending = robot.bending_warnings(result.q)
+    warn(result, *(float(settings.get(name, 0)) for name in ("reltol", "abstol")), bending=bending)
     return result
 
 
@@ -176,14 +194,12 @@ def _check_first(robot: str, integrator: Integrator, failure: ControlFailure, x0
 
 def warn_of_fast_modes(dyn: Dynamics, method: str, step: float | None, q: Array, duration: float, p: Array) -> None:
     """Name the fastest vibration about q if the method takes very many steps for it, or is unstable, and a way out."""
-    if method not in (*_STEPS_PER_RADIAN, "rk4") or not dyn.forces:
+    if method not in (*_STEPS_PER_RADIAN, "rk4"):
         return
-    given = p if len(p) else None
-    try:
-        frequencies, shapes = dyn.natural_modes(q, joints="free", p=given)
-    except (ArgumentError, np.linalg.LinAlgError):  # these forces have no vibrations
+    frequencies, shapes = _vibrations(dyn, q, p)
+    if not len(frequencies):
         return
-    omega = frequencies[-1]
+    omega, given = frequencies[-1], p if len(p) else None
     steps = _STEPS_PER_RADIAN.get(method, 0.0) * omega * duration
     if steps > _MANY:
         found = f"{method} takes about {steps:.1g} steps to follow that"
@@ -202,9 +218,29 @@ def warn_of_fast_modes(dyn: Dynamics, method: str, step: float | None, q: Array,
     )
 
 
-def warn(result: Simulation, reltol: float, abstol: float) -> None:
-    """Warn of energies that do not balance, of constraints that drift, and of those that have become redundant."""
-    said, fastest = [], float(np.abs(result.v).max(initial=0.0))
+def _vibrations(dyn: Dynamics, q: Array, p: Array) -> tuple[Array, Array]:
+    """Frequencies [rad/s] and shapes of small vibrations about q; none where the forces have none."""
+    if dyn.forces:
+        with contextlib.suppress(ArgumentError, np.linalg.LinAlgError):
+            return dyn.natural_modes(q, joints="free", p=p if len(p) else None)
+    return np.empty(0), np.empty((0, 0))
+
+
+def _is_stiff(con: ConstrainedDynamics, body: Plant, q: Array, duration: float, p: Array) -> bool:
+    """Whether a motion from q asks for an implicit method, whose steps cost more and are fewer."""
+    if con.dynamics.forces_depend_on_velocity or con.stabilisation_rate > _FAST:
+        return True
+    flow = body.flow
+    if not flow.is_a("SXFunction") or flow.n_instructions() < _LARGE:
+        return False
+    frequencies, _ = _vibrations(con.dynamics, q, p)
+    vibrating = frequencies[frequencies > 0]
+    return len(vibrating) > 0 and vibrating[-1] > max(_APART * vibrating[0], _FOLLOWED / duration)
+
+
+def warn(result: Simulation, reltol: float, abstol: float, *, bending: Sequence[str] = ()) -> None:
+    """Warn of energies that do not balance, drifting or redundant constraints, and rods that bend too far."""
+    said, fastest = [*bending], float(np.abs(result.v).max(initial=0.0))
     if fastest >= _AT_REST:
         worst, cure = max(_UNBALANCED, _UNBALANCED_IN_TOLERANCES * (reltol + abstol / fastest)), "smaller tolerances"
         if result.method in FIXED:
@@ -255,13 +291,13 @@ def _start(x0: Any, tree: Tree, blocks: Blocks) -> Array:
     return np.concatenate([projected(x[: tree.nq], blocks), x[tree.nq :]])
 
 
-def _method(con: ConstrainedDynamics, method: str, is_called: bool, compiled: bool) -> str:
-    choice("simulate: method", method, ("auto", *ADAPTIVE, "radau", "dop853", *FIXED))
-    if method == "auto":
-        stiff, soft = ("bdf", "adams") if find_spec("scipy") is None else ("radau", "dop853" if compiled else "adams")
-        is_damped = con.dynamics.forces_depend_on_velocity or con.stabilisation_rate > _FAST
-        return stiff if is_called or is_damped else soft
-    return method
+def _automatic(is_stiff: bool, compiled: bool) -> str:
+    """The method that ``"auto"`` takes."""
+    if not (is_stiff or compiled):
+        return "adams"
+    if find_spec("scipy") is None:
+        return "bdf" if is_stiff else "adams"
+    return "radau" if is_stiff else "dop853"
 
 
 def _settings(
@@ -297,15 +333,16 @@ def _integrator(
 
 
 def _result(
-    con: ConstrainedDynamics, method: str, integrator: Integrator, grid: Grid, motion: PartialMotion
+    con: ConstrainedDynamics, method: str, integrator: Integrator, grid: Grid, motion: PartialMotion, p: Array
 ) -> Simulation:
     dyn, body, driven = con.dynamics, integrator.plant, integrator.control
-    nq, count, p = body.nq, motion.reached + 1, integrator.p
+    nq, count = body.nq, motion.reached + 1
     u = np.array([driven.at(k, float(grid.t[k]), motion.x[k]) for k in range(count)])
     rows = np.flatnonzero(grid.is_output[:count])
     t, x, u, before = grid.t[rows], motion.x[rows], u[rows], driven.before(u)[rows]
-    given = columns(p, len(rows))
-    rates, left = (body.flow(x.T, each.T, *given)[0].full().T for each in (u, before))
+    given = columns(integrator.p, len(rows))
+    rates = body.flow(x.T, u.T, *given)[0].full().T
+    left = rates if np.array_equal(u, before) else body.flow(x.T, before.T, *given)[0].full().T
     q, v = x[:, :nq], x[:, nq:]
     found = {
         "t": t,
@@ -319,7 +356,7 @@ def _result(
         "kinetic": dyn.kinetic_energy(q.T, v.T, *given).full().ravel(),
         "potential": dyn.potential_energy(q.T, *given).full().ravel(),
         "forces": body.forces(x.T, u.T, *given).full().T,
-        "residual": con.residual(q.T, *given).full().T,
+        "residual": con.residual(q.T, *given).full().T if con.nc else np.empty((len(rows), 0)),
         "length_drift": motion.drift[rows],
         "p": p,
     } | dict(zip(INTEGRALS, motion.integrals[rows].T, strict=True))

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib import import_module
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -22,6 +24,7 @@ import numpy as np
 from gdalembert.errors import ArgumentError, ArgumentTypeError, MissingPackageError, shown
 from gdalembert.spatial.arrays import Array, frozen
 
+T = TypeVar("T")
 Property: TypeAlias = float | Callable[[Any], Any]
 """A number, or a function of the abscissa η [m] that takes a NumPy array, or a single number, of it."""
 
@@ -61,6 +64,27 @@ def integer(what: str, value: Any, least: int, most: int = MOST) -> int:
         limits = f"of at least {least}" if value < least and most >= MOST else f"from {least} to {most}"
         raise ArgumentError(f"{what}: got {shown(value)}; give an integer {limits}")
     return int(value)
+
+
+def flag(what: str, value: Any) -> bool:
+    """True or False, and nothing that Python takes for one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentTypeError(f"{what} is {shown(value)}; give True or False")
+    return bool(value)
+
+
+def file_path(what: str, given: Any, wanted: str) -> Path:
+    """The path of a file or a folder, as systems can have it."""
+    if not isinstance(given, str | os.PathLike):
+        raise ArgumentTypeError(f"{what}: got {shown(given)}; give {wanted}")
+    text = os.fsdecode(given)
+    try:
+        usable = bool(text) and b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        usable = False
+    if not usable:
+        raise ArgumentError(f"{what}: got {shown(given)}, which no file can be called; give {wanted}")
+    return Path(text)
 
 
 def choice(what: str, value: Any, known: Sequence[str]) -> str:
@@ -205,24 +229,36 @@ def taken(what: str, call: Callable[..., Any], *args: Any) -> Any:
         raise ArgumentTypeError(f"{what}: Pinocchio does not take ({kinds}) with these shapes and values") from None
 
 
+def synonyms(**names: str) -> Callable[[T], T]:
+    """A decorator of functions that :func:`refusing` wraps: other keywords of their parameters, by these."""
+
+    def with_synonyms(function: T) -> T:
+        vars(function)["synonyms"] = names
+        return function
+
+    return with_synonyms
+
+
 def refusing(function: Callable[..., Any], **kinds: tuple[type, str]) -> Callable[..., Any]:
     """The function, which refuses arguments of these names that are of no such kind, and says what to give."""
     parameters = inspect.signature(function)
+    known_as: dict[str, str] = getattr(function, "synonyms", {})
 
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         try:
-            given = parameters.bind(*args, **kwargs).arguments
+            bound = parameters.bind(*args, **{known_as.get(name, name): x for name, x in kwargs.items()})
         except TypeError as error:
             names = ", ".join(parameters.parameters)
             raise ArgumentTypeError(f"{function.__name__}: {error}; give ({names})") from None
+        given = bound.arguments
         for name, (kind, wanted) in kinds.items():
             known = name not in given or isinstance(given[name], kind)
             if not (known or given[name] is parameters.parameters[name].default):
                 raise ArgumentTypeError(
                     f"{function.__name__}: {name} is of type {type(given[name]).__name__}; give {wanted}"
                 )
-        return function(*args, **kwargs)
+        return function(*bound.args, **bound.kwargs)
 
     return checked
 
@@ -236,7 +272,15 @@ def required(where: str, name: str, extra: str) -> Any:
         raise MissingPackageError(where, package, extra) from None
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+def is_shown(category: type[Warning]) -> bool:
+    """Whether a warning may be shown, so that what only a warning tells is worth computing."""
+    for action, message, other, module, _ in warnings.filters:
+        if issubclass(category, other) and (message is None and module is None):
+            return action != "ignore"
+    return True
+
+
+def warn(message: str, category: type[Warning]) -> None:
     """Warn of what the user's line led to."""
     frame, level, inside = sys._getframe(0), 1, ("gdalembert", "dataclasses")
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:

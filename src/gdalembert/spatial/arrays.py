@@ -1,16 +1,20 @@
-"""Arrays of numbers: frozen copies, equality by value, homogeneous transforms, independent columns."""
+"""Arrays of numbers: frozen copies, equality by value, homogeneous transforms, what is filled in place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.spatial.brief import Brief
+
 Array = npt.NDArray[np.float64]
 
 
-class ByValue:
+class ByValue(Brief):
     """Equality and hash of a dataclass that holds arrays: by value."""
 
     def _key(self) -> tuple[object, ...]:
@@ -82,3 +86,22 @@ def unit_columns(a: Array, negligible: float = 0.0) -> Array:
     """The columns divided by their lengths; those that are no longer than this part of the longest one are zero."""
     size = np.linalg.norm(a, axis=0)
     return np.asarray(a / np.where(size > negligible * size.max(initial=0.0), size, np.inf))
+
+
+class Uncopied:
+    """What cannot be copied or pickled, and says so: others hold what belongs to it."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        own = type(self).__name__
+        raise UnsupportedError(f"{own}: it works in memory of its own, and cannot be copied; make another")
+
+
+class FilledInPlace(Uncopied):
+    """What reads its arrays where they are: they are filled, and never replaced."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        present = self.__dict__.get(name, value)
+        if isinstance(present, np.ndarray) and present is not value:  # which ``x.array *= 2`` assigns again
+            own = type(self).__name__
+            raise ArgumentError(f"{own}: {name} is read where it is, and cannot be replaced; write {name}[:] = …")
+        super().__setattr__(name, value)

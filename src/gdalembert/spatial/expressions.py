@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array
 
@@ -46,11 +46,14 @@ def evaluate(
     if isinstance(expression, ca.Function):
         names = expression.name_in()
     elif callable(expression):
-        arguments = inspect.signature(expression).parameters.values()
+        try:
+            arguments = inspect.signature(expression).parameters.values()
+        except ValueError:  # of what is written in C
+            raise ArgumentTypeError(f"{shown(expression)} does not say what its inputs are; give a lambda") from None
         names = [each.name for each in arguments if each.default is inspect.Parameter.empty]
     else:
         hint = "give a casadi.Function, or a callable of q, v, a, u"
-        raise ArgumentTypeError(f"{expression!r} is not an expression; {hint}")
+        raise ArgumentTypeError(f"{shown(expression)} is not an expression; {hint}")
     if not names or any(name not in available for name in names):
         hint = f"give them names among {list(available)}"
         raise ArgumentError(f"an expression at the {at} has the inputs {names}; {hint}")

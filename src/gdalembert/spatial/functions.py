@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
@@ -12,10 +14,15 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import MASKED, is_masked
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.instructions import eliminate_common_subexpressions
+from gdalembert.spatial.interrupts import interruptible
 
 _THREADS = min(4, os.cpu_count() or 1)
+_MATRICES = (ca.DM, ca.SX, ca.MX)
+_READY = frozenset((*_MATRICES, float, int, np.float64))
+"""Types of arguments that CasADi takes as they are."""
 
 
 class Function(ca.Function):
@@ -32,8 +39,19 @@ class Function(ca.Function):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         for given in (*args, *kwargs.values()):
-            if type(given) is list and not given:  # which CasADi takes for zeros
+            if type(given) not in _READY:
+                return self._converted(args, kwargs)
+        return self._called(args, kwargs)
+
+    @interruptible
+    def _converted(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """A call with arguments that CasADi converts, where it loses what signal handlers raise."""
+        for given in (*args, *kwargs.values()):
+            if type(given) not in _READY and _is_misread(given):
                 self._checked(kwargs or dict(zip(self.name_in(), args, strict=False)), len(args) or self.n_in())
+        return self._called(args, kwargs)
+
+    def _called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         try:
             return super().__call__(*args, **kwargs)
         except (NotImplementedError, RuntimeError, TypeError):
@@ -56,14 +74,31 @@ class Function(ca.Function):
                 raise UnknownNameError(f"input of {name}", own, inputs)
             found[own] = matrix = _matrix(value)
             wanted = " × ".join(map(str, self.size_in(own)))
-            if not isinstance(matrix, ca.DM | ca.SX | ca.MX | np.ndarray | int | float | np.number):
+            if is_masked(value):
+                raise ArgumentError(f"{name}: {own}: {MASKED}")
+            if not isinstance(matrix, (*_MATRICES, np.ndarray, int, float, np.number)) or not _is_real(matrix):
                 raise ArgumentTypeError(f"{name}: {own} is {shown(value)}; give {wanted} numbers or symbols")
-            if type(value) is list and not value and self.numel_in(own):
+            if type(value) not in _READY and 0 in _shape(matrix) and self.numel_in(own):
                 raise ArgumentError(f"{name}: {own} is empty; give {wanted}")
             if not _fits(shape := _shape(matrix), self.size_in(own)):
                 raise ArgumentError(f"{name}: {own} has shape {' × '.join(map(str, shape))}; give {wanted}")
         check_one_kind(name, found)
         return found
+
+
+def _is_misread(given: Any) -> bool:
+    """Whether CasADi would take something else for it: zeros for what is empty and for an iterator, what is masked, or
+    nothing at all, which it says in many lines."""
+    if isinstance(given, np.ndarray):
+        return not given.size or not _is_real(given) or is_masked(given)
+    if isinstance(given, list | tuple):
+        return not given or any(type(x) not in _READY and _is_misread(x) for x in given)
+    return hasattr(given, "__next__") or (isinstance(given, Sequence) and not given)
+
+
+def _is_real(given: Any) -> bool:
+    """Whether an array is of numbers, or of objects, which may be symbols; anything else is."""
+    return not isinstance(given, np.ndarray) or given.dtype.kind in "fiubO"
 
 
 def check_one_kind(where: str, given: Mapping[str, Any]) -> None:
@@ -88,13 +123,17 @@ class TupleFunction(Function):
 
 def _matrix(given: Any) -> Any:
     """A matrix of one of Pinocchio's objects, or of a list; anything else as it is."""
-    if isinstance(given, ca.DM | ca.SX | ca.MX):
+    if isinstance(given, _MATRICES):
         return given
+    if isinstance(given, int) and not isinstance(given, bool):  # which may have more digits than those of CasADi
+        return float(given) if abs(given) <= sys.float_info.max else math.copysign(math.inf, given)
     if hasattr(given, "toDynamicParameters"):
         return given.toDynamicParameters()
     for attribute in ("vector", "homogeneous"):  # a Motion has both
         if hasattr(given, attribute):
             return getattr(given, attribute)
+    if isinstance(given, np.ndarray) and given.dtype.kind == "O" and given.ndim:
+        given = given.tolist()
     if isinstance(given, list | tuple):
         try:
             rows = [list(row) if isinstance(row, list | tuple | np.ndarray) else [row] for row in given]
@@ -106,7 +145,7 @@ def _matrix(given: Any) -> Any:
 
 def _shape(matrix: Any) -> tuple[int, ...]:
     """Rows and columns; those of a vector of NumPy are a column's."""
-    shape = matrix.shape if isinstance(matrix, ca.DM | ca.SX | ca.MX) else np.shape(matrix)
+    shape = matrix.shape if isinstance(matrix, _MATRICES) else np.shape(matrix)
     return (*shape, 1, 1)[:2] if len(shape) < 2 else tuple(shape)
 
 
@@ -196,14 +235,31 @@ class BatchFunction:
             if n not in self._mapped:
                 threads = ("thread", _THREADS) if self._function.is_a("SXFunction") and n >= _THREADS > 1 else ()
                 self._mapped[n] = self._function.map(n, *threads)
-            values = self._mapped[n](*(column.T for column in columns)).full()
+            values = self._evaluated(self._mapped[n], columns)
         except RuntimeError as error:
             reason = str(error).strip().splitlines()[-1]
             raise ArgumentError(f"the Function {self._function.name()!r} cannot be evaluated: {reason}") from error
         if not self._shape:
-            return np.asarray(values[0])
-        side_by_side = values.reshape(self._shape[0], n, -1).transpose(1, 0, 2)
+            return np.asarray(values[:, 0])
+        side_by_side = values.reshape(n, -1, self._shape[0]).transpose(0, 2, 1)
         return np.asarray(side_by_side.reshape(n, *self._shape))
+
+    def _evaluated(self, mapped: ca.Function, columns: Sequence[Array]) -> Array:
+        """Outputs by columns in a row for each state. Arrays of CasADi become those of NumPy by lists of Python, which
+        takes longer than the evaluation: dense ones are read and written where they are."""
+        n = len(columns[0])
+        if not all(
+            each.is_dense() for each in (*map(mapped.sparsity_in, range(mapped.n_in())), mapped.sparsity_out(0))
+        ):
+            values = mapped(*(column.T for column in columns)).full()
+            return np.asarray(values.reshape(len(values), n, -1).transpose(1, 2, 0).reshape(n, -1))
+        arguments = [np.ascontiguousarray(column, dtype=float) for column in columns]
+        values = np.zeros((n, mapped.numel_out(0) // n))
+        evaluation = Evaluation(mapped, arguments, [values])
+        evaluation.evaluate()
+        if evaluation.failed():
+            raise RuntimeError("its evaluation fails")
+        return values
 
 
 class Evaluation:

@@ -15,13 +15,13 @@ import io
 import signal
 import sys
 import threading
-from _thread import interrupt_main
+from _thread import allocate_lock, interrupt_main, start_new_thread
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
-from types import FrameType, TracebackType
-from typing import Any, ParamSpec, Self, TypeVar
+from types import FrameType, FunctionType, TracebackType
+from typing import Any, Self, TypeVar, cast
 
 _REPETITIONS = 100_000
 """More than any integrator endures, and u needs to return."""
@@ -30,8 +30,7 @@ _AGAIN = 0.5
 _SIGNALS = tuple(sorted(map(int, signal.valid_signals())))
 _run_again: Any = interrupt_main
 Handler = Callable[[int, FrameType | None], Any]
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
+Target = TypeVar("Target", bound=Callable[..., Any])
 
 
 @contextmanager
@@ -58,6 +57,11 @@ def progress(what: str, total: int, unit: str, *, shown: bool) -> Iterator[Calla
         print(file=sys.stderr)
 
 
+def is_watched() -> bool:
+    """Whether somebody sees what is written to stderr as it comes: a terminal or a notebook, not a file."""
+    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+
+
 class Interrupts:
     """Keeps the first exception that a signal handler raises, from ``with`` on until its end.
 
@@ -79,13 +83,14 @@ class Interrupts:
         self._caller, self._called = caller, called
         self._left = _REPETITIONS
         self._ended = False
-        self._bell: threading.Timer | None = None
+        self._bell: _Bell | None = None
         self._replaced: list[tuple[int, Handler]] = []
         self._silence = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         try:
             if threading.current_thread() is threading.main_thread():
+                _ACTIVE.append(self)
                 for number in _SIGNALS:
                     if callable(handler := _signal.getsignal(number)):
                         self._replaced.append((number, handler))
@@ -103,8 +108,7 @@ class Interrupts:
     ) -> None:
         self._ended, self.stops = True, False
         if self._bell is not None:
-            self._bell.cancel()
-            self._bell.join()
+            self._bell.silence()
         self._restore()
         if self.error is not None and error is not self.error and (self.is_raised or error is not None):
             raise self.error from None
@@ -124,6 +128,8 @@ class Interrupts:
     def _restore(self) -> None:
         """Set the handlers that were there before: all of them, whatever they raise meanwhile."""
         self._silence.close()
+        if self in _ACTIVE:
+            _ACTIVE.remove(self)
         while self._replaced:
             try:
                 _signal.signal(*self._replaced[-1])
@@ -144,8 +150,8 @@ class Interrupts:
         if self._ended or self.error is None or (frame is not None and frame.f_code is _EXIT):
             return
         if self.is_raised:
-            self._bell = threading.Timer(_AGAIN, interrupt_main, (number,))
-            self._bell.start()
+            if self._bell is None or not self._bell.is_waiting:
+                self._bell = _Bell(number)
             raise self.error
         if not self.stops or not self._left:
             return
@@ -160,15 +166,67 @@ class Interrupts:
             return
 
 
+_ACTIVE: list[Interrupts] = []
+"""Those of the main thread that have begun, the outermost first."""
+
+
+class _Bell:
+    """Runs the handler of a signal again after a while, unless it is silenced before.
+
+    A ``threading.Timer`` is removed from a WeakSet when it ends, and what a handler raises meanwhile is lost there.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._silenced, self._ended = allocate_lock(), allocate_lock()
+        self._silenced.acquire()
+        self._ended.acquire()
+        start_new_thread(self._wait, (number,))
+
+    def _wait(self, number: Any) -> None:
+        if not self._silenced.acquire(timeout=_AGAIN):
+            interrupt_main(number)
+        self._ended.release()
+
+    @property
+    def is_waiting(self) -> bool:
+        return self._ended.locked()
+
+    def silence(self) -> None:
+        """Once this returns, it does not ring any more."""
+        self._silenced.release()
+        with self._ended:
+            pass
+
+
 _EXIT = Interrupts.__exit__.__code__
 """Where an exception would leave handlers that are not restored."""
 
 
-def interruptible(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """A function in which no exception of a signal handler is lost."""
+def interruptible(target: Target) -> Target:
+    """A function in which no exception of a signal handler is lost; or a class, of its constructor, its public methods
+    and what it computes when it is first read.
 
+    It costs 5 µs, but nothing within another one.
+    """
+    if not isinstance(target, type):
+        return cast(Target, _guarded(target))
+    for name, member in list(vars(target).items()):
+        if name.startswith("_") and name not in ("__init__", "__call__"):
+            continue
+        if isinstance(member, FunctionType):
+            setattr(target, name, _guarded(member))
+        elif isinstance(member, classmethod):
+            setattr(target, name, classmethod(_guarded(member.__func__)))
+        elif isinstance(member, functools.cached_property):
+            member.func = _guarded(member.func)
+    return target
+
+
+def _guarded(function: Any) -> Any:
     @functools.wraps(function)
-    def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if (innermost := _ACTIVE[-1:]) and innermost[0].is_raised:
+            return function(*args, **kwargs)
         with Interrupts():
             return function(*args, **kwargs)
 

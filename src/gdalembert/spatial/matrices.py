@@ -61,9 +61,14 @@ def _has_matrices(given: Any) -> bool:
 
 
 def shape_of(given: Any) -> tuple[int, ...]:
-    """The shape of a matrix, a list or an object; NumPy does not see that of symbols."""
+    """The shape of a matrix, a list or an object, also of lists of matrices; of unequal rows, the number of these."""
     given = getattr(given, "np", given)
-    return tuple(given.shape) if hasattr(given, "shape") else np.shape(given)
+    if hasattr(given, "shape"):
+        return tuple(given.shape)
+    if not isinstance(given, list | tuple):
+        return np.shape(given)
+    shapes = {shape_of(row) if isinstance(row, list | tuple | np.ndarray) else () for row in given}
+    return (len(given), *(shapes.pop() if len(shapes) == 1 else ()))
 
 
 def is_constant(x: Matrix) -> bool:
@@ -96,10 +101,23 @@ def index_of(what: str, given: Any, length: int) -> int:
         raise ArgumentError(f"{what}[{given}]: give an index from 0 to {length - 1}{unknown}") from None
 
 
+def _entry(x: ca.DM, index: Any) -> Any:
+    """What an index reads: a float, or a matrix of a slice."""
+    indices = index if isinstance(index, tuple) else (index,)
+    return float(x) if all(isinstance(k, int | np.integer) for k in indices) else x
+
+
 class Numbers(ca.DM):
-    """Numbers that an object has: where an entry becomes a symbol, a matrix of symbols takes their place there."""
+    """Numbers that an object has: where an entry becomes a symbol, a matrix of symbols takes their place there.
+
+    An entry is a float, which meets symbols, NumPy and formats: of a matrix, NumPy makes an array.
+    """
 
     owner: tuple[Any, str] | None = None
+
+    def __getitem__(self, index: Any) -> Any:
+        x = super().__getitem__(index)
+        return x if self.owner is None else _entry(x, index)
 
     def __setitem__(self, index: Any, x: Any) -> None:
         if not isinstance(x, ca.SX | ca.MX):
@@ -127,8 +145,12 @@ class Column(ca.DM):
         super().__init__(getattr(owner, name))
         self._given = owner, name
 
+    def __getitem__(self, index: Any) -> Any:
+        return _entry(super().__getitem__(index), index)
+
     def __setitem__(self, index: Any, x: Any) -> None:
-        values = vector(f"model.{self._given[1]}", x, self[index].numel(), finite=False, repeat=True)
+        length = ca.DM.__getitem__(self, index).numel()
+        values = vector(f"model.{self._given[1]}", x, length, finite=False, repeat=True)
         super().__setitem__(index, values)
         setattr(*self._given, self.full().ravel())
 

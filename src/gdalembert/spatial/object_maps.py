@@ -6,6 +6,7 @@ All are those of :mod:`gdalembert.spatial.lie`: exact with their derivatives at 
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import Parameter, Signature
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arguments import refusing, synonyms
 from gdalembert.spatial.lie import maps
 from gdalembert.spatial.matrices import matrix, shape_of
 from gdalembert.spatial.objects import SE3, Motion, Quaternion
@@ -22,36 +24,53 @@ from gdalembert.spatial.objects import SE3, Motion, Quaternion
 __all__ = [
     *("Jexp3", "Jexp6", "Jlog3", "Jlog6", "SE3ToXYZQUAT", "SE3ToXYZQUATtuple", "XYZQUATToSE3", "exp", "exp3"),
     *("exp3_quat", "exp6", "exp6_quat", "log", "log3", "log3_quat", "log6", "log6_quat", "rpy", "skew", "skewSquare"),
-    "unSkew",
+    *("unSkew", "utils"),
 ]
 
 
-def _of(name: str, shape: tuple[int, int], value: Callable[[Matrix], Any], doc: str) -> Callable[[Any], Any]:
-    """A function of one matrix."""
+def _of(
+    name: str, shape: tuple[int, int], value: Callable[[Matrix], Any], doc: str, *keywords: str
+) -> Callable[..., Any]:
+    """A function of one matrix, by Pinocchio's keywords for it."""
 
     def evaluated(x: Any) -> Any:
         return value(matrix(name, x, *shape))
 
     evaluated.__name__, evaluated.__doc__ = name, doc
-    return evaluated
+    vars(evaluated)["__signature__"] = Signature([Parameter(keywords[0], Parameter.POSITIONAL_OR_KEYWORD)])
+    return refusing(synonyms(**dict.fromkeys(keywords[1:], keywords[0]))(evaluated))
 
 
 def _log3(r: Matrix) -> Matrix:
     return maps.rotation_log(r)
 
 
-exp3 = _of("exp3", (3, 1), maps.rotation_exp, "R (3 × 3) of a rotation vector.")
-exp3_quat = _of("exp3_quat", (3, 1), maps.quaternion_exp, "The quaternion (x, y, z, w) of a rotation vector.")
-exp6 = _of("exp6", (6, 1), lambda v: SE3(maps.motion_exp(v)), "The placement that a twist leads to in unit time.")
-exp6_quat = _of("exp6_quat", (6, 1), lambda v: SE3ToXYZQUAT(maps.motion_exp(v)), "exp6 as (x, y, z; quaternion).")
-log6 = _of("log6", (4, 4), lambda t: Motion(maps.motion_log(t)), "The twist that leads to a placement in unit time.")
-log6_quat = _of("log6_quat", (7, 1), lambda x: log6(XYZQUATToSE3(x)), "log6 of (x, y, z; quaternion).")
-Jexp3 = _of("Jexp3", (3, 1), lambda w: maps.screw_shift(-w), "J of exp3(w + δ) = exp3(w) exp3(J δ).")
-Jlog3 = _of("Jlog3", (3, 3), lambda r: maps.inverse_screw_shift(-_log3(r)), "J of log3(R exp3(δ)) = log3(R) + J δ.")
-Jexp6 = _of("Jexp6", (6, 1), maps.motion_exp_jacobian, "J of exp6(v + δ) = exp6(v) exp6(J δ).")
-Jlog6 = _of("Jlog6", (4, 4), maps.motion_log_jacobian, "J of log6(M exp6(δ)) = log6(M) + J δ.")
-skew = _of("skew", (3, 1), spatial.skew, "[v×] (3 × 3).")
-unSkew = _of("unSkew", (3, 3), lambda m: ca.inv_skew((m - m.T) / 2), "v (3) of [v×].")
+exp3 = _of("exp3", (3, 1), maps.rotation_exp, "R (3 × 3) of a rotation vector.", "w")
+exp3_quat = _of("exp3_quat", (3, 1), maps.quaternion_exp, "The quaternion (x, y, z, w) of a rotation vector.", "w")
+exp6 = _of(
+    "exp6",
+    (6, 1),
+    lambda v: SE3(maps.motion_exp(v)),
+    "The placement that a twist leads to in unit time.",
+    "v",
+    "motion",
+)
+exp6_quat = _of("exp6_quat", (6, 1), lambda v: SE3ToXYZQUAT(maps.motion_exp(v)), "exp6 as (x, y, z; quaternion).", "v")
+log6 = _of(
+    "log6",
+    (4, 4),
+    lambda t: Motion(maps.motion_log(t)),
+    "The twist that leads to a placement in unit time.",
+    "M",
+    "homegeneous_matrix",
+)
+log6_quat = _of("log6_quat", (7, 1), lambda x: log6(XYZQUATToSE3(x)), "log6 of (x, y, z; quaternion).", "q")
+Jexp3 = _of("Jexp3", (3, 1), lambda w: maps.screw_shift(-w), "J of exp3(w + δ) = exp3(w) exp3(J δ).", "w")
+Jlog3 = _of("Jlog3", (3, 3), lambda r: maps.inverse_screw_shift(-_log3(r)), "J: log3(R exp3(δ)) = log3(R) + J δ.", "R")
+Jexp6 = _of("Jexp6", (6, 1), maps.motion_exp_jacobian, "J of exp6(v + δ) = exp6(v) exp6(J δ).", "v", "motion")
+Jlog6 = _of("Jlog6", (4, 4), maps.motion_log_jacobian, "J of log6(M exp6(δ)) = log6(M) + J δ.", "M")
+skew = _of("skew", (3, 1), spatial.skew, "[v×] (3 × 3).", "u")
+unSkew = _of("unSkew", (3, 3), lambda m: ca.inv_skew((m - m.T) / 2), "v (3) of [v×].", "U")
 
 
 def log3_quat(quaternion: Any) -> Matrix:
@@ -59,11 +78,16 @@ def log3_quat(quaternion: Any) -> Matrix:
     return maps.quaternion_log(Quaternion(quaternion).coeffs())
 
 
-def log3(R: Any) -> Matrix:
-    """The rotation vector (3) of a rotation matrix, or of a quaternion."""
-    if isinstance(R, Quaternion | pin.Quaternion) or shape_of(R) in ((4,), (4, 1)):
-        return log3_quat(R)
-    return _log3(matrix("log3", R, 3, 3))
+@refusing
+@synonyms(quat="R")
+def log3(R: Any, theta: Any = None) -> Matrix:
+    """The rotation vector (3) of a rotation matrix, or of a quaternion; its length is written into an array theta."""
+    is_quaternion = isinstance(R, Quaternion | pin.Quaternion) or shape_of(R) in ((4,), (4, 1))
+    w = log3_quat(R) if is_quaternion else _log3(matrix("log3", R, 3, 3))
+    if hasattr(theta, "__setitem__"):
+        angle = ca.norm_2(w)
+        theta[0] = float(angle) if isinstance(angle, ca.DM) else angle
+    return w
 
 
 def exp(x: Any) -> Any:
@@ -87,17 +111,20 @@ def SE3ToXYZQUAT(M: Any) -> Matrix:
     return ca.vertcat(placed.translation, maps.quaternion_of(placed.rotation))
 
 
-def SE3ToXYZQUATtuple(M: Any) -> tuple[Matrix, ...]:
-    """The seven entries of :func:`SE3ToXYZQUAT`, apart."""
-    return tuple(ca.vertsplit(SE3ToXYZQUAT(M)))
+def SE3ToXYZQUATtuple(M: Any) -> tuple[float | Matrix, ...]:
+    """The seven entries of :func:`SE3ToXYZQUAT`, apart; numbers as floats."""
+    return tuple(float(x) if isinstance(x, ca.DM) else x for x in ca.vertsplit(SE3ToXYZQUAT(M)))
 
 
-def XYZQUATToSE3(x: Any) -> SE3:
+@refusing
+@synonyms(tuple="array", list="array")
+def XYZQUATToSE3(array: Any) -> SE3:
     """The placement of (x, y, z; unit quaternion (x, y, z, w)) (7)."""
-    column = matrix("XYZQUATToSE3", x, 7)
+    column = matrix("XYZQUATToSE3", array, 7)
     return SE3(maps.quaternion_rotation(column[3:]), column[:3])
 
 
+@refusing
 def _turn(axis: str, angle: Any) -> Matrix:
     """Rotation about ``"x"``, ``"y"`` or ``"z"``."""
     angle = matrix("rpy.rotate: angle", angle, 1)
@@ -106,10 +133,13 @@ def _turn(axis: str, angle: Any) -> Matrix:
     return spatial.axis_rotation([float(letter == axis) for letter in "xyz"], ca.cos(angle), ca.sin(angle))
 
 
-def _rpy_matrix(*angles: Any) -> Matrix:
+@refusing
+@synonyms(rpy="roll")
+def _rpy_matrix(roll: Any, pitch: Any = None, yaw: Any = None) -> Matrix:
     """R = Rz(yaw) Ry(pitch) Rx(roll), of three angles or of one column."""
-    roll, pitch, yaw = ca.vertsplit(matrix("rpy.rpyToMatrix", angles[0] if len(angles) == 1 else list(angles), 3))
-    return ca.densify(_turn("z", yaw) @ _turn("y", pitch) @ _turn("x", roll))
+    angles = roll if pitch is None and yaw is None else [roll, pitch, yaw]
+    x, y, z = ca.vertsplit(matrix("rpy.rpyToMatrix", angles, 3))
+    return ca.densify(_turn("z", z) @ _turn("y", y) @ _turn("x", x))
 
 
 def _rpy_of(r: Matrix) -> Matrix:
@@ -117,20 +147,58 @@ def _rpy_of(r: Matrix) -> Matrix:
     return ca.vertcat(ca.atan2(r[2, 1], r[2, 2]), pitch, ca.atan2(r[1, 0], r[0, 0]))
 
 
-def _rpy_jacobian(angles: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
+def _is_local(function: str, reference_frame: Any) -> bool:
+    if not isinstance(reference_frame, pin.ReferenceFrame):
+        raise ArgumentTypeError(f"rpy.{function}: got {shown(reference_frame)}; give LOCAL or WORLD")
+    return bool(reference_frame == pin.LOCAL)
+
+
+@refusing
+def _rpy_jacobian(rpy: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
     """J (3 × 3) of ω = J d(rpy)/dt, in LOCAL axes or in those of the universe."""
-    roll, pitch, _ = ca.vertsplit(matrix("rpy.computeRpyJacobian", angles, 3))
+    roll, pitch, _ = ca.vertsplit(matrix("rpy.computeRpyJacobian", rpy, 3))
     x, y, z = (ca.DM.eye(3)[:, k] for k in range(3))
     local = ca.horzcat(x, _turn("x", roll).T @ y, _turn("x", roll).T @ _turn("y", pitch).T @ z)
-    if not isinstance(reference_frame, pin.ReferenceFrame):
-        raise ArgumentTypeError(f"rpy.computeRpyJacobian: got {shown(reference_frame)}; give LOCAL or WORLD")
-    return ca.densify(local if reference_frame == pin.LOCAL else _rpy_matrix(angles) @ local)
+    return ca.densify(local if _is_local("computeRpyJacobian", reference_frame) else _rpy_matrix(rpy) @ local)
+
+
+@refusing
+def _rpy_jacobian_inverse(rpy: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
+    """J⁻¹ (3 × 3) of d(rpy)/dt = J⁻¹ ω; it is not finite where the pitch is ±π/2."""
+    roll, pitch, yaw = ca.vertsplit(matrix("rpy.computeRpyJacobianInverse", rpy, 3))
+    tangent, cosine = ca.tan(pitch), ca.cos(pitch)
+    if _is_local("computeRpyJacobianInverse", reference_frame):
+        s, c = ca.sin(roll), ca.cos(roll)
+        s, c = ca.sin(roll), ca.cos(roll)
+        return ca.densify(spatial.rows((1, s * tangent, c * tangent), (0, c, -s), (0, s / cosine, c / cosine)))
+    s, c = ca.sin(yaw), ca.cos(yaw)
+    return ca.densify(spatial.rows((c / cosine, s / cosine, 0), (-s, c, 0), (c * tangent, s * tangent, 1)))
+
+
+@refusing
+def _rpy_jacobian_rate(rpy: Any, rpydot: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
+    """dJ/dt (3 × 3) at angles and their rates."""
+    name = "rpy.computeRpyJacobianTimeDerivative"
+    x, rate = (ca.SX.sym(name, 3) for name in ("rpy", "rpydot"))
+    _is_local("computeRpyJacobianTimeDerivative", reference_frame)
+    change = ca.jtimes(ca.vec(_rpy_jacobian(x, reference_frame)), x, rate)
+    of_state = ca.Function("jacobian_rate", [x, rate], [ca.densify(ca.reshape(change, 3, 3))])
+    return of_state(matrix(f"{name}: rpy", rpy, 3), matrix(f"{name}: rpydot", rpydot, 3))
 
 
 rpy = SimpleNamespace(
     rpyToMatrix=_rpy_matrix,
-    matrixToRpy=_of("rpy.matrixToRpy", (3, 3), _rpy_of, "Roll, pitch, yaw (3), the pitch from −π/2 to π/2."),
+    matrixToRpy=_of("rpy.matrixToRpy", (3, 3), _rpy_of, "Roll, pitch, yaw (3), the pitch from −π/2 to π/2.", "R"),
     rotate=_turn,
     computeRpyJacobian=_rpy_jacobian,
+    computeRpyJacobianInverse=_rpy_jacobian_inverse,
+    computeRpyJacobianTimeDerivative=_rpy_jacobian_rate,
 )
-"""Roll, pitch and yaw: ``rpyToMatrix``, ``matrixToRpy``, ``rotate``, ``computeRpyJacobian``."""
+"""Roll, pitch and yaw: ``rpyToMatrix``, ``matrixToRpy``, ``rotate``; ``computeRpyJacobian``, its inverse and rate."""
+utils = SimpleNamespace(
+    **{name: getattr(pin.utils, name) for name in pin.utils.__all__}
+    | {name: getattr(rpy, name) for name in ("rpyToMatrix", "matrixToRpy", "rotate")},
+    SE3ToXYZQUAT=SE3ToXYZQUAT,
+    XYZQUATToSE3=XYZQUATToSE3,
+)
+"""``pinocchio.utils``, with the maps of symbols in place of those of numbers."""

@@ -25,8 +25,10 @@ import sympy
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
+from gdalembert.dynamics.named_functions import KINEMATIC, NamedFunction
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import constant
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.instructions import evaluate, operation_name
 from gdalembert.symbolic.formula import (
@@ -59,8 +61,13 @@ CLOSED = (
     "kinetic_energy",
     "potential_energy",
     "link_torques",
+    "joint_wrenches",
+    "torque_regressor",
+    "base_regressor",
+    "kinetic_energy_regressor",
+    "potential_energy_regressor",
 )
-"""Functions that have closed forms, besides the ``terms`` of a formulation."""
+"""Functions that have closed forms, besides the ``terms`` of a formulation and those of ``Kinematics``."""
 _Spectrum: TypeAlias = tuple[tuple[Wave, Fraction], ...]
 
 _MOTION = re.compile(r"[va]_\d+")
@@ -459,7 +466,7 @@ def closed_forms(
     robot: SymbolicTree | Tree | pin.Model | str,
     formulation: type[Dynamics] = GeneralizedDAlembert,
     *,
-    of: str = "terms",
+    of: str | NamedFunction = "terms",
     outputs: Iterable[str] | None = None,
     inputs: Inputs | None = None,
     max_terms: int = MAX_TERMS,
@@ -471,7 +478,9 @@ def closed_forms(
             :func:`~gdalembert.symbolic.symbolic_tree` makes one of.
         formulation: ``GeneralizedDAlembert`` or ``LagrangeEuler``.
         of: the Function: ``"terms"`` (D_tra, D_rot, H_tra, H_rot, G, I_act, or D, h_1 …, c, I_act),
-            ``"link_torques"`` (T_ij), ``"inverse_dynamics"``, ``"mass_matrix"``, ``"kinetic_energy"``, ….
+            ``"link_torques"`` (T_ij), ``"inverse_dynamics"``, ``"mass_matrix"``, ``"kinetic_energy"``, …, or of its
+            kinematics, ``"frame_placement:joint2"``, ``"frame_jacobian:joint2:LOCAL"``
+            (:mod:`gdalembert.dynamics.named_functions`).
         outputs: which of its outputs; by default all.
         inputs: other names, as ``{"a": ["alpha_1", "alpha_2"]}``; needed if a length is called a_2 and the Function
             has accelerations.
@@ -479,27 +488,36 @@ def closed_forms(
 
     Raises:
         UnknownNameError: if there is no such Function, output or input.
-        ArgumentError: if a parameter has the name of an input's entry.
+        ArgumentError: if a parameter has the name of an input's entry; if a frame or a reference is missing.
         UnsupportedError: if the robot is too large; the message has its size.
     """
     given = robot if isinstance(robot, SymbolicTree) else symbolic_tree(robot)
     tree = given.exact or given
     dynamics = tree.dynamics(formulation)
+    named = NamedFunction.read(of) if isinstance(of, str) else of
     known = [name for name in ("terms", *CLOSED) if hasattr(type(dynamics), name)]
-    if of not in known:
-        raise UnknownNameError("Function", of, known)
-    function: ca.Function = getattr(dynamics, of)
+    if named.of not in known and not named.is_kinematic:
+        raise UnknownNameError("Function", named.of, [*known, *KINEMATIC])
+    function = _base_regressor(given, dynamics) if named.of == "base_regressor" else named.function(dynamics)
     try:
         return to_trigonometric(function, {**tree.inputs(), **(inputs or {})}, outputs=outputs, max_terms=max_terms)
     except UnsupportedError as error:
         raise UnsupportedError(f"{tree.name}: {error}") from None
 
 
+def _base_regressor(given: SymbolicTree, dynamics: Dynamics) -> ca.Function:
+    """That of ``dynamics``, whose numbers are symbols, with the base parameters of its numbers."""
+    bodies = given.dynamics(type(dynamics)).base_parameters.bodies
+    whole = dynamics.torque_regressor
+    inputs = whole.sx_in()
+    return ca.Function("base_regressor", inputs, [whole(*inputs) @ constant(bodies)], whole.name_in(), ["Y"])
+
+
 def readable_forms(
     robot: SymbolicTree | Tree | pin.Model | str,
     formulation: type[Dynamics] = GeneralizedDAlembert,
     *,
-    of: str = "terms",
+    of: str | NamedFunction = "terms",
     outputs: Iterable[str] | None = None,
     inputs: Inputs | None = None,
     max_terms: int = MAX_TERMS,

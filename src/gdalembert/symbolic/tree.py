@@ -43,14 +43,24 @@ from gdalembert.model import joints as jt
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.inertia import pseudo_inertia
-from gdalembert.model.load_urdf import load_urdf
+from gdalembert.model.load_mjcf import load_robot
 from gdalembert.model.rounding import CLEANED
-from gdalembert.model.tree import Joint, Tree, TreeOfSymbols
-from gdalembert.spatial.arrays import Array
+from gdalembert.model.tree import Frame, Joint, Tree, TreeOfSymbols
+from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import Brief
 from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, Vector, angle, formula, formulas, symbol
 
 Given = Mapping[str, Mapping[str, Any]]
 _QUANTITIES = ("mass", "com", "inertia", "translation", "rotation", "armature", "spring")
+_SYNONYMS = {
+    **dict.fromkeys(("position", "origin", "xyz", "offset", "length"), "translation"),
+    **dict.fromkeys(("orientation", "rpy", "axis", "angle"), "rotation"),
+    **dict.fromkeys(("center_of_mass", "centre_of_mass", "lever", "cog"), "com"),
+    **dict.fromkeys(("m", "weight"), "mass"),
+    **dict.fromkeys(("stiffness", "springs"), "spring"),
+    **dict.fromkeys(("rotor", "rotor_inertia", "I_act"), "armature"),
+}
+"""What is meant by other names of quantities."""
 _TYPES: dict[str, jt.JointType] = {"R": jt.Revolute((0.0, 0.0, 1.0)), "P": jt.Prismatic((0.0, 0.0, 1.0))}
 _AXES = "xyz"
 _UPPER = tuple(itertools.combinations_with_replacement(range(3), 2))
@@ -241,10 +251,11 @@ def symbolic_tree(
 ) -> SymbolicTree:
     """A robot with formulas for its constants.
 
-    Continuous joints, for which Pinocchio's q has (cos, sin), are ordinary revolute joints here.
+    Continuous joints, for which Pinocchio's q has (cos, sin), are ordinary revolute joints here. The frames are those
+    of the model; where they stand on their links, they have numbers.
 
     Args:
-        model: a shipped robot's name, a URDF (path or text), a ``pin.Model`` or a ``Tree``.
+        model: a shipped robot's name, a URDF or MJCF file (path or text), a ``pin.Model`` or a ``Tree``.
         parameters: ``{joint or link: {quantity: formulas}}``; a formula is a number, a string or a SymPy expression.
             Quantities: ``mass``; ``com`` (3); ``inertia`` about the centre of mass (3 principal moments, or 3 × 3);
             ``translation`` (3) and ``rotation`` (``("x", angle)``) of the joint on the parent link; ``armature``;
@@ -262,7 +273,7 @@ def symbolic_tree(
     """
     if others not in ("symbols", "numbers"):
         raise ArgumentError(f"others={others!r}: give 'symbols' or 'numbers'")
-    source, _ = clean_tree(read_tree(load_urdf(model) if isinstance(model, str) else model), clean)
+    source, _ = clean_tree(read_tree(load_robot(model) if isinstance(model, str) else model), clean)
     given = _by_joint(source, parameters or {})
     constants = Constants(others=others)
     springs: dict[str, tuple[ca.SX, ca.SX]] = {}
@@ -281,7 +292,9 @@ def symbolic_tree(
                 armature[k] = x
     g = _gravity(source.gravity, constants) if gravity is None else formulas(gravity, 3, "gravity")
     changed: dict[str, Any] = {"armature": constants.vector(armature), "gravity": constants.vector(g)}
-    return constants.tree(replace(source, nq=idx_q, joints=tuple(joints), frames=(), **changed), springs)
+    # what is fixed to a link stays where its numbers say, and is part of the link's body
+    frames = tuple(Frame(x.name, x.joint, x.rotation, x.translation, x.type, x.previous) for x in source.frames)
+    return constants.tree(replace(source, nq=idx_q, joints=tuple(joints), frames=frames, **changed), springs)
 
 
 def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
@@ -298,7 +311,8 @@ def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
             raise ArgumentTypeError(f"parameters[{name!r}]={quantities!r}: give {{quantity: formulas}}")
         for quantity in quantities:
             if quantity not in _QUANTITIES:
-                raise UnknownNameError("quantity", quantity, _QUANTITIES)
+                known = [_SYNONYMS[quantity]] if quantity in _SYNONYMS else _QUANTITIES
+                raise UnknownNameError("quantity", quantity, known)
         given.setdefault(index[name], {}).update(quantities)
     return given
 
@@ -389,7 +403,7 @@ def _rotation(joint: Joint, i: int, named: Callable[[str, float], sympy.Expr]) -
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Brief):
     """A joint and its link, in formulas: numbers, strings, SymPy expressions; angles in rad, the rest in SI units.
 
     Attributes:
@@ -419,6 +433,9 @@ def from_denavit_hartenberg(
     name: str = "chain",
 ) -> SymbolicTree:
     """A serial chain with formulas for its constants; joints are named joint1, joint2, …
+
+    Frame i of the rows is the frame ``frame1``, ``frame2``, …; those of the joints, about whose z axis or along which
+    they move, have the joints' names. In the modified convention the two are the same.
 
     Angles within 1e-11 of a multiple of π/2 are that multiple. Any other number becomes the value of a symbol,
     ``theta_i`` or ``alpha_i``.
@@ -451,6 +468,7 @@ def from_denavit_hartenberg(
             )
         return turn
 
+    frames = [Frame("universe", -1, _UNTURNED, _AT_ORIGIN, "FIXED_JOINT")]
     before = sympy.eye(4)  # standard convention: from the last joint frame to the frame of its link
     for i, row in enumerate(rows):
         own = _homogeneous(rotation("z", i, "theta"), (0, 0, formula(row.d)))
@@ -461,13 +479,28 @@ def from_denavit_hartenberg(
         else:
             placement, to_frame = across * own, sympy.eye(4)
         joints.append(_joint(i, row, placement, to_frame, constants, f"{name}: row {i + 1}"))
-    n = len(joints)
+        frames += _frames(i, to_frame, constants)
     armature = constants.vector(formula(row.armature) for row in rows)
     down = constants.vector(formulas(gravity, 3, f"{name}: gravity"))
-    symbols: dict[str, Any] = {"armature": armature, "gravity": down, "damping": np.zeros(n), "friction": np.zeros(n)}
-    names = tuple(joint.name for joint in joints)
-    tree = Tree(name, n, n, tuple(joints), links=tuple(range(n)), joint_names=names, frames=(), **symbols)
-    return constants.tree(tree)
+    return constants.tree(_chain(name, joints, frames, armature, down))
+
+
+def _chain(name: str, joints: Sequence[Joint], frames: Sequence[Frame], armature: Any, gravity: Any) -> Tree:
+    """The tree of joints in a row; armature and gravity are of symbols."""
+    n, names = len(joints), tuple(joint.name for joint in joints)
+    links, nothing = tuple(range(n)), np.zeros(n)
+    return Tree(name, n, n, tuple(joints), links, names, armature, nothing, nothing, gravity, tuple(frames))
+
+
+_UNTURNED, _AT_ORIGIN = frozen(np.eye(3)), frozen(np.zeros(3))
+
+
+def _frames(i: int, to_frame: sympy.Matrix, constants: Constants) -> list[Frame]:
+    """The frame of a joint, and that of its row, at ``to_frame`` in it."""
+    turn: Any = constants.matrix(to_frame[:3, :3].tolist())
+    shift: Any = constants.vector(list(to_frame[:3, 3]))
+    of_joint = Frame(f"joint{i + 1}", i, _UNTURNED, _AT_ORIGIN, "JOINT")
+    return [of_joint, Frame(f"frame{i + 1}", i, turn, shift, "OP_FRAME", 2 * i + 1)]
 
 
 def _checked_rows(rows: Sequence[Row], name: str) -> list[Row]:

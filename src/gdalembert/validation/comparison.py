@@ -241,10 +241,30 @@ def _actuated(robot: Dynamics, sample: ReferenceSample, tau: Array, regular: Mas
 
 def explain(system: SystemUnderTest, failed: Mapping[str, Check], sample: ReferenceSample) -> tuple[str, ...]:
     """Sentences about the checks that failed, by name."""
+    if blind := diagnosis.explain_reference(sample):
+        return (blind,)
     if system.robot is None:
-        explanations = diagnosis.explain_torque(decompose(system.torque, sample.states), sample)
+        explanations = diagnosis.explain_torque(system.torque, decompose(system.torque, sample.states), sample)
         return tuple(explanation.text for explanation in explanations)
-    return diagnosis.sentences(failed, {name: _explanations(name, system, sample) for name in failed})
+    explained = {name: _explanations(name, system, sample) for name in failed}
+    if any(each.is_convention for each in explained.get("inverse_dynamics", ())):
+        explained |= dict.fromkeys(_in_one_convention(system, sample, failed), explained["inverse_dynamics"])
+    return diagnosis.sentences(failed, explained)
+
+
+def _in_one_convention(system: SystemUnderTest, sample: ReferenceSample, failed: Mapping[str, Check]) -> list[str]:
+    """The checks that failed of Functions that agree with the robot's own inverse dynamics."""
+    f, q, v = system.functions, sample.states.q, sample.states.v
+    own = decompose(_without_load(system), sample.states)
+    parts = {
+        "mass_matrix": lambda: (f["mass_matrix"](q), own.mass_matrix),
+        "nle": lambda: (system.reference.without_load(q, v, f["nle"](q, v))[0], own.nle),
+        "generalized_gravity": lambda: (f["generalized_gravity"](q) + sample.springs, own.gravity),
+        "coriolis_matrix": lambda: (times(f["coriolis_matrix"](q, v), v) + sample.dampers, own.velocity),
+    }
+    return [
+        name for name in parts if name in failed and not np.any(diagnosis.differs(*parts[name](), sample.tolerance))
+    ]
 
 
 def _explanations(name: str, system: SystemUnderTest, sample: ReferenceSample) -> list[Explanation]:
@@ -253,8 +273,9 @@ def _explanations(name: str, system: SystemUnderTest, sample: ReferenceSample) -
     q, v, a = states.q, states.v, states.a
     match name:
         case "inverse_dynamics":
-            found = decompose(_without_load(system), states)
-            return _passive(found.tau - terms.tau, sample) or diagnosis.explain_torque(found, sample)
+            torque = _without_load(system)
+            found = decompose(torque, states)
+            return _passive(found.tau - terms.tau, sample) or diagnosis.explain_torque(torque, found, sample)
         case "mass_matrix":
             return diagnosis.explain_mass_matrix(f[name](q), sample)
         case "nle":

@@ -2,14 +2,13 @@
 
 Each term of tau that differs from the reference is compared with the results of common mistakes: a factor, a missing
 or doubled armature, another direction of gravity, damping, centrifugal terms alone, another body, another order of
-entries, a misread convention. An explanation is given only if it accounts for the whole difference at all states that
-were examined; otherwise only the joints are named. Each convention error gives the torque that the reference has if q,
-v or a is read so; a system under test that equals it everywhere is right but for the reading.
+entries, another convention (:mod:`gdalembert.validation.conventions`). An explanation is given only if it accounts for
+the whole difference at all states that were examined; otherwise only the joints are named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +16,10 @@ import pinocchio as pin
 
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
+from gdalembert.validation.conventions import expected_torques
 from gdalembert.validation.references import ReferenceSample
-from gdalembert.validation.report import Check, listed
-from gdalembert.validation.states import Mask, States, TorqueTerms, differences_along, largest, rnea
+from gdalembert.validation.report import AFTER_CLEANING, Check, listed
+from gdalembert.validation.states import Mask, States, Torque, TorqueTerms, differences_along, largest
 
 EXPLAINED = 1e-6
 """How well an explanation must account for a difference, relative to the quantity itself."""
@@ -43,11 +43,18 @@ _WRONG, _OPPOSITE, _MISSING = "is wrong", "has the opposite sign", "is missing"
 
 
 class Explanation(NamedTuple):
-    """A sentence, whether it accounts for the whole difference of what it is about, and whether only at some joints."""
+    """A sentence about a difference.
+
+    Attributes:
+        is_complete: whether it accounts for the whole difference of what it is about.
+        is_local: whether only at some joints.
+        is_convention: whether tau is right but for a convention, which then explains other Functions as well.
+    """
 
     text: str
     is_complete: bool
     is_local: bool = False
+    is_convention: bool = False
 
 
 class Failure(NamedTuple):
@@ -143,8 +150,20 @@ def _unexplained(check: Check, failed: Mapping[str, Check]) -> list[str]:
     return [f"{FAILURES.get(check.name, Failure(())).sentence}{where}"]
 
 
-def explain_torque(own: TorqueTerms, sample: ReferenceSample) -> list[Explanation]:
-    """What is wrong in which term of tau, and at which joints."""
+def explain_reference(sample: ReferenceSample) -> str:
+    """What to say where the reference itself is not finite, so that nothing can be compared with it; or ""."""
+    named = sample.reference.source, "the force elements that are added to it"
+    for source, terms in zip(named, (sample.without, sample.terms), strict=True):
+        parts = {"tau at rest": terms.gravity, "mass matrix": terms.mass_matrix, "velocity terms": terms.velocity}
+        for what, values in (*parts.items(), ("tau", terms.tau)):
+            if not np.all(np.isfinite(values)):
+                text = _not_finite(what, values, sample).text
+                return f"the reference itself is not finite, so that nothing can be compared there: {text}, by {source}"
+    return ""
+
+
+def explain_torque(torque: Torque, own: TorqueTerms, sample: ReferenceSample) -> list[Explanation]:
+    """What is wrong in which term of tau, and at which joints; ``own`` are its terms at the states of the sample."""
     if explanations := _explain_not_finite(own, sample):
         return explanations
     tau, names = sample.terms.tau, sample.reference.velocity_names
@@ -161,9 +180,9 @@ def explain_torque(own: TorqueTerms, sample: ReferenceSample) -> list[Explanatio
         explanations = explain_mass_matrix(own.mass_matrix, sample)
     explanations += [*explain_velocity(own.velocity, sample), *explain_gravity(own.gravity, sample)]
     is_simple = len(explanations) <= 1 and all(each.is_complete and not each.is_local for each in explanations)
-    for text, expected in () if is_simple else _convention_errors(sample):
-        if accounts_for(expected, own.tau, tau):
-            return [Explanation(text, True)]
+    for text, expected in () if is_simple else expected_torques(torque, own, sample):
+        if accounts_for(expected, own.tau, tau, AFTER_CLEANING):
+            return [Explanation(text, True, is_convention=True)]
     is_complete = all(explanation.is_complete for explanation in explanations)
     if not is_complete and (bodies := _bodies(own.tau - tau, sample)):
         where = " or ".join(map(repr, bodies))
@@ -400,7 +419,7 @@ def differs(value: Array, reference: Array, tolerance: float) -> Mask:
     return wrong
 
 
-def accounts_for(explanation: Array, value: Array, reference: Array) -> bool:
+def accounts_for(explanation: Array, value: Array, reference: Array, tolerance: float = EXPLAINED) -> bool:
     """Whether an explanation equals the value at every state, on the scale of value and reference there.
 
     The scale of a state is at least that of the median state: a torque may pass through zero.
@@ -408,7 +427,7 @@ def accounts_for(explanation: Array, value: Array, reference: Array) -> bool:
     if not np.all(np.isfinite(explanation)):
         return False
     sizes = np.maximum(largest(reference), largest(value))
-    return bool(np.all(largest(value - explanation) <= EXPLAINED * np.maximum(sizes, np.median(sizes))))
+    return bool(np.all(largest(value - explanation) <= tolerance * np.maximum(sizes, np.median(sizes))))
 
 
 def factor(value: Array, reference: Array) -> float | None:
@@ -476,69 +495,3 @@ def _bodies(difference: Array, sample: ReferenceSample) -> list[str]:
         if left <= EXPLAINED * np.abs(difference).max():
             accounting.append(name)
     return accounting
-
-
-def _convention_errors(sample: ReferenceSample) -> Iterator[tuple[str, Array]]:
-    q, v, a = sample.states.q, sample.states.v, sample.states.a
-    yield "v and a are exchanged", sample.reference.torque(q, a, v)
-    yield from _of_free_flyers(sample)
-    for text, other in _configurations(sample):
-        yield text, sample.reference.torque(other, v, a)
-    yield from _placements(sample)
-
-
-def _of_free_flyers(sample: ReferenceSample) -> Iterator[tuple[str, Array]]:
-    q, v, a = sample.states.q, sample.states.v, sample.states.a
-    for joint in sample.reference.tree.independent_joints:
-        if not (joint.type.has_quasi_velocities and joint.type.linear == (True,) * 3 + (False,) * 3):
-            continue
-        linear, angular = (range(joint.idx_v + k, joint.idx_v + k + 3) for k in (0, 3))
-        crossed = np.cross(v[:, angular], v[:, linear])
-        for sign, fault in ((-1, "is left out"), (1, "is counted twice")):
-            changed = a.copy()
-            changed[:, linear] += sign * crossed
-            text = f"ω × v of the free-flyer {joint.name!r} {fault}: its classical acceleration is a + ω × v"
-            yield text, sample.reference.torque(q, v, changed)
-
-
-def _configurations(sample: ReferenceSample) -> Iterator[tuple[str, Array]]:
-    """Other q at the same v and a."""
-    q = sample.states.q
-
-    def changed(own: slice, values: Array) -> Array:
-        other = q.copy()
-        other[:, own] = values
-        return other
-
-    for joint in sample.reference.tree.independent_joints:
-        start, stop = joint.type.unit_length or (0, 0)
-        if stop - start == 4:
-            own = slice(joint.idx_q + start, joint.idx_q + stop)
-            x, y, z, w = q[:, own].T
-            is_read = f"the quaternion (x, y, z, w) of joint {joint.name!r} is read as"
-            yield f"{is_read} (w, x, y, z)", changed(own, np.stack([y, z, w, x], axis=1))
-            yield f"{is_read} (y, z, w, x)", changed(own, np.stack([w, x, y, z], axis=1))
-            yield f"{is_read} its inverse", changed(own, np.stack([-x, -y, -z, w], axis=1))
-        elif joint.type.axis is not None and joint.type.velocity_is_rate:
-            own = slice(joint.idx_q, joint.idx_q + 1)
-            yield f"q of joint {joint.name!r} has the opposite sign", changed(own, -q[:, own])
-            if joint.type.can_rotate:
-                yield f"q of joint {joint.name!r} is read in degrees", changed(own, np.deg2rad(q[:, own]))
-    joints = sample.reference.tree.independent_joints
-    angles = [joint.idx_q for joint in joints if joint.type.is_revolute and joint.type.velocity_is_rate]
-    everywhere = q.copy()
-    everywhere[:, angles] = np.deg2rad(q[:, angles])
-    yield "angles are read in degrees", everywhere
-
-
-def _placements(sample: ReferenceSample) -> Iterator[tuple[str, Array]]:
-    """Rotations of joint frames that are transposed."""
-    if sample.reference.model is None:
-        return
-    q, v, a = sample.states.q, sample.states.v, sample.states.a
-    forces = sample.terms.tau - rnea(sample.reference.model)(q, v, a)
-    for k in range(1, sample.reference.model.njoints):
-        other = sample.reference.model.copy()
-        other.jointPlacements[k].rotation = other.jointPlacements[k].rotation.T.copy()
-        text = f"the rotation of the joint frame of {other.names[k]!r} in its parent is transposed"
-        yield text, rnea(other)(q, v, a) + forces

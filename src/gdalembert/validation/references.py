@@ -36,6 +36,7 @@ from gdalembert.model.inertia import dynamic_parameters
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, frozen, homogeneous
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import BatchFunction, function, symbols
 from gdalembert.validation.report import listed
 from gdalembert.validation.states import (
@@ -60,7 +61,7 @@ _MOST_COORDINATES = 30
 
 
 @dataclass(frozen=True, eq=False)
-class ReferenceSample:
+class ReferenceSample(Brief):
     """All that is known of a reference at some states.
 
     Attributes:

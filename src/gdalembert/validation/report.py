@@ -12,14 +12,18 @@ import numpy as np
 
 from gdalembert.errors import UnknownNameError, ValidationError
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief, html_table
 from gdalembert.validation.states import Mask, States, largest
 
 EXACT, AFTER_CLEANING, SOLVED, LAW = 1e-12, 1e-9, 1e-9, 1e-11
 """Default tolerances: with ``clean=0``; with cleaning, and of functions; of forward dynamics; of the laws."""
 
 
+_HEAD = ("quantity", "worst error", "tolerance", "worst joint", "")
+
+
 @dataclass(frozen=True, eq=False)
-class State:
+class State(Brief):
     """q (nq), v (nv) and a (nv) of one random state, and p (n_p) of a system with parameters."""
 
     q: Array
@@ -34,7 +38,7 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Check:
+class Check(Brief):
     """One quantity or law, at its worst over all states.
 
     Attributes:
@@ -81,7 +85,7 @@ class Check:
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Report(Brief):
     """The outcome of :func:`~gdalembert.validation.validate.validate`; ``str(report)`` is a table.
 
     Attributes:
@@ -117,16 +121,22 @@ class Report:
         return by_name[name]
 
     def __str__(self) -> str:
-        states = "1 state" if self.samples == 1 else f"{self.samples} states"
-        lines = [
-            f"{self.model}: {self.system} against {self.against} on {states}{self._at_p()} (seed {self.seed})",
-            *self._table(),
-        ]
+        lines = [self._head(), *self._table()]
         lines += [f"  not checked: {reason}" for reason in self.not_checked]
         if not self.ok:
             failed = sum(not check.ok for check in self.checks)
             lines += [f"FAILED: {failed} of {len(self.checks)} checks", *(f"  - {text}" for text in self.diagnosis)]
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        passed = sum(check.ok for check in self.checks)
+        of_all = f"{passed} of {len(self.checks)} checks on {self.samples} states"
+        return f"Report({self.model!r}, {self.system!r}, {'ok' if self.ok else 'FAILED'}: {of_all})"
+
+    def _repr_html_(self) -> str:
+        notes = [*(f"not checked: {reason}" for reason in self.not_checked), *self.diagnosis]
+        title = f"{self._head()}: {'ok' if self.ok else 'FAILED'}"
+        return html_table(title, _HEAD, self._rows(), notes)
 
     def _at_p(self) -> str:
         """Values of p, in words."""
@@ -135,16 +145,22 @@ class Report:
         others = len(self.p) - 1
         return " at one p" if not others else f" at p of the model and {others} random p"
 
-    def _table(self) -> list[str]:
-        head = ("quantity", "worst error", "tolerance", "worst joint", "")
-        rows = [
+    def _head(self) -> str:
+        states = "1 state" if self.samples == 1 else f"{self.samples} states"
+        return f"{self.model}: {self.system} against {self.against} on {states}{self._at_p()} (seed {self.seed})"
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
             (c.name, f"{c.error:.1e}", f"{c.tolerance:.0e}", " × ".join(c.entry) or "–", "ok" if c.ok else "FAIL")
             for c in self.checks
         ]
-        width = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+
+    def _table(self) -> list[str]:
+        rows = self._rows()
+        width = [max(map(len, column)) for column in zip(_HEAD, *rows, strict=True)]
         return [
             f"  {name:<{width[0]}}  {error:>{width[1]}}  {tolerance:>{width[2]}}  {joint:<{width[3]}}  {ok}".rstrip()
-            for name, error, tolerance, joint, ok in (head, *rows)
+            for name, error, tolerance, joint, ok in (_HEAD, *rows)
         ]
 
     def raise_for_failure(self) -> None:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 
 Mask = npt.NDArray[np.bool_]
 
@@ -33,7 +34,7 @@ _TURNS = (np.pi, np.pi / 2, -np.pi, -np.pi / 2)
 
 
 @dataclass(frozen=True, eq=False)
-class States:
+class States(Brief):
     """n states: q (n × nq), v, a (n × nv)."""
 
     q: Array
@@ -107,7 +108,7 @@ def rnea(model: pin.Model) -> Torque:
 
 
 @dataclass(frozen=True, eq=False)
-class TorqueTerms:
+class TorqueTerms(Brief):
     """tau and its terms at n states: tau, velocity (h = C v), gravity n × nv; mass_matrix n × nv × nv."""
 
     tau: Array

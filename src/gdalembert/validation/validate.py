@@ -35,11 +35,12 @@ import pinocchio as pin
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import ModelParameters, Values
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError
 from gdalembert.flexible.flexible_arm import Arm
+from gdalembert.model.from_pinocchio import idle_joints, without_inertia
 from gdalembert.spatial.arguments import SEEDS, integer, number
 from gdalembert.spatial.arrays import Array, frozen
-from gdalembert.spatial.interrupts import Interrupts
+from gdalembert.spatial.interrupts import Interrupts, is_watched
 from gdalembert.spatial.interrupts import progress as show_progress
 from gdalembert.validation import diagnosis
 from gdalembert.validation.comparison import checks, explain
@@ -111,16 +112,20 @@ def validate(
             1e-14, or 1e-10 after the default cleaning; they are left out where cond(M) is above 1e12. For an arm δ is
             1e-14, and the effect of rounded forces on the accelerations is added to cond(M).
         progress: show the progress on stderr, by ``tqdm`` if it is installed, and how many calls of a Python callable
-            it will take. By default it is shown for a callable that will take more than 10 s.
+            it will take. By default it is shown for a callable that will take more than 10 s, in a terminal or a
+            notebook.
         p: the one p of a ``Dynamics`` to compare at, all values or some by name. For a Function or a callable
             (q, v, a, p) → tau, and for a ``Dynamics`` of a tree with formulas: the values that ``against`` has.
 
     Returns:
-        A report: ``report.ok``, ``str(report)``, ``report.raise_for_failure()``, ``report.to_dict()``.
+        A report: ``report.ok``, ``str(report)``, ``report.raise_for_failure()``, ``report.to_dict()``. Its diagnosis
+        names the convention of a formulation that is right in another one
+        (:mod:`gdalembert.validation.conventions`).
 
     Raises:
         ArgumentTypeError: if ``against`` is not a ``pin.Model``, or the system nothing that can be validated.
-        ModelError: if the model holds numbers without a meaning.
+        ModelError: if the model holds numbers without a meaning, or, for a Function or a callable, a joint of it moves
+            no inertia.
         UnsupportedError: if a joint mimics a helical joint, where Pinocchio is wrong or crashes.
         ArgumentError: if the system does not fit the model or raises an exception, or another argument is invalid.
     """
@@ -137,7 +142,13 @@ def validate(
             under_test = robot_under_test(system, recursion or PinocchioReference(against, system))
             at_each_p = [under_test.at(each) for each in values] or [under_test]
         else:
-            at_each_p = [torque_function(system, PinocchioReference(against), p)]
+            reference = PinocchioReference(against)
+            if names := idle_joints(reference.tree):
+                raise ModelError(
+                    f"validate: against: {reference.tree.name}: {without_inertia(names)}; give the model the inertia "
+                    "that the system has"
+                )
+            at_each_p = [torque_function(system, reference, p)]
         return _compare(at_each_p, samples, seed, tolerance, progress)
 
 
@@ -150,7 +161,7 @@ def _compare(
     worst: list[tuple[Check, ...]] = [()] * n
     examined = next(reference.random_states(min(samples, _STATES_OF_DIAGNOSIS), seed, _STATES_OF_DIAGNOSIS))
     effort, seconds = under_test.effort(samples) if progress is not False else ("", 0.0)
-    shown = seconds > _SLOW if progress is None else progress
+    shown = seconds > _SLOW and is_watched() if progress is None else progress
     what = ": ".join(filter(None, (name, under_test.name, effort)))
     with show_progress(what, samples, "states", shown=shown) as advance:
         for states in reference.random_states(samples, seed, under_test.batch):
@@ -221,10 +232,13 @@ def _values_of_parameters(dynamics: Dynamics, p: Values, seed: int) -> list[Arra
             raise ArgumentError(f"validate: p: {dynamics.tree.name!r} has no parameters; leave p out")
         return []
     values = parameters.vector(p, "validate: p")
+    if p is not None:
+        dynamics.require_inertia_of("validate", values)
     if p is not None or not isinstance(parameters, ModelParameters):
         return [values]
     rng = np.random.default_rng(seed)
-    return [values, *(parameters.random(rng) for _ in range(_RANDOM))]
+    of_model = [] if parameters.idle_in_model else [values]
+    return [*of_model, *(parameters.random(rng) for _ in range(_RANDOM))]
 
 
 def _explain_by_parameters(

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.spatial.arguments import file_path
 
 Picture = npt.NDArray[np.uint8]
 """height × width × 3"""
@@ -40,7 +41,7 @@ _OPTIONS = (
 
 def check_film(path: str | os.PathLike[str], width: int, height: int) -> str:
     """The ending of a film's name, which is its format; of an .mp4 both sides are even."""
-    ending = Path(path).suffix.lower()
+    ending = file_path("record", path, "a name that ends in .html, .mp4, .webp or .gif").suffix.lower()
     if ending not in (PAGE, MP4, *IMAGES):
         raise ArgumentError(f"record: {os.fspath(path)}: give a name that ends in .html, .mp4, .webp or .gif")
     if ending == MP4 and (width % 2 or height % 2):

@@ -282,7 +282,7 @@ class Scene:
         visual_model: pin.GeometryModel | None = None,
         frames: bool | Sequence[str] = False,
     ) -> None:
-        self.tree = robot.tree if isinstance(robot, Dynamics) else read_tree(robot, dynamics=False)
+        self.tree = robot.tree if isinstance(robot, Dynamics) else read_tree(robot)
         s = symbols(q=self.tree.nq)
         placed = self.tree.placements(s["q"])
         self._placements = function("placements", s, {"T": ca.horzcat(*(ca.horzcat(r, p) for r, p in placed))})

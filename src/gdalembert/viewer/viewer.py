@@ -21,8 +21,9 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError, UrdfWarning
 from gdalembert.flexible.cosserat_rod import Links
 from gdalembert.model.configuration import checked_configuration
-from gdalembert.model.load_urdf import load_urdf, read_source
-from gdalembert.spatial.arguments import integer, number, required
+from gdalembert.model.load_mjcf import is_mjcf, load_robot
+from gdalembert.model.load_urdf import read_source
+from gdalembert.spatial.arguments import file_path, integer, number, required
 from gdalembert.spatial.arrays import Array
 from gdalembert.viewer.film import PAGE, Picture, check_film, find_browser, headless, write_film
 from gdalembert.viewer.scene import Scene, color_of, extent, frame_times, motion_of
@@ -49,6 +50,8 @@ def visuals(
 
     Packages are looked for in ``package_dirs``, then in the folder of the URDF and in those above it.
     """
+    if is_mjcf(source):
+        return None
     data, name, _, shipped = read_source(source)
     text = data.decode("utf-8", errors="replace") if isinstance(data, bytes) else data
     if "<visual" not in text:
@@ -74,11 +77,11 @@ class Viewer:
 
     It serves a page at :attr:`url` until it is closed; everyone who opens the page sees the robot and can turn it.
 
-    A robot without bodies gets cylinders along its links and, at their ends, uniform boxes with the inertia of the
-    link. A flexible link is a tube along its deformed centreline.
+    A robot without bodies, or of an MJCF file, gets cylinders along its links and, at their ends, uniform boxes with
+    the inertia of the link. A flexible link is a tube along its deformed centreline.
 
     Args:
-        robot: the name of a shipped robot, the path or the text of a URDF, a ``pin.Model``, or any
+        robot: the name of a shipped robot, the path or the text of a URDF or an MJCF file, a ``pin.Model``, or any
             :class:`~gdalembert.Dynamics`, also a flexible arm.
         q: the first configuration (nq), for which the camera is placed; ``None`` for the neutral one.
         links: the flexible links of an arm that was pickled or copied, by name.
@@ -122,7 +125,7 @@ class Viewer:
         integer("Viewer: port", port, 0, 65535)
         viser = required("the 3-D view", "viser", "viewer")
         if isinstance(robot, str | os.PathLike):
-            source, robot = robot, load_urdf(robot)
+            source, robot = robot, load_robot(robot)
             if visual_model is None:
                 visual_model = visuals(source, robot, package_dirs)
         self.scene = Scene(robot, links=links, visual_model=visual_model, frames=frames)
@@ -393,7 +396,7 @@ class Viewer:
 
 def check_png(what: str, path: str | os.PathLike[str]) -> None:
     """Refuse the name of a screenshot that does not end in ``.png``."""
-    if Path(path).suffix.lower() != ".png":
+    if file_path(what.rstrip(":"), path, "a name that ends in .png").suffix.lower() != ".png":
         raise ArgumentError(f"{what} {os.fspath(path)}: give a name that ends in .png")
 
 

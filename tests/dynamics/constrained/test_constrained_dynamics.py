@@ -135,6 +135,15 @@ def test_a_copy_is_the_same() -> None:
     assert relative_error(copy.forward_dynamics(q, v, tau)[0], con.forward_dynamics(q, v, tau)[0]) == 0
 
 
+def test_derivatives_of_a_robot_without_constraints_are_those_of_its_dynamics() -> None:
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm", check="off"))
+    con, q = gd.ConstrainedDynamics(dyn, []), [0.1, 0.2]
+    found = con.inverse_dynamics_derivatives(q, q, q, np.zeros(0))
+    for one, other in zip(found, dyn.inverse_dynamics_derivatives(q, q, q), strict=False):
+        assert relative_error(one.full(), other.full()) < TIGHT
+    assert {x.shape[0] for x in con.acceleration_error_derivatives(q, q, q)} == {0}
+
+
 @pytest.mark.long
 def test_a_robot_without_constraints_moves_as_its_dynamics() -> None:
     """The Functions of a free robot, of the same size, and a motion of the same steps."""

@@ -227,6 +227,12 @@ def test_a_decomposition_of_torques_has_friction() -> None:
     expected = friction(np.array([0.4, 0]), np.array([0.3, 0]), 0.01, v)
     assert relative_error(parts["friction"], expected) < 1e-12
     assert relative_error(sum(parts.values()), dyn.inverse_dynamics(q.T, v.T, a.T).full().T) < 1e-12
+    other = gd.LagrangeEuler(gd.load_urdf("puma560_3"), friction={"joint1": gd.Friction(0.4, 0.3)})
+    q, v, a = np.random.default_rng(32).normal(size=(3, 5, 3))
+    parts = contributions(other, q, v, a, "equation")
+    assert [*parts] == ["inertia", "Coriolis, centrifugal", "gravity", "motors", "friction"]
+    assert relative_error(parts["motors"], other.tree.armature * a) < 1e-12
+    assert relative_error(sum(parts.values()), other.inverse_dynamics(q.T, v.T, a.T).full().T) < 1e-12
 
 
 def test_exports_say_what_friction_is_in_them() -> None:

@@ -268,8 +268,11 @@ def test_numbers_with_which_m_is_not_positive_definite_are_refused() -> None:
     assert 0 < near.definiteness.least < dyn.definiteness.least
     with pytest.raises(ArgumentError, match=r"two_link_arm: without \d+ terms M is not positive definite everywhere"):
         dyn.at({"joint2.x": -0.5})
+    own = dyn.parameters.names[6:]
     with pytest.raises(ArgumentError, match=r"two_link_arm: the exact M is not positive definite in some config"):
-        dyn.at(dict.fromkeys(dyn.parameters.names[6:], 0.0))
+        dyn.at({name: -dyn.parameters[name] for name in own})
+    with pytest.raises(ArgumentError, match=r"at: two_link_arm: with this p joint 'joint2' moves no inertia"):
+        dyn.at(dict.fromkeys(own, 0.0))
     assert str(Definiteness(False, -1.5, 2000)).startswith("M was not positive definite in 2000 random")
 
 

@@ -47,7 +47,7 @@ def written(subject: Subject) -> str:
     says = robot.says(subject)
     agrees, reports = robot.agrees(subject)
     tell(f"{subject.model.name}: sizes, compilation, speed …")
-    speed, ratio = motion.speed(subject)
+    speed, ratios = motion.speed(subject)
     tell(f"{subject.model.name}: torques, reach, parameters, formulas …")
     sections: list[Section] = [says, agrees, speed, motion.torques(subject), motion.reach(subject)]
     sections += [robot.base(subject), robot.formulas(subject)]
@@ -66,8 +66,8 @@ def written(subject: Subject) -> str:
         (f"{subject.dynamics.inverse_dynamics.n_instructions():,}", "instructions of the inverse dynamics"),
         (f"{len(subject.dynamics.base_parameters)}", f"base parameters, of {10 * len(subject.tree.links)}"),
     ]
-    if ratio is not None:
-        shown.insert(3, (f"{ratio:.3g} ×", "as fast as pin.rnea from Python, compiled, in batches"))
+    if ratios is not None:
+        shown.insert(3, speed_fact(*ratios))
     head = f"<h1>{escape(subject.model.name)}</h1><p class=lead>{escape(Path(subject.source).name)}: its rigid-body "
     head += "dynamics, checked against Pinocchio and measured on this machine.</p>"
     head += facts(shown) + motion.scene(subject)
@@ -76,6 +76,12 @@ def written(subject: Subject) -> str:
     foot += f"{time.monotonic() - begun:.0f} s; {escape(versions)}, Python {platform.python_version()}, "
     foot += f"{escape(_processor())}, {several(os.cpu_count() or 1, 'core', 'cores')}."
     return page(f"{subject.model.name}: report", head, sections, foot)
+
+
+def speed_fact(call: float, batch: float) -> tuple[str, str]:
+    """How many times as fast as Pinocchio's RNEA a compiled call is, and behind it a state in a batch of them."""
+    words = "as fast as pin.rnea, a call beside a call from Python, compiled"
+    return f"{call:.3g} ×", f"{words}; a state in a batch {batch:.3g} × as fast as a call of pin.rnea"
 
 
 def _processor() -> str:

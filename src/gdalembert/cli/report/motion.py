@@ -16,7 +16,7 @@ from gdalembert.cli.report.page import Section, escape, number, paragraph, table
 from gdalembert.cli.report.subject import Subject
 from gdalembert.compilation.compiled_function import CompiledFunction, compile
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.errors import CompilationError, MissingPackageError, UnsupportedError, UrdfWarning
+from gdalembert.errors import CompilationError, FileWarning, MissingPackageError, UnsupportedError
 from gdalembert.model.limits import NO_LIMIT
 from gdalembert.model.tree import Frame
 from gdalembert.spatial.arrays import Array
@@ -78,9 +78,9 @@ def _times(subject: Subject, name: str, function: CompiledFunction | None) -> tu
     return theirs, _fastest(lambda: function(*one)), _fastest(lambda: function.batch(*every), _BATCH)
 
 
-def speed(subject: Subject) -> tuple[Section, float | None]:
-    """Sizes of graphs, and times beside Pinocchio's; how many times as fast inverse dynamics in batches is."""
-    rows, reasons, ratio = [], dict[str, None](), None
+def speed(subject: Subject) -> tuple[Section, tuple[float, float] | None]:
+    """Sizes of graphs, and times beside Pinocchio's; how many times as fast inverse dynamics is: a call, in batches."""
+    rows, reasons, ratios = [], dict[str, None](), None
     drawn: dict[str, dict[str, float]] = {}
     for name, (theirs, _, _) in _PINOCCHIO.items():
         function = getattr(subject.dynamics, name)
@@ -98,7 +98,7 @@ def speed(subject: Subject) -> tuple[Section, float | None]:
         if len(known) == 3:
             drawn[name] = known
             if name == "inverse_dynamics":
-                ratio = known[names[0]] / known[names[2]]
+                ratios = known[names[0]] / known[names[1]], known[names[0]] / known[names[2]]
         instructions, multiplications, additions = (f"{x:,}" for x in sizes.values())
         rows.append((name, instructions, multiplications, additions, *(number(x, 3) for x in times)))
     body = bars(drawn, "µs") if drawn else ""
@@ -121,7 +121,7 @@ def speed(subject: Subject) -> tuple[Section, float | None]:
     code = "f = gd.compile(dyn.inverse_dynamics)  # needs a C compiler\nprint(dyn.inverse_dynamics.n_instructions())"
     code += "\nq, v, a = pin.neutral(model), np.zeros(model.nv), np.ones(model.nv)"
     code += "\nprint(f(q, v, a), f.batch(np.tile(q, (1000, 1)), v, a).shape)"
-    return Section("Graph sizes and speed", lead, body, code), ratio
+    return Section("Graph sizes and speed", lead, body, code), ratios
 
 
 def torques(subject: Subject) -> Section:
@@ -228,7 +228,7 @@ def scene(subject: Subject) -> str:
     way = np.concatenate([t, t[-1] + 0.4 + t]), np.vstack([q, q[::-1]])
     note = ""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UrdfWarning)
+        warnings.simplefilter("always", FileWarning)
         try:
             bodies = None if subject.plain else visuals(subject.source, subject.model, subject.package_dirs)
             text = _scene(subject, bodies, way)
@@ -237,7 +237,7 @@ def scene(subject: Subject) -> str:
                 text = _scene(subject, None, way)
         except (MissingPackageError, UnsupportedError) as error:
             return paragraph(f"There is no scene: {error}.", "note")
-    note += " ".join(f"{each.message}." for each in caught if issubclass(each.category, UrdfWarning))
+    note += " ".join(f"{each.message}." for each in caught if issubclass(each.category, FileWarning))
     words = f"The swing of the torques below. Drag to turn, scroll to come nearer. {note}"
     return (
         f'<div class=scene><iframe title="the robot" srcdoc="{escape(text)}"></iframe>{paragraph(words, "note")}</div>'

@@ -15,8 +15,9 @@ import pinocchio as pin
 from gdalembert.cli.options import load
 from gdalembert.cli.tables import about_rounded_angles, description, rounded_angles
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
-from gdalembert.errors import UrdfWarning
+from gdalembert.errors import FileWarning
 from gdalembert.model.limits import NO_LIMIT
+from gdalembert.model.load_mjcf import is_mjcf
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
 
@@ -45,7 +46,7 @@ class Subject:
     """A robot and what its sections share.
 
     Attributes:
-        source: as it was given. ``model``: the robot. ``remarks``: what ``load_urdf`` says of it.
+        source: as it was given. ``model``: the robot. ``remarks``: what its loader says of it.
         line: of Python, which loads it. ``clean``: tolerance of the cleaning.
     """
 
@@ -128,18 +129,19 @@ def _floats(joint: Joint) -> bool:
 
 
 def read(arguments: Any) -> Subject:
-    """The robot of the command line, with the warnings of its URDF."""
+    """The robot of the command line, with the warnings of its loader."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UrdfWarning)
+        warnings.simplefilter("always", FileWarning)
         model = load(arguments.robot, arguments)
-    remarks = tuple(str(each.message) for each in caught if issubclass(each.category, UrdfWarning))
+    remarks = tuple(str(each.message) for each in caught if issubclass(each.category, FileWarning))
     if about := about_rounded_angles(rounded_angles(arguments.robot, arguments)):
         remarks = (*remarks, about)
     given = repr(str(Path(arguments.robot).resolve()) if Path(arguments.robot).is_file() else arguments.robot)
     options = ", root_joint=pin.JointModelFreeFlyer()" if arguments.free_flyer else ""
     options += ", mimic=False" if arguments.no_mimic else ""
     options += f", round_angles={arguments.round_angles!r}" if arguments.round_angles else ""
-    line = f"model = gd.load_urdf({given}{options})"
+    loader = "load_mjcf" if is_mjcf(arguments.robot) else "load_urdf"
+    line = f"model = gd.{loader}({given}{options})"
     return Subject(
         arguments.robot, model, remarks, line, arguments.clean, arguments.plain, tuple(arguments.package_dir)
     )

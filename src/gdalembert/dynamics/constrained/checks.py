@@ -16,7 +16,7 @@ from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, motion
 from gdalembert.dynamics.constraints.constraint_types import Frame6D, Point3D, Rows, RowSelection
 from gdalembert.dynamics.constraints.relative_motion import FramePair
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, shortened
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shortened, shown
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.arguments import UNIT_ERROR, number, vector
@@ -72,7 +72,9 @@ def gains(what: str, given: Any, pairs: Sequence[FramePair], most: float = np.in
     if not isinstance(given, Sequence | np.ndarray) or (isinstance(given, np.ndarray) and not given.ndim):
         given = [given] * len(pairs)
     if isinstance(given, str) or len(given) != len(pairs):
-        raise ArgumentError(f"{what}: got {given!r}; give one number, or one for each of the {len(pairs)} constraints")
+        raise ArgumentError(
+            f"{what}: got {shown(given)}; give one number, or one for each of the {len(pairs)} constraints"
+        )
     rows = [np.zeros(0)]
     for x, pair in zip(given, pairs, strict=True):
         own, several = f"{what} of {pair.name}", isinstance(x, Sequence | np.ndarray)
@@ -178,6 +180,8 @@ def _redundancies(
 ) -> Iterator[tuple[str, str, str]]:
     """The constraints that add less than all of their rows at all samples, what is redundant, and what to do."""
     rows = _rows(constraints)
+    if not constraints.pairs or not _redundant(samples, rows, tolerance):
+        return
     for k, pair in enumerate(constraints.pairs):
         redundant = _redundant(samples, rows[: k + 1], tolerance)
         if redundant:

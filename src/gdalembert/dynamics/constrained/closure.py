@@ -22,10 +22,10 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.constrained.checks import DEPENDENT, check_independent_at, rank
 from gdalembert.dynamics.constraints.constraint import Constraint
-from gdalembert.dynamics.constraints.constraint_set import ConstraintSet
+from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, residual
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.model.configuration import (
     checked_configuration,
     integrate,
@@ -51,6 +51,7 @@ _SPREADS = (0.0, 0.1, 1.0)
 """[rad, m] How far beside q0 it begins: next to a linkage that is stretched out, where no step makes c smaller."""
 
 
+@interruptible
 class Closure(ABC):
     """States and accelerations that satisfy constraints; a part of :class:`~gdalembert.ConstrainedDynamics`.
 
@@ -114,10 +115,13 @@ class Closure(ABC):
         return function("acceleration_error", s, {"error": error})
 
     @abstractmethod
+    def missing_anchors(self, q: Array, p: Array) -> Array:
+        """[R p] of each contact without an anchor, column by column, where its frame is at q (nq)."""
+
+    @abstractmethod
     def anchored(self, q: npt.ArrayLike, p: Values = None) -> Self:
         """A copy with every contact that has no anchor held where its frame is at q."""
 
-    @interruptible
     def closed_configuration(self, q0: npt.ArrayLike, hold: Sequence[str] = (), *, tolerance: float = 1e-12) -> Array:
         """The configuration (nq) near q0 that satisfies the constraints.
 
@@ -201,9 +205,9 @@ class Closure(ABC):
             UnknownNameError: if ``hold`` has a name that is not there.
         """
         where = "consistent_velocity"
-        con, at = self._satisfied(where, q)
-        found = con._nearest(where, at, vector(f"{where}: v", v, self._robot.tree.nv), np.zeros(self.nc), hold)
-        con._check_velocity(where, at, found, "hold less")
+        at = self._satisfied(where, q)
+        found = self._nearest(where, at, vector(f"{where}: v", v, self._robot.tree.nv), np.zeros(self.nc), hold)
+        self._check_velocity(where, at, found, "hold less")
         return found
 
     def consistent_acceleration(
@@ -224,12 +228,12 @@ class Closure(ABC):
             ArgumentTypeError, ArgumentError, UnknownNameError: as :meth:`consistent_velocity`.
         """
         where, nv = "consistent_acceleration", self._robot.tree.nv
-        con, at = self._satisfied(where, q)
+        at = self._satisfied(where, q)
         moving = vector(f"{where}: v", v, nv)
-        con._check_velocity(where, at, moving, "take consistent_velocity(q, v)")
+        self._check_velocity(where, at, moving, "take consistent_velocity(q, v)")
         bias = self.bias_acceleration(at, moving, *self._values).full().ravel()
-        found = con._nearest(where, at, vector(f"{where}: a", a, nv), -bias, hold)
-        con._check_rates(f"{where}: a", con._rates(at) @ found + bias, found, "/s²", "hold less")
+        found = self._nearest(where, at, vector(f"{where}: a", a, nv), -bias, hold)
+        self._check_rates(f"{where}: a", self._rates(at) @ found + bias, found, "/s²", "hold less")
         return found
 
     def _nearest(self, where: str, q: Array, x: Array, target: Array, hold: Sequence[str]) -> Array:
@@ -252,8 +256,8 @@ class Closure(ABC):
         Raises:
             ArgumentTypeError, ArgumentError: if q is not a configuration, or violates a constraint.
         """
-        con, at = self._satisfied("degrees_of_freedom", q)
-        return int(self._robot.tree.nv - rank(con._rates(at)))
+        at = self._satisfied("degrees_of_freedom", q)
+        return int(self._robot.tree.nv - rank(self._rates(at)))
 
     def check_state(self, where: str, q: npt.ArrayLike, v: npt.ArrayLike) -> None:
         """Refuse a state (nq; nv) from which no motion can begin.
@@ -267,10 +271,10 @@ class Closure(ABC):
                 one, by how much, and what to do; if constraints are redundant there, as those of an overconstrained
                 linkage are wherever it is closed, and there is no regularization.
         """
-        con, at = self._satisfied(where, q)
-        check_independent_at(f"{where}: ", [con._rates(at)], con._set, "at this q")
+        at = self._satisfied(where, q)
+        check_independent_at(f"{where}: ", [self._rates(at)], self._set, "at this q")
         moving = vector(f"{where}: v", v, self._robot.tree.nv)
-        con._check_velocity(where, at, moving, "take consistent_velocity(q, v)")
+        self._check_velocity(where, at, moving, "take consistent_velocity(q, v)")
 
     def _check_where_closed(self) -> None:
         """Refuse, without a regularization, loops that are redundant wherever they are closed, as far as is seen."""
@@ -284,15 +288,15 @@ class Closure(ABC):
         if closed:
             check_independent_at("", closed, self._set, "wherever it is closed")
 
-    def _satisfied(self, where: str, q: npt.ArrayLike) -> tuple[Self, Array]:
-        """A copy with all contacts anchored, and q, which must satisfy the constraints."""
+    def _satisfied(self, where: str, q: npt.ArrayLike) -> Array:
+        """q, which must satisfy the constraints, of contacts without an anchor wherever they are."""
         at = checked_configuration(f"{where}: q", q, self._robot.nominal)
-        con = self.anchored(at)
-        c, _ = con._violation(at)
+        self.missing_anchors(at, self.dynamics.parameters.values)
+        c, _ = self._violation(at)
         if np.abs(c).max(initial=0) > _SATISFIED:
-            name, gap = con._worst(c)
+            name, gap = self._worst(c)
             raise ArgumentError(f"{where}: q violates {name} by {gap}; take closed_configuration(q)")
-        return con, at
+        return at
 
     def _check_velocity(self, where: str, q: Array, v: Array, cure: str) -> None:
         self._check_rates(f"{where}: v", self._rates(q) @ v, v, "/s", cure)
@@ -340,7 +344,11 @@ class Closure(ABC):
     def _closure(self) -> ca.Function:
         tree = self._robot.nominal
         s = symbols(q=tree.nq)
-        c = ca.SX(self._set.residual(tree, s["q"]))
+        rows = (
+            residual(tree, pair, s["q"]) if pair.is_anchored else ca.DM(pair.rows, 1)  # wherever it is
+            for pair in self._set.pairs
+        )
+        c = ca.SX(ca.vertcat(*rows))
         return function("closure", s, {"c": c, "J": derivative_along(c, s["q"], tree.tangent_map(s["q"]))})
 
     @cached_property
@@ -352,7 +360,7 @@ class Closure(ABC):
     def _free(self, where: str, hold: Sequence[str]) -> Array:
         """The entries of v that are not held."""
         if isinstance(hold, str) or not isinstance(hold, Sequence):
-            raise ArgumentTypeError(f"{where}: hold={hold!r}; give a list of names")
+            raise ArgumentTypeError(f"{where}: hold={shown(hold)}; give a list of names")
         names, links = self.dynamics.coordinate_names, self.dynamics.modes_by_link
         owners = list(self.dynamics.driven_names)  # of a rotor its joint
         for link, modes in links.items():

@@ -31,7 +31,7 @@ so that what is far away feels a column by y_c and t alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial, reduce
 from itertools import combinations
@@ -43,6 +43,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.dynamics.constrained import anchors
 from gdalembert.dynamics.constrained.checks import (
     check_consistent,
     check_independent,
@@ -51,26 +52,28 @@ from gdalembert.dynamics.constrained.checks import (
     with_own,
 )
 from gdalembert.dynamics.constrained.closure import Closure
-from gdalembert.dynamics.constraints.constraint import Constraint, Contact
+from gdalembert.dynamics.constraints.constraint import Constraint
 from gdalembert.dynamics.constraints.constraint_set import ConstraintJacobian, ConstraintSet
 from gdalembert.dynamics.constraints.relative_motion import FramePair, RelativeMotion
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.equations_of_motion import FreeBases
-from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.arguments import number
-from gdalembert.spatial.arrays import frozen
+from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import first_of
 from gdalembert.spatial.factorization import Factorization, dense_inverse
 from gdalembert.spatial.functions import derivative_along, function, smaller, symbols
+from gdalembert.spatial.interrupts import interruptible
 
 Gain = float | Sequence[npt.ArrayLike]
 """One number for all constraints, or one for each of them: a number, or one for each of its rows."""
 
 
+@interruptible
 class ConstrainedDynamics(Closure):
     """Dynamics of a robot that contacts and loops hold, as ``casadi.Function`` objects.
 
@@ -87,7 +90,7 @@ class ConstrainedDynamics(Closure):
         dynamics: of the robot alone, in any formulation; a :class:`~gdalembert.FlexibleArm` too.
         constraints: a list of :class:`~gdalembert.Contact` and :class:`~gdalembert.Loop`; of Pinocchio's
             ``RigidConstraintModel``, ``PointAnchorConstraintModel`` and ``FrameAnchorConstraintModel`` of this robot's
-            model; or of lists of them, as ``pin.buildModelAndConstraintsFromMJCF(file)[1:]``. None: a free robot.
+            model; or of lists of them, as its parsers give them. None: a free robot.
         stiffness, damping: of Baumgarte's stabilisation [1/s²; 1/s]: the constraints' acceleration is made
             ``−damping · velocity − stiffness · residual`` instead of 0; one number, or one for each constraint (or for
             each of its rows). A critically damped error that vanishes at the rate 1/T has 1/T² and 2/T. Constraints of
@@ -157,7 +160,7 @@ class ConstrainedDynamics(Closure):
         return partial(type(self), **gains), (self.dynamics, self.constraints)
 
     def __repr__(self) -> str:
-        return f"ConstrainedDynamics({self.dynamics!r}, [{', '.join(each.name for each in self.constraints)}])"
+        return f"ConstrainedDynamics({self.dynamics!r}, [{first_of([each.name for each in self.constraints])}])"
 
     if not TYPE_CHECKING:
 
@@ -194,16 +197,42 @@ class ConstrainedDynamics(Closure):
         if self.tree.has_displacements and p is not None:
             return self._with(constraints=self.at(p).anchored(q).constraints)
         given = checked_configuration("anchored: q", q, tree)
-        if all(constraint.is_anchored for constraint in self.constraints):
+        if self.is_anchored:
             return self
+        return self._with(constraints=anchors.held_where_they_are(tree, self._held, given))
 
-        def held(constraint: Constraint, pair: FramePair) -> Constraint:
-            if constraint.is_anchored or not isinstance(constraint, Contact):
-                return constraint
-            return constraint.held_at(*placement(tree, tree.frames[pair.first], ca.DM(given)))
+    @property
+    def is_anchored(self) -> bool:
+        """Whether it is known where each contact is held."""
+        return all(constraint.is_anchored for constraint in self.constraints)
 
-        pairs = zip(self.constraints, self._set.pairs, strict=True)
-        return self._with(constraints=tuple(held(constraint, pair) for constraint, pair in pairs))
+    @property
+    def _held(self) -> Iterator[tuple[Constraint, FramePair]]:
+        return zip(self.constraints, self._set.pairs, strict=True)
+
+    def with_anchors(self, q: Array, p: Array) -> tuple[Self, Array]:
+        """A copy with the missing anchors as parameters behind p, built once, and the values of all at q (nq)."""
+        if self.is_anchored:
+            return self, p
+        return self._with_anchors, np.concatenate([p, self.missing_anchors(q, p)])
+
+    def missing_anchors(self, q: Array, p: Array) -> Array:
+        found = self._places(q, *([p] if len(p) else [])).full().ravel()
+        anchors.check_places(self.constraints, found)
+        return np.asarray(found)
+
+    @cached_property
+    def _places(self) -> ca.Function:
+        return anchors.places(self._robot, self._held)
+
+    @cached_property
+    def _with_anchors(self) -> Self:
+        made = self._with()
+        made.constraints, symbols = anchors.held_at_symbols(self.constraints)
+        robot, pairs = _with_frames(self.dynamics, made.constraints)
+        made._robot = made.dynamics = anchors.with_parameters(robot, symbols)
+        made.tree, made.parameters, made._set = robot.tree, made._robot.parameters, replace(self._set, pairs=pairs)
+        return made
 
     def damped(self, rate: float) -> Self:
         """A copy in which velocities that violate a constraint decay at this rate at least [1/s]: more ``damping``.
@@ -449,15 +478,16 @@ def _of_constraints(
     constraints, tree = rows.constraints, rows.tree
     if tree.is_first_order:  # S is not the derivative of the placement to the last digit
         return _by_differentiation(constraints, tree, q, v, a, forces)
-    parts = []
+    none = ca.DM(0, tree.nv)
+    parts: list[tuple[Matrix, Matrix, Matrix]] = [(ca.DM(tree.nv, tree.nv), none, none)]
     for alone, motion, f in zip(constraints.each, rows.motions, constraints.split(forces), strict=True):
         if not motion.has_derivatives:
             parts.append(_by_differentiation(alone, tree, q, v, a, f))
             continue
         moved = motion.torque_derivatives(motion.from_first_frame(f))
-        parts.append((moved, *(_of_error(alone, motion, v, a) if errors else (ca.DM(0, tree.nv),) * 2)))
+        parts.append((moved, *(_of_error(alone, motion, v, a) if errors else (none, none))))
     moved, errors_dq, errors_dv = zip(*parts, strict=True)
-    return sum(moved, ca.DM(tree.nv, tree.nv)), ca.vertcat(*errors_dq), ca.vertcat(*errors_dv)
+    return sum(moved[1:], moved[0]), ca.vertcat(*errors_dq), ca.vertcat(*errors_dv)
 
 
 def _of_error(alone: ConstraintSet, motion: RelativeMotion, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +27,7 @@ from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix, entries, transform
 from gdalembert.spatial.arguments import checked_transform, number, numbers, vector
 from gdalembert.spatial.arrays import Array, ByValue, frozen
+from gdalembert.spatial.brief import Brief
 
 _HELD = (pin.RigidConstraintModel, pin.PointAnchorConstraintModel, pin.FrameAnchorConstraintModel)
 _BOUNDED = (pin.PointContactConstraintModel, pin.JointLimitConstraintModel, pin.JointFrictionConstraintModel)
@@ -121,30 +123,37 @@ class Contact(ByValue, Constraint):
         frame = tree.frames[find_frame(tree, self.frame)]
         if frame.joint < 0:
             raise ArgumentError(f"{self.name}: no joint moves this frame; give a frame of a link that moves")
-        at = np.eye(4) if self.anchor is None else self.anchor
+        at: Any = np.eye(4) if self.anchor is None else self.anchor
+        parts: Any = (x if isinstance(x, ca.SX) else frozen(x) for x in (at[:3, :3], at[:3, 3]))
+        rotation, point = parts
         if isinstance(self.holds, RowSelection):  # rows stay in the axes of the universe, and the frame is turned
             if not self.holds.can_turn:
                 turned: Any = entries(spatial.constant(frame.rotation) @ spatial.constant(at[:3, :3].T))
                 if not isinstance(turned, ca.SX):
                     turned = frozen(clean_matrix(turned))
                 frame = replace(frame, rotation=turned)
-            return frame, Frame("anchor", -1, frozen(np.eye(3)), frozen(at[:3, 3]))
-        return frame, Frame("anchor", -1, frozen(at[:3, :3]), frozen(at[:3, 3]))
+            rotation = frozen(np.eye(3))
+        return frame, Frame("anchor", -1, rotation, point)
 
     def held_at(self, r: Matrix, x: Matrix) -> Contact:
         """A copy with the anchor where the frame is placed in the universe, at R (3 × 3) and x (3)."""
-        place = self.holds.touching_point(r, x) if isinstance(self.holds, RowSelection) else x
-        anchor = ca.evalf(transform(r, place)).full()
-        if not np.isfinite(anchor).all():
-            raise ArgumentError(
-                f"{self.name}: no point touches at this q, as of a wheel whose axle is along the normal; begin from "
-                "another q"
-            )
+        anchor = ca.evalf(transform(r, self.touching_point(r, x))).full()
+        check_touching(self.name, anchor)
         return Contact(self.frame, self.kind, anchor, **dict(self.options))
+
+    def touching_point(self, r: Matrix, x: Matrix) -> Matrix:
+        """The point (3) that is held of a frame at R and x."""
+        return self.holds.touching_point(r, x) if isinstance(self.holds, RowSelection) else x
+
+    def with_anchor(self, anchor: ca.SX) -> Contact:
+        """A copy that is held at [R p] (3 × 4) of symbols."""
+        held = copy(self)
+        object.__setattr__(held, "anchor", anchor)
+        return held
 
 
 @dataclass(frozen=True, init=False)
-class Loop(Constraint):
+class Loop(Brief, Constraint):
     """Two frames of the robot that are held together, or one of which moves in a way that the other one prescribes.
 
     A URDF is a tree; a loop closes it: the pin of a four-bar linkage is a 3D loop, or a 6D loop between two links with
@@ -180,6 +189,14 @@ class Loop(Constraint):
         first, second = (tree.frames[find_frame(tree, frame)] for frame in (self.first, self.second))
         check_two_links(self.name, first, second)
         return first, second
+
+
+def check_touching(name: str, anchor: Array) -> None:
+    """Refuse an anchor that is not defined."""
+    if not np.isfinite(anchor).all():
+        raise ArgumentError(
+            f"{name}: no point touches at this q, as of a wheel whose axle is along the normal; begin from another q"
+        )
 
 
 def check_two_links(name: str, first: Frame, second: Frame) -> None:

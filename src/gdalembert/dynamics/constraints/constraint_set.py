@@ -141,6 +141,8 @@ class ConstraintSet:
     @property
     def each(self) -> list[ConstraintSet]:
         """Each constraint alone."""
+        if not self.pairs:
+            return []
         ends = np.cumsum(self.rows)[:-1]
         gains = (np.split(x, ends) for x in (self.stiffness, self.damping, self.restitution))
         parts = zip(self.pairs, *gains, strict=True)
@@ -148,7 +150,7 @@ class ConstraintSet:
 
     def split(self, x: Matrix) -> list[Matrix]:
         """The rows of each pair."""
-        return list(ca.vertsplit(x, list(accumulate(self.rows, initial=0))))
+        return list(ca.vertsplit(x, list(accumulate(self.rows, initial=0)))) if self.pairs else []
 
     def motions(self, tree: Tree, q: Matrix) -> list[RelativeMotion]:
         """The relative motion of each pair, in axes of its own."""

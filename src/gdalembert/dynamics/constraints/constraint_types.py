@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from gdalembert import spatial
 from gdalembert.dynamics.constraints.friction_cones import axes_across, unit_vector
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import choice, number
 from gdalembert.spatial.arrays import Array, ByValue
@@ -254,11 +254,11 @@ def constraint_type(where: str, kind: str, options: Mapping[str, Any]) -> Constr
             raise ArgumentTypeError(f"{where}: rows= goes without {', '.join(others)}; drop one of them")
         rows, some = options["rows"], ROWS[: int(kind[0])]
         if isinstance(rows, str) or not isinstance(rows, Sequence) or not rows:
-            raise ArgumentTypeError(f"{where}: rows: got {rows!r}; give some of {', '.join(some)}, as ('x', 'z')")
+            raise ArgumentTypeError(f"{where}: rows: got {shown(rows)}; give some of {', '.join(some)}, as ('x', 'z')")
         for row in rows:
             choice(f"{where}: rows", row, some)
         if len(set(rows)) < len(rows):
-            raise ArgumentError(f"{where}: rows: got {rows!r}; give each row once")
+            raise ArgumentError(f"{where}: rows: got {shown(rows)}; give each row once")
         return Rows(tuple(row for row in some if row in rows))
     known = {field.name: field.default is MISSING for field in fields(TYPES[kind]) if field.init}  # type: ignore[arg-type]
     for name in options:

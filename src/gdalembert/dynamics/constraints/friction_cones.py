@@ -37,12 +37,14 @@ from gdalembert.model.rounding import NEGLIGIBLE, clean_matrix
 from gdalembert.spatial.arguments import checked_transform, choice, integer, number, vector
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.spatial_vectors import Wrench
 
 _PYRAMIDS = ("inscribed", "circumscribed")
 _FORMS = ("squared", "norm", *_PYRAMIDS)
 
 
+@interruptible
 def friction_cone(
     mu: float,
     normal: npt.ArrayLike = (0.0, 0.0, 1.0),
@@ -95,6 +97,7 @@ def friction_cone(
     return function(where, s, {"margin": margin})
 
 
+@interruptible
 def wrench_cone(
     mu: float, half_length: float, half_width: float, *, form: str = "inscribed", sole: Any = None
 ) -> ca.Function:

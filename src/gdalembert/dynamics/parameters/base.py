@@ -33,6 +33,7 @@ from gdalembert.model.rounding import PRODUCT_ERROR, drop
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array, frozen, independent_columns, unit_columns
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import symbols
 
 _STATES = 200
@@ -52,7 +53,7 @@ _LETTERS = {(0, 3): "hx", (1, 3): "hy", (2, 3): "hz", (3, 3): "m"}
 
 
 @dataclass(frozen=True)
-class BaseParameters:
+class BaseParameters(Brief):
     """The base parameters of a robot.
 
     They are numbers of the pseudo-inertias of the links in link frames of our own, after regrouping: ``Jxx`` = ∫ x²,
@@ -63,6 +64,8 @@ class BaseParameters:
         labels: a short name for each, ``joint.Jxx``.
         names: formulas that say what each of them is in the dynamic parameters of the links.
         matrix: B (n_b × 10 (njoints − 1)): base parameters = B π, with π in Pinocchio's order.
+        bodies: R (10 (njoints − 1) × n_b), B R = 1: dynamic parameters that have given base parameters; the base
+            regressor is the torque regressor times R.
         completed: the labels of those numbers that geometry left, and that random states showed to depend on others.
         geometry: the robot that they belong to.
     """
@@ -70,6 +73,7 @@ class BaseParameters:
     labels: tuple[str, ...]
     names: tuple[str, ...]
     matrix: Array
+    bodies: Array
     completed: tuple[str, ...]
     geometry: Tree = field(repr=False)
 
@@ -103,7 +107,6 @@ class Base(ParameterGroup):
 
     Attributes:
         found: the base parameters.
-        bodies: R (10 (njoints − 1) × n_b), B R = 1: dynamic parameters that have given base parameters.
     """
 
     kind: ClassVar[str] = "base"
@@ -113,7 +116,7 @@ class Base(ParameterGroup):
         any_gravity = isinstance(tree.gravity, ca.SX)
         gravity = np.zeros(3) if any_gravity else tree.gravity
         regrouped = _regrouping(replace(tree, gravity=gravity, armature=np.zeros(tree.nv)), any_gravity)
-        self.found, self.bodies, self._geometry, self._entries, self._spread = regrouped
+        self.found, self._geometry, self._entries, self._spread = regrouped
         self._nominal = tree
 
     @property
@@ -142,11 +145,11 @@ class Base(ParameterGroup):
     def substitute(self, tree: Tree, p: Matrix) -> Tree:
         inertia = Inertia.select(tree, None)
         added = inertia.dynamic_parameters(tree) - ca.DM(_dynamic_parameters(self._nominal))  # payloads
-        change = spatial.constant(self.bodies) @ (p - ca.DM(self.values(self._nominal)))
+        change = spatial.constant(self.found.bodies) @ (p - ca.DM(self.values(self._nominal)))
         # with 1 kg for each link without mass: its centre of mass has a meaning, whatever first moment p gives it
         own = _dynamic_parameters(self._nominal)
         massless = np.where(np.arange(len(own)) % 10 == 0, own == 0, 0.0)
-        heavier = own + massless - self.bodies @ (self.found.matrix @ massless)
+        heavier = own + massless - self.found.bodies @ (self.found.matrix @ massless)
         bodies = inertia.substitute(tree, ca.DM(heavier) + added + change)
         regrouped = self.regrouped(p + spatial.constant(self.found.matrix) @ ca.sparsify(added))
         return RegroupedTree(**vars(bodies), prepared=regrouped)
@@ -161,12 +164,12 @@ class Base(ParameterGroup):
             size = np.abs(p) + np.abs(self.found.matrix) @ np.abs(pi)
             return drop(p - self.found.matrix @ pi, PRODUCT_ERROR * size)
 
-        found = own + self.bodies @ missing(own)
+        found = own + self.found.bodies @ missing(own)
         bodies = found.reshape(-1, 10)
         massless = np.flatnonzero((bodies[:, 0] == 0) & bodies[:, 1:4].any(axis=1))
         if len(massless):
             own[10 * massless] = 1.0
-            found = own + self.bodies @ missing(own)
+            found = own + self.found.bodies @ missing(own)
         inertia.write_to_model(model, found)
 
 
@@ -175,8 +178,8 @@ def _dynamic_parameters(tree: Tree) -> Array:
 
 
 @lru_cache(maxsize=16)
-def _regrouping(tree: Tree, any_gravity: bool) -> tuple[BaseParameters, Array, PreparedTree, list[Entry], Array]:
-    """Base parameters of a tree, whose bodies do not matter, R, the prepared tree, its entries and L, as of a Base."""
+def _regrouping(tree: Tree, any_gravity: bool) -> tuple[BaseParameters, PreparedTree, list[Entry], Array]:
+    """Base parameters of a tree, whose bodies do not matter, the prepared tree, its entries and L, as of a Base."""
     inertia = Inertia.select(tree, None)
     pi = ca.SX.sym("pi", len(inertia.names))
     prepared = prepare(inertia.substitute(tree, pi), regroup_symbols=True)
@@ -195,19 +198,20 @@ def _regrouping(tree: Tree, any_gravity: bool) -> tuple[BaseParameters, Array, P
     spread = np.eye(len(kept)) if len(rows) == len(kept) else _cleaned(numbers @ np.linalg.pinv(matrix))
     quantities = (_LETTERS.get((row, column)) or "J" + "xyz"[row] + "xyz"[column] for _, row, column in places)
     labels = [f"{prepared.joints[i].name}.{x}" for (i, *_), x in zip(places, quantities, strict=True)]
-    found = BaseParameters(
-        labels=tuple(labels[kept[k]] for k in rows),
-        names=tuple(formula(row, inertia.names) for row in matrix),
-        matrix=frozen(matrix),
-        completed=tuple(labels[k] for k in dropped),
-        geometry=tree,
-    )
     # R leaves the masses of links as they are where it can, so that a centre of mass has a meaning
     order = np.argsort(np.arange(matrix.shape[1]) % 10 == 0, kind="stable").tolist()
     chosen, _ = independent_columns(unit_columns(matrix), _DEPENDENT, order=order)
     bodies = np.zeros((matrix.shape[1], len(matrix)))
     bodies[chosen] = np.linalg.inv(matrix[:, chosen])
-    return found, frozen(_cleaned(bodies)), prepared, [places[k] for k in kept], frozen(spread)
+    found = BaseParameters(
+        labels=tuple(labels[kept[k]] for k in rows),
+        names=tuple(formula(row, inertia.names) for row in matrix),
+        matrix=frozen(matrix),
+        bodies=frozen(_cleaned(bodies)),
+        completed=tuple(labels[k] for k in dropped),
+        geometry=tree,
+    )
+    return found, prepared, [places[k] for k in kept], frozen(spread)
 
 
 def _entries(tree: Tree) -> list[Entry]:

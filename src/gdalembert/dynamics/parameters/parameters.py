@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import casadi as ca
@@ -17,12 +18,14 @@ from gdalembert.dynamics.parameters.groups import Armature, GravityVector, Inert
 from gdalembert.dynamics.parameters.placement import Placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.cleaning import clean_tree
-from gdalembert.model.from_pinocchio import check_same_joints, name_of, read_tree
+from gdalembert.model.from_pinocchio import check_same_joints, idle_joints, is_singular, name_of, read_tree
 from gdalembert.model.inertia import dynamic_parameters
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import listed, vector
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import brief
+from gdalembert.spatial.interrupts import interruptible
 
 T = TypeVar("T")
 Given = Mapping[str, bool | Sequence[str]] | Sequence[str]
@@ -66,6 +69,7 @@ def substituted(x: T, symbols: ca.SX, values: Matrix) -> T:
     return mapped(x, ca.SX, lambda expression: entries(ca.substitute(expression, symbols, ca.SX(values))))
 
 
+@interruptible
 class Parameters:
     """The parameters of a robot: what its Functions take as p (n_p), their last input.
 
@@ -109,7 +113,7 @@ class Parameters:
         return float(self.values[self.index(name)])
 
     def __repr__(self) -> str:
-        return f"Parameters({dict(self)})"
+        return brief(self, dict(self))
 
     def index(self, name: str) -> int:
         """The entry of p with this name.
@@ -148,7 +152,7 @@ class Parameters:
         Raises:
             ArgumentError: if there are any.
         """
-        if p is not None and np.size(list(p) if isinstance(p, Mapping) else p):
+        if p is not None and (len(p) if isinstance(p, Mapping | list | tuple) else np.size(p)):
             raise ArgumentError(
                 f"{where}: p is given, but {self.tree.name} has no parameters; drop p, or make the robot with "
                 "parameters={kind: True}"
@@ -166,6 +170,50 @@ class Parameters:
     def parts(self, p: Any) -> list[tuple[ParameterGroup, Any]]:
         """The kinds that stand in the tree, in the order of :data:`KINDS`, each with its part of p."""
         return []
+
+    def idle_joints(self, p: Values = None) -> tuple[str, ...]:
+        """The joints that move no inertia with these parameters; without p, those that move none whatever p is.
+
+        Raises:
+            UnknownNameError, ArgumentTypeError, ArgumentError: as :meth:`vector`.
+        """
+        if p is not None:
+            return idle_joints(*self._inertia(self.vector(p)))
+        if not self.idle_in_model or not self:
+            return self.idle_in_model
+        return idle_joints(*self._inertia(self._generic))
+
+    @cached_property
+    def idle_in_model(self) -> tuple[str, ...]:
+        """The joints that move no inertia in the model."""
+        return idle_joints(*self._inertia(self._model_values))
+
+    @property
+    def tree_with_inertia(self) -> Tree:
+        """The tree with the values of the model, or with other ones if joints of the model move no inertia."""
+        return self._inertia(self._generic if self.idle_in_model else self._model_values)[0]
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether M is singular in every configuration, whatever p is."""
+        return is_singular(*self._inertia(self._model_values)) and is_singular(*self._inertia(self._generic))
+
+    def _inertia(self, p: Array) -> tuple[Tree, Array | None]:
+        """The tree with p in it, and the part of M of its motors."""
+        tree, forces = self.substitute(ca.DM(p)) if self else (self.tree, self.forces)
+        rotors = [ca.DM(inertia).full() for force in forces if (inertia := force.inertia()) is not None]
+        return tree, np.sum(rotors, axis=0) if rotors else None
+
+    @property
+    def _model_values(self) -> Array:
+        """The values of the model; any numbers for those that are not known."""
+        unknown = np.isnan(self.values)
+        return np.where(unknown, self._generic, self.values) if unknown.any() else self.values
+
+    @property
+    def _generic(self) -> Array:
+        """p (n_p) at no special place, the same for equal parameters: M is singular there only if it always is."""
+        return np.random.default_rng(20260101).uniform(0.5, 2.0, len(self))
 
     def random(self, rng: np.random.Generator) -> Array:
         """A random p (n_p) that a robot can have.
@@ -282,6 +330,10 @@ class ModelParameters(Parameters):
         of_forces = np.minimum(np.where(of_forces == 0, factor / 2, factor * of_forces), most)
         return frozen(np.concatenate([*(kind.random(self._nominal, rng) for kind in self._kinds), of_forces]))
 
+    @property
+    def _generic(self) -> Array:
+        return self.random(np.random.default_rng(20260101))
+
     def of(self, model: pin.Model | Tree) -> Array:
         tree, _ = clean_tree(self._checked_tree(model), self._clean)
         of_kinds = (kind.values_of(tree, self._nominal) for kind in self._kinds)
@@ -301,7 +353,7 @@ class ModelParameters(Parameters):
         return copy
 
     def _checked_tree(self, model: pin.Model | Tree) -> Tree:
-        tree = read_tree(model, dynamics=False)
+        tree = read_tree(model)
         check_same_joints("parameters", self._nominal, tree)
         return tree
 
@@ -317,7 +369,7 @@ def parameters_of(tree: Tree, forces: Sequence[Force], given: Given | None, clea
         return ModelParameters(tree.constants, forces, {} if given is None else given, clean)
     if given:
         raise UnsupportedError(
-            f"{tree.name}: parameters={given!r}: its constants are formulas, whose symbols are the parameters"
+            f"{tree.name}: parameters={shown(given)}: its constants are formulas, whose symbols are the parameters"
         )
     return Parameters(tree.symbol_names, tree.symbol_values, tree.symbols, tree.constants, forces)
 
@@ -336,7 +388,7 @@ def _checked(given: Given) -> dict[str, Sequence[str] | None]:
         elif isinstance(names, Sequence) and not isinstance(names, str) and all(isinstance(x, str) for x in names):
             chosen[kind] = tuple(names)
         elif names is not False:
-            raise ArgumentTypeError(f"parameters: {kind!r}: got {names!r}; give True or a list of names")
+            raise ArgumentTypeError(f"parameters: {kind!r}: got {shown(names)}; give True or a list of names")
     return chosen
 
 

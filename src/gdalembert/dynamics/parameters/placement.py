@@ -85,7 +85,7 @@ class Placement(ParameterGroup):
         return replace(tree, **changed)
 
     def write_to_model(self, model: pin.Model, p: Array) -> None:
-        tree = read_tree(model, dynamics=False)
+        tree = read_tree(model)
         for name, nominal, own in zip(self.elements, self.nominal, p.reshape(-1, 6), strict=True):
             placed = pin.SE3(nominal) * pin.exp6(own)
             if model.existJointName(name):

@@ -32,6 +32,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import BatchFunction, function
 from gdalembert.spatial.instructions import count
 
@@ -41,7 +42,7 @@ _CONFIGURATIONS = 2000  # at which M is looked at where nothing is guaranteed
 
 
 @dataclass(frozen=True, eq=False)
-class BoundCheck:
+class BoundCheck(Brief):
     """Torque errors at random states.
 
     Attributes:
@@ -80,7 +81,7 @@ class BoundCheck:
 
 
 @dataclass(frozen=True)
-class Definiteness:
+class Definiteness(Brief):
     """How much of the exact mass matrix is left in the direction that has lost the most.
 
     Attributes:

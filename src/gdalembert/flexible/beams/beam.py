@@ -20,6 +20,7 @@ from gdalembert.flexible.beams.quadrature import Quadrature, converged
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arguments import Property, evaluate, listed, number
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import Brief
 
 _UNITS = {"mass_per_length": "kg/m", "EI_y": "N m²", "EI_z": "N m²", "EA": "N", "GJ": "N m²", "GA_y": "N", "GA_z": "N"}
 _JY_JZ = ("section_inertia j_y", "section_inertia j_z")
@@ -99,7 +100,7 @@ class SectionProperty:
 
 
 @dataclass(frozen=True)
-class Beam:
+class Beam(Brief):
     """A straight beam. Each property is a number, or a function of the abscissa η [m] (a tapered beam).
 
     Beams are equal by value, whatever their ``section``. They can be hashed and pickled if their functions can.

@@ -14,12 +14,13 @@ from gdalembert.errors import ArgumentError
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 
 _ROOT = 1e-9
 """How far a shape may be from zero at the root, relative to its largest value."""
 
 
-class ModeSet(ABC):
+class ModeSet(Brief, ABC):
     """Shapes along a beam, in their order. Immutable; equal, hashed and pickled by value.
 
     Attributes:

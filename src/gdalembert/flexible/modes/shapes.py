@@ -17,6 +17,9 @@ from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
 
+MOST = 1000
+"""Modes of a set; more have integrals that no computer holds."""
+
 
 @dataclass(frozen=True)
 class Powers(ModeSet):
@@ -43,7 +46,7 @@ class Powers(ModeSet):
 
 def polynomial(n: int) -> ModeSet:
     """ξ², ξ³, … (n of them), for bending; unit tip displacement, coordinates in m; ill-conditioned above n = 8."""
-    return Powers(2, integer("polynomial: n", n, 1))
+    return Powers(2, integer("polynomial: n", n, 1, MOST))
 
 
 def from_coefficients(coefficients: npt.ArrayLike) -> ModeSet:
@@ -63,7 +66,7 @@ def from_coefficients(coefficients: npt.ArrayLike) -> ModeSet:
 
 def polynomial_torsion(n: int) -> ModeSet:
     """ξ, ξ², … (n of them), for torsion (coordinates in rad) or extension (in m); unit value at the tip."""
-    return Powers(1, integer("polynomial_torsion: n", n, 1))
+    return Powers(1, integer("polynomial_torsion: n", n, 1, MOST))
 
 
 def linear() -> ModeSet:
@@ -91,7 +94,7 @@ def hermite() -> ModeSet:
 
 def craig_bampton(n_interior: int) -> ModeSet:
     """:func:`hermite`, and so many modes of :func:`clamped_clamped`; none is allowed."""
-    n = integer("craig_bampton: n_interior", n_interior, 0)
+    n = integer("craig_bampton: n_interior", n_interior, 0, MOST)
     return Hermite() + clamped_clamped(n) if n else Hermite()
 
 
@@ -126,7 +129,7 @@ def sine(n: int) -> ModeSet:
 
     sin((2j − 1) π η / 2l); ∫φ² dη = l/2, ±1 at the tip.
     """
-    return Sine(integer("sine: n", n, 1))
+    return Sine(integer("sine: n", n, 1, MOST))
 
 
 @dataclass(frozen=True)
@@ -249,7 +252,7 @@ def clamped_free(n: int) -> ModeSet:
 
     They have no moment and no shear at the tip: for a link that carries something, take :func:`craig_bampton`.
     """
-    return Clamped("free", integer("clamped_free: n", n, 1))
+    return Clamped("free", integer("clamped_free: n", n, 1, MOST))
 
 
 def clamped_clamped(n: int) -> ModeSet:
@@ -257,7 +260,7 @@ def clamped_clamped(n: int) -> ModeSet:
 
     They do not move the tip: alone, they leave everything that the link carries as on a rigid link.
     """
-    return Clamped("clamped", integer("clamped_clamped: n", n, 1))
+    return Clamped("clamped", integer("clamped_clamped: n", n, 1, MOST))
 
 
 def clamped_tip(n: int, mass_ratio: float, inertia_ratio: float = 0.0) -> ModeSet:
@@ -274,7 +277,7 @@ def clamped_tip(n: int, mass_ratio: float, inertia_ratio: float = 0.0) -> ModeSe
     """
     mass = number("clamped_tip: mass_ratio", mass_ratio, inclusive=True)
     inertia = number("clamped_tip: inertia_ratio", inertia_ratio, inclusive=True)
-    return Clamped("loaded", integer("clamped_tip: n", n, 1), mass, inertia)
+    return Clamped("loaded", integer("clamped_tip: n", n, 1, MOST), mass, inertia)
 
 
 @dataclass(frozen=True)

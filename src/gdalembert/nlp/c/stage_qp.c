@@ -215,7 +215,7 @@ static int begin(int n, const Program* q, Stage* stages, double mu) {
       for (int side = 0; side < 2; ++side) {
         Side* x = own->side + side;
         double h = side ? high : -low, left = side ? high - c : c - low;
-        int on = !none && h < INFINITY, soft = on && q->w1[i] >= 0;
+        int on = !none && !(h == INFINITY), soft = on && q->w1[i] >= 0;
         double w1 = q->w1[i], w2 = q->w2[i], t = on ? (left > margin ? left : margin) : 1, l = mu / t, s = 1, p = 1;
         if (soft && (left > margin || reached)) { /* p s = mu, and p = w1 + w2 s - l */
           p = 0.5 * (w1 - l + sqrt((w1 - l) * (w1 - l) + 4 * w2 * mu)), p = p > 0.01 * w1 ? p : 0.01 * w1 + 1e-12;
@@ -288,8 +288,8 @@ static double direction(int n, const Program* q, Stage* stages, double mu, int c
 }
 
 /* Minimise from z (n + 1 rows) on. `found` receives the iterations, the mean product of a force and its slack, the part
-   of the first violations of limits and dynamics that is left, and the status: 0: solved, 1: at the cap of iterations,
-   2: a number was not finite, and z is the last that was. */
+   of the first violations of limits and dynamics that is left, and the status: 0: solved, 1: at the cap of iterations, or
+   of forces, 2: a number was not finite, or a limit is none, and z is the last that was. */
 int stage_qp(int n, const Program* q, Stage* stages, int most, double tolerance, double mu_0, double* z, double* found) {
   int status = 1, iteration = 0;
   double mu = 0, left = 1;
@@ -302,7 +302,7 @@ int stage_qp(int n, const Program* q, Stage* stages, int most, double tolerance,
     double now = gap(n, stages, 0);
     mu = pairs ? now / pairs : 0;
     if (mu <= tolerance && left <= 1e-8) status = 0;
-    if (!status || iteration == most) break;
+    if (!status || iteration == most || mu > 1e100) break; /* forces grow for ever where hard limits have no solution */
     double part = direction(n, q, stages, 0, 0);
     double rest = pairs ? gap(n, stages, part) / now : 0;
     if (pairs) part = direction(n, q, stages, mu * rest * rest * rest, 1);

@@ -26,6 +26,7 @@ from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix, skew
 from gdalembert.spatial.algebra import transform as _transform
 from gdalembert.spatial.arguments import UNIT_ERROR, checked_rotation, checked_transform, vector
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.lie import maps
 
 __all__ = [
@@ -143,3 +144,7 @@ def _like(given: Any, result: Matrix) -> Any:
         return ca.densify(result)
     values = ca.DM(result).full()
     return values.ravel() if values.shape[1] == 1 else values
+
+
+for _name in __all__:
+    globals()[_name] = interruptible(globals()[_name])

@@ -30,7 +30,10 @@ def own(x: Any) -> Any:
 
 
 class Part:
-    """A matrix of an object, checked when it is set; one that was put off is made when it is first read."""
+    """A matrix of an object, checked when it is set; one that was put off is made when it is first read.
+
+    A single number is a float, which meets symbols, NumPy and formats.
+    """
 
     def __init__(self, rows: int, columns: int = 1) -> None:
         self._shape = rows, columns
@@ -41,9 +44,8 @@ class Part:
     def __get__(self, x: Any, owner: type | None = None) -> Any:
         if x is None:
             return self
-        if self._name not in x.__dict__:
-            x.__dict__[self._name] = x._later[self._name]()
-        return x.__dict__[self._name]
+        part = x.part(self._name)
+        return float(part) if self._shape == (1, 1) and isinstance(part, ca.DM) else part
 
     def __set__(self, x: Any, given: Any) -> None:
         part = matrix(f"{type(x).__name__}.{self._name.strip('_')}", given, *self._shape)
@@ -144,9 +146,16 @@ class Spatial(ABC):
     def np(self) -> Matrix:
         """All of it in one matrix."""
 
+    def part(self, name: str) -> Matrix:
+        """A part as a matrix."""
+        if name not in self.__dict__:
+            self.__dict__[name] = self._later[name]()
+        found: Matrix = self.__dict__[name]
+        return found
+
     @property
     def parts(self) -> tuple[Matrix, ...]:
-        return tuple(getattr(self, name) for name in self._names)
+        return tuple(self.part(name) for name in self._names)
 
     def _values(self) -> list[Any]:
         """The parts as numbers."""

@@ -1,0 +1,63 @@
+"""Names that strangers chose, as text that is safe in source code of any language, and as names of files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_UNSAFE = frozenset("\\\"'*`")
+"""Characters that begin an escape or a line splice, end a string or a comment, or run a command (Julia's backquote)."""
+_TRIGRAPH = re.compile(r"\?(?=\?)")
+_LONGEST_STEM = 100
+"""Length at which names of files are cut, which systems limit to 255."""
+_RESERVED = re.compile(r"con|prn|aux|nul|com\d|lpt\d", re.IGNORECASE)
+"""Names of devices on Windows, where no file can have them, whatever its suffix."""
+
+
+def comment_text(name: str, limit: int = 200) -> str:
+    """A name that cannot leave a comment or a string of C, C++, Rust, Julia, MATLAB, Python or LaTeX.
+
+    It is printable ASCII on one line, without backslashes, quotes, asterisks, backquotes and trigraphs; other
+    characters are written by their code point. LaTeX takes it after its own special characters are escaped.
+
+    Args:
+        name: of a robot, a joint, a frame, a parameter, a problem.
+        limit: characters of the result, at least 4; a longer name ends with three dots.
+
+    Returns:
+        The text, in which ``_`` stands for each character that was taken out.
+    """
+    ascii_only = name.encode("ascii", "backslashreplace").decode()
+    text = "".join(x if x.isprintable() and x not in _UNSAFE else "_" for x in ascii_only)
+    text = _TRIGRAPH.sub("_", text)
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def identifier(name: str) -> str:
+    """A name as an identifier of any language and as the stem of a file, cut if it is long.
+
+    What is no ASCII letter, digit or underscore becomes an underscore. A name that begins with no letter, or that
+    Windows keeps for a device (``con``, ``nul``), gets ``robot_`` before it.
+    """
+    words = "".join(x if x.isascii() and x.isalnum() else " " for x in name).split()
+    joined = "_".join(words)[:_LONGEST_STEM]
+    usable = joined[:1].isalpha() and not _RESERVED.fullmatch(joined)
+    return joined if usable else f"robot_{joined}".rstrip("_")
+
+
+def c_comment(lines: Iterable[str]) -> list[str]:
+    """A block comment of C with these lines of text; what is in them ends it in no way.
+
+    A backslash, or its trigraph, before the end of a line joins that line with the next one, before a compiler looks
+    for the end of the comment; both are taken out, and ``*/`` and ``/*`` are parted. Names go through
+    :func:`comment_text` first.
+
+    Args:
+        lines: of text, without marks of a comment.
+
+    Returns:
+        Lines of C.
+    """
+    text = _TRIGRAPH.sub("_", "\n".join(lines).replace("\\", "_"))
+    parted = text.replace("*/", "* /").replace("/*", "/ *")
+    return ["/*", *(f" * {line}".rstrip() for line in parted.splitlines()), " */"]
