@@ -166,6 +166,7 @@ def test_beams_give_inertia_and_a_rotor_behind_a_spring_does_not() -> None:
     assert np.linalg.eigvalsh(of_p.mass_matrix(np.zeros(3), p).full())[0] > 0
 
 
+@pytest.mark.extras
 def test_a_robot_without_inertia_is_identified() -> None:
     bare, real, rng = chain(1), chain(1, inertia=True), np.random.default_rng(2)
     dyn, (q, v, a) = gd.NewtonEuler(bare, parameters={"inertia": True}), rng.normal(size=(3, 60, 1))

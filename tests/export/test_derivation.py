@@ -17,6 +17,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.export import FORMATS, derive, write
 from gdalembert.export.formats import formats_of
 from tests.helpers.exports import executed, pruned
+from tests.helpers.paths import ROOT
 
 FILES = {"one.txt": "1\n", "two.txt": "2\n", "three.txt": "3\n"}
 
@@ -223,3 +224,14 @@ def test_an_interruption_brings_back_what_was_there(
     monkeypatch.undo()
     assert contents(tmp_path) == before
     assert sorted(x.name for x in tmp_path.iterdir()) == sorted(before)
+
+
+@pytest.mark.parametrize("to", ["python", "latex"])
+def test_frames_of_a_robot_without_inertia_are_written(to: str) -> None:
+    """Its dynamics are refused, its kinematics need none."""
+    text = re.sub(r"<inertial>.*?</inertial>", "", (ROOT / "urdf" / "two_link_arm.urdf").read_text("utf-8"), flags=re.S)
+    with_inertia = derive("two_link_arm", to, terms=["frame_placement:tip"], symbolic=False)
+    without = derive(gd.load_urdf(text, check="off"), to, terms=["frame_placement:tip"], symbolic=False)
+    assert list(without.values()) == list(with_inertia.values())
+    with pytest.raises(gd.errors.ModelError, match="no inertia"):
+        derive(gd.load_urdf(text, check="off"), to, terms=["M"])

@@ -252,8 +252,45 @@ def graph() -> Callable[[], object]:
     return lambda: dyn.inverse_dynamics(q, q, [0.1, 0.2])
 
 
+def graph_of_symbols() -> Callable[[], object]:
+    dyn, q = gd.NewtonEuler(MODEL), ca.SX.sym("q", 2)
+    return lambda: dyn.inverse_dynamics(q, q, q)
+
+
+def objects() -> Callable[[], object]:
+    one = cpin.SE3(ca.SX.sym("R", 3, 3), ca.SX.sym("p", 3))
+    return lambda: (one * one).inverse()
+
+
+def maps() -> Callable[[], object]:
+    twist = ca.SX.sym("v", 6)
+    return lambda: cpin.exp6(twist)
+
+
+def values_of_a_model() -> Callable[[], object]:
+    parameters, base = (
+        gd.NewtonEuler(MODEL, parameters={"inertia": True}).parameters,
+        gd.NewtonEuler(MODEL).base_parameters,
+    )
+    return lambda: (parameters.of(MODEL), base.of(MODEL))
+
+
+def loading() -> Callable[[], object]:
+    return lambda: gd.load_urdf("two_link_arm", check="off")
+
+
+def rotors() -> Callable[[], object]:
+    return lambda: gd.with_rotors(MODEL, {"joint2": gd.Rotor(1e-4, 50.0)})
+
+
 PREPARED = (
     graph,
+    graph_of_symbols,
+    objects,
+    maps,
+    values_of_a_model,
+    loading,
+    rotors,
     robot,
     robot_at_p,
     held_robot,

@@ -60,6 +60,15 @@ for _name in (*configurations.__all__, *constraints.__all__, *dynamics.__all__, 
         globals()[_name] = _public(_call)
 
 
+for _name in (*objects.__all__, *object_maps.__all__):
+    if isinstance(_object := globals()[_name], type):
+        for _base in _object.__mro__:
+            if _base.__module__.startswith("gdalembert."):
+                interrupts.interruptible(_base)
+    elif callable(_object):
+        globals()[_name] = interrupts.interruptible(_object)
+
+
 def __getattr__(name: str) -> Any:
     """Pinocchio's enumerations, axes, joint models and parsers, and lists in place of its vectors."""
     shared = getattr(pin, name, None)

@@ -169,7 +169,7 @@ class Kinematics:
         """
         if isinstance(frames, str) or not isinstance(frames, Sequence | np.ndarray):
             raise ArgumentTypeError(f"frame_placements: got {shown(frames)}; give a list of frames, by name or index")
-        indices = [self._frame(frame) for frame in frames]
+        indices = [self._frame(frame) for frame in np.ravel(np.array(frames, dtype=object))]
         if not indices:
             raise ArgumentError(f"{self.tree.name}: frame_placements: got no frames; give at least one")
         s = self.symbols("q")

@@ -9,11 +9,12 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import casadi as ca
+import numpy as np
 import pinocchio as pin
 import sympy
 
@@ -21,15 +22,17 @@ from gdalembert.dynamics.dynamics import Dynamics, formulations
 from gdalembert.dynamics.equations_of_motion import FUNCTIONS
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.dynamics.lagrange_euler import LagrangeEuler
-from gdalembert.dynamics.named_functions import KINEMATIC, NamedFunction
+from gdalembert.dynamics.named_functions import KINEMATIC, OF_FRAMES, NamedFunction
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.export.meanings import Sum, of_functions, sums
 from gdalembert.export.notes import angles, called, notes, origin, parameters, values, wrenches
+from gdalembert.model.from_pinocchio import idle_joints, read_tree
 from gdalembert.model.load_mjcf import load_robot
 from gdalembert.model.rounding import CLEANED
-from gdalembert.model.tree import Tree
+from gdalembert.model.tree import Tree, TreeOfSymbols
 from gdalembert.spatial.arguments import file_path, flag, listed
+from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.source_text import identifier
@@ -295,11 +298,24 @@ def derive(
     several = listed(terms)  # may be read more than once
     if symbolic is None and into.closed and "base_regressor" in (several or ()):
         symbolic = False  # base parameters are those of a geometry in numbers
+    if several and all(NamedFunction.read(name).of in OF_FRAMES for name in several if isinstance(name, str)):
+        model = _with_rotors(model if isinstance(model, Tree) else read_tree(model))
     find = functools.partial(_first, into, formulation, terms if several is None else several)
     if not into.closed:
         return _derived_code(into, model, find, with_symbols=bool(symbolic), clean=clean)
     forms = _derived_forms(model, find, with_symbols=symbolic is None or symbolic, clean=clean, max_terms=max_terms)
     return into.write(forms, body_only=body_only) if into.has_preamble else into.write(forms)
+
+
+def _with_rotors(tree: Tree) -> Tree:
+    """The robot with armatures of 1 where it has none at all: frames need no inertia, and formulations ask for some."""
+    if isinstance(tree, TreeOfSymbols):
+        rotors: Any = ca.SX.ones(tree.nv)
+        with_rotors = replace(tree, armature=rotors)
+        if isinstance(with_rotors, SymbolicTree) and isinstance(with_rotors.exact, SymbolicTree):
+            return replace(with_rotors, exact=replace(with_rotors.exact, armature=rotors))
+        return with_rotors
+    return replace(tree, armature=frozen(np.ones(tree.nv))) if idle_joints(tree) else tree
 
 
 def _by_name(robot: Dynamics) -> str:

@@ -49,6 +49,10 @@ measurement that it explains. Currents of a UR10e look late by 0.7 to 1.1 sample
 that is what friction holds at rest, and without these samples at most 0.4 of a sample is left."""
 
 
+_NOTHING = 1e-100
+"""Efforts below it are those of bodies whose mass is there for its sign alone."""
+
+
 def suspicions(problem: LeastSquaresProblem) -> list[str]:
     """A sentence for each measurement that looks like that of another sign, sensor or unit, run by run."""
     said, ratios, sizes = _resting(problem), list[Array](), list[Array]()
@@ -57,6 +61,7 @@ def suspicions(problem: LeastSquaresProblem) -> list[str]:
         seen = samples.weights > 0
         measured = samples.measured * seen
         nominal = problem.predicted(samples, view, problem.unknowns.nominal) * seen
+        nominal[np.abs(nominal) < _NOTHING] = 0.0  # as of a URDF without inertia, to which nothing is compared
         sizes.append(np.sqrt(np.mean(measured**2, axis=0)))
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios.append(sizes[-1] / np.sqrt(np.mean(nominal**2, axis=0)))

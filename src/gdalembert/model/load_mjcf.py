@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -22,13 +21,15 @@ import pinocchio as pin
 from gdalembert.errors import ArgumentError, ArgumentTypeError, MjcfError, MjcfWarning, quoted, shortened
 from gdalembert.model.load_urdf import MAX_SIZE, Check, check_root_joint, load_urdf, robots
 from gdalembert.model.mjcf_remainder import Remainder, check_dynamics, disabled, joint_transmissions, placement
-from gdalembert.spatial.arguments import choice, required
+from gdalembert.spatial.arguments import choice, required, warn
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import interruptible
 
 _UNNAMED = "MuJoCo Model"
 """The name that MuJoCo gives a model without one."""
 
 
+@interruptible
 def load_mjcf(source: Any, *, root_joint: pin.JointModel | None = None, check: Check = "warn") -> pin.Model:
     """Read a robot from an MJCF file, as MuJoCo compiles it.
 
@@ -74,7 +75,7 @@ def load_mjcf(source: Any, *, root_joint: pin.JointModel | None = None, check: C
         if check == "strict":
             raise MjcfError(name, None, remark)
         if check == "warn":
-            warnings.warn(f"{name}: {remark}", MjcfWarning, stacklevel=2)
+            warn(f"{name}: {remark}", MjcfWarning)
     return robot.model
 
 
@@ -131,6 +132,8 @@ def _compiled(mujoco: ModuleType, source: Any) -> tuple[Any, str]:
         raise ArgumentTypeError(
             f"expected a path, the text of an MJCF file or a mujoco.MjModel, got {type(source).__name__}"
         )
+    if source == "":
+        raise ArgumentError("load_mjcf: the path is empty; give a file, or the text of one")
     if isinstance(source, str) and "<" in source:
         name, data, read = "<text>", source.lstrip(), mujoco.MjModel.from_xml_string
     else:

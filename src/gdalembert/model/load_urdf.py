@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from importlib import resources
@@ -33,7 +32,8 @@ from gdalembert.model.urdf_joints import (
     depth_first,
     mimicked_first,
 )
-from gdalembert.spatial.arguments import choice
+from gdalembert.spatial.arguments import choice, warn
+from gdalembert.spatial.interrupts import interruptible
 
 Check = Literal["strict", "warn", "off"]
 MAX_SIZE = 10_000_000
@@ -59,6 +59,7 @@ def robots() -> tuple[str, ...]:
     return tuple(sorted(Path(file.name).stem for file in robot_folder().iterdir() if file.name.endswith(".urdf")))
 
 
+@interruptible
 def load_urdf(
     source: str | os.PathLike[str],
     root_joint: pin.JointModel | None = None,
@@ -208,7 +209,7 @@ def _tell_doubts(checked: CheckedUrdf, check: Check) -> None:
         if check == "strict":
             raise UrdfError(checked.source, _list(elements), reason)
         if check == "warn":
-            warnings.warn(f"{checked.source}: {_list(elements)}: {reason}", errors.UrdfWarning, stacklevel=3)
+            warn(f"{checked.source}: {_list(elements)}: {reason}", errors.UrdfWarning)
 
 
 def _list(elements: list[str]) -> str:

@@ -62,18 +62,20 @@ def check_dynamics(mujoco: ModuleType, mj: Any, source: str) -> None:
         refuse(
             "option",
             f"density {mj.opt.density:g} and viscosity {mj.opt.viscosity:g} are those of a fluid, whose forces "
-            "are part of no formulation; set both to 0",
+            "are part of no formulation; set both to 0, in the file or in the opt of a mujoco.MjModel",
         )
     weightless = None if disabled(mujoco, mj, "GRAVITY") or not mj.opt.gravity.any() else first(mj.body_gravcomp)
     if weightless is not None:
         factor = mj.body_gravcomp[weightless]
         refuse(
-            f"body {quoted(mj.body(weightless).name)}",
+            f"body {quoted(mj.body(weightless).name or f'body{weightless}')}",
             f"gravcomp={factor:g} lifts it by a force, which is no part of a pin.Model; leave gravcomp out, and "
             "subtract what your actuators take over from tau",
         )
     if (body := first(mj.body_plugin + 1)) is not None:
-        refuse(f"body {quoted(mj.body(body).name)}", "has a plugin, whose forces are not known; remove it")
+        refuse(
+            f"body {quoted(mj.body(body).name or f'body{body}')}", "has a plugin, whose forces are not known; remove it"
+        )
     if not np.all(mj.flex_rigid):
         refuse("flex", "is deformable, and no formulation has its vertices; remove it")
     _check_joints(mujoco, mj, refuse, first, springs, dampers)
@@ -85,8 +87,17 @@ def check_dynamics(mujoco: ModuleType, mj: Any, source: str) -> None:
     }
     for what, values in of_tendons.items():
         if mj.ntendon and (tendon := first(values)) is not None:
-            name = quoted(mj.tendon(tendon).name)
+            name = quoted(mj.tendon(tendon).name or f"tendon{tendon}")
             refuse(f"tendon {name}", f"has {what}, which is part of no formulation; remove it")
+
+
+def _joint_name(mj: Any, joint: int) -> str:
+    """A joint's name, or that of its body."""
+    return (
+        quoted(mj.joint(joint).name)
+        if mj.joint(joint).name
+        else f"of body {quoted(mj.body(mj.jnt_bodyid[joint]).name)}"
+    )
 
 
 def _check_joints(mujoco: ModuleType, mj: Any, refuse: Any, first: Any, springs: bool, dampers: bool) -> None:
@@ -110,15 +121,14 @@ def _check_joints(mujoco: ModuleType, mj: Any, refuse: Any, first: Any, springs:
     )
     for reason, values in of_joints:
         if mj.njnt and (joint := first(values)) is not None:
-            refuse(f"joint {quoted(mj.joint(joint).name)}", reason)
+            refuse(f"joint {_joint_name(mj, joint)}", reason)
     for reason, values in of_dofs:
         if mj.nv and (dof := first(values)) is not None:
-            name = quoted(mj.joint(int(mj.dof_jntid[dof])).name)
-            refuse(f"joint {name}", reason)
+            refuse(f"joint {_joint_name(mj, int(mj.dof_jntid[dof]))}", reason)
     transmissions = joint_transmissions(mujoco)
     for a in range(mj.nactuator):
         at_joint = mj.actuator_trntype[a] in transmissions and not turning[mj.actuator_trnid[a, 0]]
-        element = f"actuator {quoted(mj.actuator(a).name)}"
+        element = f"actuator {quoted(mj.actuator(a).name or f'actuator{a}')}"
         if dampers and mj.actuator_dampingpoly[a].any():
             refuse(element, "has polynomial damping; give one number")
         if not at_joint and (mj.actuator_armature[a] or mj.actuator_damping[a] * dampers):
@@ -161,13 +171,28 @@ class Remainder:
         if options or self.loops:
             code.append(f"dyn = gd.NewtonEuler({', '.join(['model', *options])})")
         if self.loops:
-            code.append(f"con = gd.ConstrainedDynamics(dyn, [{', '.join(self.loops)}])")
+            rows = ", regularization=1e-6" if self._loops_are_redundant() else ""
+            code.append(f"con = gd.ConstrainedDynamics(dyn, [{', '.join(self.loops)}]{rows})")
         if not parts:
             return ""
         listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
         return f"a pin.Model does not apply the {listed} of the file; to have them, write {'; '.join(code)}"
 
     # Equalities.
+
+    def _loops_are_redundant(self) -> bool:
+        """Whether rows of the loops depend on each other at ``qpos0``, as of a planar mechanism."""
+        mujoco, mj = self.mujoco, self.mj
+        kind, mj.opt.jacobian = mj.opt.jacobian, mujoco.mjtJacobian.mjJAC_DENSE
+        try:
+            data = mujoco.MjData(mj)
+            mujoco.mj_fwdPosition(mj, data)
+        finally:
+            mj.opt.jacobian = kind
+        loops = [mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD]
+        is_loop = (data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY) & np.isin(mj.eq_type[data.efc_id], loops)
+        rows = np.reshape(data.efc_J, (-1, mj.nv))[is_loop]
+        return len(rows) > 0 and int(np.linalg.matrix_rank(rows, 1e-9)) < len(rows)
 
     def _add_equality(self, k: int) -> None:
         mj, kinds = self.mj, self.mujoco.mjtEq

@@ -28,6 +28,7 @@ from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, number, numbers, vector
 from gdalembert.spatial.arrays import turned_to
 from gdalembert.spatial.brief import Brief
+from gdalembert.spatial.interrupts import interruptible
 
 _REFLECTED = 1e-2
 """How near, relatively, an armature comes to ratio² × inertia if it was computed so: two digits of a data sheet."""
@@ -86,6 +87,7 @@ class Rotor(Brief):
             object.__setattr__(self, "placement", pin.SE3(placement))
 
 
+@interruptible
 def with_rotors(model: pin.Model, rotors: Mapping[str, Rotor]) -> pin.Model:
     """A copy of a model with the rotors of its motors, exactly coupled.
 

@@ -22,7 +22,7 @@ import numpy as np
 from gdalembert.compilation.machine_code import external
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.model.configuration import Blocks, lengths, projected, unit_and_scale, unit_blocks
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.simulation.control import Control, ControlFailure
@@ -253,6 +253,8 @@ class Integrators(Integrator):
     options: Mapping[str, Any]
 
     def __post_init__(self) -> None:
+        if name := next((shown(key) for key in self.options if not isinstance(key, str)), None):
+            raise ArgumentTypeError(f"simulate: options: got the name {name}; give those of the integrator, as texts")
         options = self.options.items()
         is_known = not self.control.laws and all(isinstance(x, str | bool | int | float) for _, x in options)
         self._kept = (

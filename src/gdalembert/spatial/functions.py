@@ -23,6 +23,8 @@ _THREADS = min(4, os.cpu_count() or 1)
 _MATRICES = (ca.DM, ca.SX, ca.MX)
 _READY = frozenset((*_MATRICES, float, int, np.float64))
 """Types of arguments that CasADi takes as they are."""
+_NUMBERS = frozenset((ca.DM, float, int, np.float64))
+"""Those with which it runs no Python, and loses nothing that signal handlers raise."""
 
 
 class Function(ca.Function):
@@ -39,7 +41,7 @@ class Function(ca.Function):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         for given in (*args, *kwargs.values()):
-            if type(given) not in _READY:
+            if type(given) not in _NUMBERS or (type(given) is ca.DM and given.is_empty()):
                 return self._converted(args, kwargs)
         return self._called(args, kwargs)
 
@@ -47,7 +49,7 @@ class Function(ca.Function):
     def _converted(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """A call with arguments that CasADi converts, where it loses what signal handlers raise."""
         for given in (*args, *kwargs.values()):
-            if type(given) not in _READY and _is_misread(given):
+            if _is_misread(given):
                 self._checked(kwargs or dict(zip(self.name_in(), args, strict=False)), len(args) or self.n_in())
         return self._called(args, kwargs)
 
@@ -76,9 +78,13 @@ class Function(ca.Function):
             wanted = " × ".join(map(str, self.size_in(own)))
             if is_masked(value):
                 raise ArgumentError(f"{name}: {own}: {MASKED}")
-            if not isinstance(matrix, (*_MATRICES, np.ndarray, int, float, np.number)) or not _is_real(matrix):
+            if (
+                not isinstance(matrix, (*_MATRICES, np.ndarray, int, float, np.number))
+                or not _is_real(matrix)
+                or _is_nothing(matrix)
+            ):
                 raise ArgumentTypeError(f"{name}: {own} is {shown(value)}; give {wanted} numbers or symbols")
-            if type(value) not in _READY and 0 in _shape(matrix) and self.numel_in(own):
+            if 0 in _shape(matrix) and self.numel_in(own):
                 raise ArgumentError(f"{name}: {own} is empty; give {wanted}")
             if not _fits(shape := _shape(matrix), self.size_in(own)):
                 raise ArgumentError(f"{name}: {own} has shape {' × '.join(map(str, shape))}; give {wanted}")
@@ -89,11 +95,18 @@ class Function(ca.Function):
 def _is_misread(given: Any) -> bool:
     """Whether CasADi would take something else for it: zeros for what is empty and for an iterator, what is masked, or
     nothing at all, which it says in many lines."""
+    if isinstance(given, _MATRICES):
+        return bool(given.is_empty())
     if isinstance(given, np.ndarray):
-        return not given.size or not _is_real(given) or is_masked(given)
+        return not given.size or _is_nothing(given) or not _is_real(given) or is_masked(given)
     if isinstance(given, list | tuple):
         return not given or any(type(x) not in _READY and _is_misread(x) for x in given)
     return hasattr(given, "__next__") or (isinstance(given, Sequence) and not given)
+
+
+def _is_nothing(given: Any) -> bool:
+    """Whether an array holds a single object, as ``np.array(None)``."""
+    return isinstance(given, np.ndarray) and given.dtype == object and not given.ndim
 
 
 def _is_real(given: Any) -> bool:

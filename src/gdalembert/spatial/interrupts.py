@@ -202,6 +202,10 @@ _EXIT = Interrupts.__exit__.__code__
 """Where an exception would leave handlers that are not restored."""
 
 
+_SPECIAL = ("__init__", "__call__", *(f"__{name}__" for name in ("mul", "rmul", "matmul", "add", "sub", "neg", "xor")))
+"""Methods of Python that are public: calls and operators."""
+
+
 def interruptible(target: Target) -> Target:
     """A function in which no exception of a signal handler is lost; or a class, of its constructor, its public methods
     and what it computes when it is first read.
@@ -211,7 +215,7 @@ def interruptible(target: Target) -> Target:
     if not isinstance(target, type):
         return cast(Target, _guarded(target))
     for name, member in list(vars(target).items()):
-        if name.startswith("_") and name not in ("__init__", "__call__"):
+        if (name.startswith("_") and name not in _SPECIAL) or getattr(member, "is_guarded", False):
             continue
         if isinstance(member, FunctionType):
             setattr(target, name, _guarded(member))
@@ -230,6 +234,7 @@ def _guarded(function: Any) -> Any:
         with Interrupts():
             return function(*args, **kwargs)
 
+    run.is_guarded = True  # type: ignore[attr-defined]  # a base class of several is guarded once
     return run
 
 

@@ -65,7 +65,7 @@ def zero_offsets(reference: Reference, states: States, mass_matrix: Array, tau: 
         return np.asarray((reference.torque(moved, few.v, few.a) - tau[chosen]) / size).ravel()
 
     open_joints, sets = _by_mass_matrix(tree, of_matrix)
-    for offsets in sets:
+    for offsets in sorted(sets, key=lambda x: (np.count_nonzero(x), float(np.abs(x).sum()))):  # the least that is off
         if (found := _completed(offsets, open_joints, of_torque)) is not None:
             return found if np.any(found) else None
     return None

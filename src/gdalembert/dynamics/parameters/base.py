@@ -35,6 +35,7 @@ from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array, frozen, independent_columns, unit_columns
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import symbols
+from gdalembert.spatial.interrupts import interruptible
 
 _STATES = 200
 """Random states, whose torques tell whether columns of Y depend on each other."""
@@ -52,6 +53,7 @@ Entry = tuple[int, int, int]
 _LETTERS = {(0, 3): "hx", (1, 3): "hy", (2, 3): "hz", (3, 3): "m"}
 
 
+@interruptible
 @dataclass(frozen=True)
 class BaseParameters(Brief):
     """The base parameters of a robot.

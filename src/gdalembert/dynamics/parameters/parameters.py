@@ -82,6 +82,10 @@ class Parameters:
         tree: the tree with the symbols in it. ``forces``: the force elements with them.
     """
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        interruptible(cls)
+
     def __init__(
         self, names: Sequence[str], values: npt.ArrayLike, symbols: ca.SX, tree: Tree, forces: Sequence[Force]
     ) -> None:

@@ -79,7 +79,9 @@ class Nodes(ByValue):
         self._check_stiffness()
 
     def _check_shapes(self) -> None:
-        count, n = self.masses.size, len(self.translations)
+        for name in ("masses", "positions", "translations"):
+            object.__setattr__(self, name, frozen(numbers(f"Nodes: {name}", getattr(self, name))))
+        count, n = self.masses.size, len(np.atleast_1d(self.translations))
         if self.translations.ndim != 3:
             raise ArgumentError(
                 f"Nodes: translations: got shape {self.translations.shape}; give n × {count} × 3, of each mode and "
