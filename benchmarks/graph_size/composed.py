@@ -66,7 +66,7 @@ class Robot:
         for joint in range(1, self.model.njoints):
             name = self.model.names[joint]
             seen = gd.lie.adjoint_dual(to_com @ self.kin.joint_placement(name)(q))
-            jacobian = self.kin.frame_jacobian(self.joint_frame(joint), pin.LOCAL)(q)
+            jacobian = self.kin.frame_jacobian(name, pin.LOCAL)(q)
             total += seen @ ca.DM(self.model.inertias[joint].matrix()) @ jacobian
         return total
 
@@ -75,11 +75,6 @@ class Robot:
         base = self.kin.joint_placement(1)(q)
         base[:3, 3] -= self.kin.center_of_mass(q)
         return gd.lie.adjoint_dual(base) @ self.dyn.mass_matrix(q)[:6, :]
-
-    def joint_frame(self, joint: int) -> int:
-        """The index of the frame of a joint."""
-        frames = self.model.frames
-        return next(k for k, f in enumerate(frames) if f.parentJoint == joint and f.type == pin.FrameType.JOINT)
 
 
 def rows_of_panda7(robot: Robot) -> Iterator[Row]:

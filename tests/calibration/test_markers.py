@@ -49,6 +49,7 @@ def data(joints: tuple[str, ...], seed: int, count: int = 40) -> tuple[np.ndarra
     return p, q, [x[:, k] for k in range(3)]
 
 
+@pytest.mark.long
 def test_markers_tell_together_what_a_pose_tells() -> None:
     """The robot is where it is, from 2 m away, to the noise; each estimate is off by its own standard deviations."""
     joints, off = tuple(model().names[1:]), []

@@ -148,6 +148,7 @@ def test_info_of_a_robot_without_inertia(capsys: Capture, tmp_path: Path) -> Non
     assert "error: doubtful: joint 'hinge' moves no inertia, so that the mass" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_info_counts_what_rounded_angles_save(capsys: Capture, tmp_path: Path) -> None:
     """Of a URDF that writes 1.5708: the instructions of the shipped one in place of its own."""
     shipped = (robot_folder() / "puma560_3.urdf").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pinocchio as pin
 import pytest
 
@@ -69,3 +70,9 @@ def test_a_subclass_keeps_its_own_equations() -> None:
     model = gd.load_urdf("two_link_arm")
     expected = 2 * gd.NewtonEuler(model).mass_matrix([0.1, 0.2]).full()
     assert (abs(Twice(model).mass_matrix([0.1, 0.2]).full() - expected) < 1e-12).all()
+
+
+def test_no_alternative_divides_by_a_mass_that_p_takes_away() -> None:
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"), parameters={"inertia": True, "payload": ["link2"]})
+    nothing = np.zeros(len(dyn.parameters))
+    assert not dyn.inverse_dynamics(*np.ones((3, 2)), nothing).full().any()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -248,8 +249,9 @@ def test_data_that_know_nothing_leave_everything_as_it_was(kind: str, method: An
     tau = exact + e.sigma * np.random.default_rng(0).normal(size=exact.shape)
     dyn = with_friction(e.nominal, {kind: True})
     told = rf"^fit: the samples excite none of {len(dyn.parameters)} base parameters, at speeds of at most 0; all"
-    with pytest.warns(IdentificationWarning, match=told):
+    with pytest.warns(IdentificationWarning) as caught:  # and that joint1, whose axis is vertical, shows noise alone
         result = fit(dyn, e.q, still, still, tau, model=e.nominal, method=method)
+    assert any(re.match(told, str(warning.message)) for warning in caught)
     assert len(result.base) == 0
     assert result.not_identifiable.not_excited == result.not_identifiable.parameters == tuple(dyn.parameters.names)
     assert np.all(np.isinf(result.standard_deviation))
@@ -371,7 +373,7 @@ def test_torques_that_are_noise_alone_are_told(method: Any) -> None:
     noise = np.random.default_rng(0).normal(size=e.exact.shape)
     with pytest.warns(
         IdentificationWarning,
-        match=r"^fit: the model cannot explain the data: .*% of its torque; check|times the noise",
+        match=r"^fit: the model cannot explain the data: .*% of its torque, .*; check|times the noise",
     ):
         fit(e.dyn, e.q, e.v, e.a, noise, method=method)
 

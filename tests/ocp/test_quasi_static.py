@@ -95,6 +95,7 @@ def test_modes_follow_their_loads_beside_rotors() -> None:
     np.testing.assert_allclose(solution.q[[0, -1]][:, [0, 1, 6]], [[0, 0, 0], [*END, END[0]]], rtol=0, atol=1e-9)
 
 
+@pytest.mark.long
 def test_phases_are_one_motion_in_parts() -> None:
     """Of the same cost: nothing but the slow states connects two intervals, in one phase or in two."""
 

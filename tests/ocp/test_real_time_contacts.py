@@ -259,7 +259,7 @@ def test_generated_c_of_a_schedule_takes_the_same_steps(solver: ocp.ContactSched
         assert np.abs(np.array(x, dtype=float) - wanted).max() < 1e-8
     assert len(printed) == 3
     head = " ".join((tmp_path / "tick.c").read_text().split("*/")[0].split())
-    assert "that of the last interval once more: 0 both 1 left int64_t tick_lands[6] has" in head
+    assert "that of the last * interval once more: * 0 both * 1 left * int64_t tick_lands[6] has" in head
     assert "There is one where contacts take hold: from 1 to 0." in head
 
 

@@ -20,7 +20,7 @@ from gdalembert.errors import ArgumentError, CompilationError, GdalembertError, 
 from gdalembert.ocp.real_time import RealTimeSolver
 from tests.helpers.names import SPLICES
 from tests.helpers.sets import quick
-from tests.helpers.signals import Alarm, assert_stops, ring, rings
+from tests.helpers.signals import Alarm, assert_stops, no_collector, ring, rings
 from tests.ocp.test_real_time import ARM, DYN, PLACE, numbers, reaching
 
 TICKS = 1000
@@ -124,9 +124,10 @@ def test_an_interrupt_leaves_a_plan_of_a_whole_tick_or_of_none() -> None:
     try:
         for _ in range(300):
             try:
-                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 4e-4))
-                while True:
-                    solver(**values, shift=1)
+                with no_collector():
+                    signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 4e-4))
+                    while True:
+                        solver(**values, shift=1)
             except KeyboardInterrupt:
                 stopped += 1
             finally:

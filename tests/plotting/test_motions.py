@@ -204,12 +204,12 @@ def test_lengths_that_are_not_one_are_refused() -> None:
             ("velocity_ellipsoid", plotting.velocity_ellipsoid),
         ):
             with pytest.raises(ArgumentError, match=f"^{where}: {off}"):
-                draw(model, model.nframes - 1, q, pin.LOCAL, plane="xy")
+                draw(model, "body_1", q, pin.LOCAL, plane="xy")
         rows = [[0.0, 1.0, 0.0], q]
         with pytest.raises(ArgumentError, match=f"^torque_decomposition: {off}"):
             plotting.torque_decomposition(model, ([0, 1], rows, np.zeros((2, 2)), np.zeros((2, 2))))
     q = [0.3, 1 + 5e-7, 0.0]
-    plotting.velocity_ellipsoid(model, model.nframes - 1, q, pin.LOCAL, plane="xy")
+    plotting.velocity_ellipsoid(model, "body_1", q, pin.LOCAL, plane="xy")
 
 
 def test_efforts_have_the_names_of_their_actuators() -> None:

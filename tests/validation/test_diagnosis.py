@@ -277,6 +277,7 @@ def test_small_differences_are_called_small(spoil: Callable[[np.ndarray], np.nda
     assert report.diagnosis[0].startswith("differences are small, at most ")
 
 
+@pytest.mark.long
 def test_joints_in_their_own_places_are_in_no_other_order() -> None:
     """An offset that is small beside the largest torques, but not beside those of every state."""
     data = PUMA.createData()

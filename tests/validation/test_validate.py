@@ -132,6 +132,7 @@ def test_the_calls_of_a_slow_callable_are_announced(
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.long
 def test_tolerance_overrides_all() -> None:
     report = validate(NEWTON_EULER, PUMA, samples=5, tolerance=1e-3)
     assert {check.tolerance for check in report.checks} == {1e-3}
