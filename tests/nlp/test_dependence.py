@@ -13,7 +13,7 @@ import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.nlp import dependence
 from gdalembert.nlp.dependence import Active, dependent
-from gdalembert.nlp.program import Label
+from gdalembert.nlp.entries import Label
 
 AT_ONCE = {"ipopt.max_iter": 0}
 

@@ -15,7 +15,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError
-from gdalembert.nlp.program import NOWHERE, IntervalIndex
+from gdalembert.nlp.entries import NOWHERE, IntervalIndex
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import quadrotor, slider, turning
 from tests.helpers.sets import quick

@@ -10,7 +10,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.ocp.initial import NaturalModes
-from gdalembert.ocp.stage import System
+from gdalembert.ocp.system import System
 from tests.helpers.paths import ROOT
 from tests.helpers.sets import quick
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from gdalembert.nlp.program import Label
+from gdalembert.nlp.entries import Label
 from gdalembert.spatial.arrays import Array
 
 SLOW = 50

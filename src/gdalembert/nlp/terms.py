@@ -23,7 +23,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.nlp.chain_rule import ChainRule
-from gdalembert.nlp.program import NOWHERE, Indices
+from gdalembert.nlp.entries import NOWHERE, Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Term:
         function: (y, p) → (rows, cost).
         variables: m × n, the entries of z that are y at each place.
         parameters: k × n, the entries of p.
-        rows: r × n, the rows of g; :data:`~gdalembert.nlp.program.NOWHERE` for those that are left out.
+        rows: r × n, the rows of g; :data:`~gdalembert.nlp.entries.NOWHERE` for those that are left out.
     """
 
     function: ca.Function

@@ -18,7 +18,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.limits import Bounds
-from gdalembert.nlp.program import Label
+from gdalembert.nlp.entries import Label
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array
@@ -66,6 +66,13 @@ class Relation(NamedTuple):
     rows: ca.MX
     lower: Bound
     upper: Bound
+
+    @property
+    def is_equation(self) -> bool:
+        """Whether all rows have equal bounds."""
+        if isinstance(self.lower, ca.MX) or isinstance(self.upper, ca.MX):
+            return self.lower is self.upper
+        return bool(np.all(self.lower == self.upper))
 
 
 _RELATIONS = (ca.OP_EQ, ca.OP_LE, ca.OP_LT)

@@ -15,7 +15,8 @@ from gdalembert.model.configuration import neutral, unit_blocks
 from gdalembert.ocp.ends import End
 from gdalembert.ocp.guess import Guess, rest_to_rest_of, with_deflections
 from gdalembert.ocp.solution import Solution
-from gdalembert.ocp.stage import Motion, System, vibrations
+from gdalembert.ocp.stage import Motion
+from gdalembert.ocp.system import System, vibrations
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arrays import Array
 
@@ -199,3 +200,11 @@ class NaturalModes:
             return cls(shapes, *sizes, load)
         kept, s = slice(0, -system.stiff), system.stiff
         return cls(np.zeros((0, 0)), at[kept], rate[kept], np.concatenate([second[kept], at[-s:]]), load)
+
+
+def plain_states(system: System, modes: NaturalModes) -> list[int]:
+    """The states that are entries of q and v, and variables of the solver."""
+    nq, nv, flexible = system.con.tree.nq, system.con.tree.nv, system.dynamics.modes
+    mixed = flexible if system.stiff else range(nv - len(modes.shapes), nv)
+    coordinates = [entry - nq if entry >= nq else entry - (nq - nv) for entry in system.fixed_by]
+    return [state for state, i in enumerate(coordinates) if i not in mixed]

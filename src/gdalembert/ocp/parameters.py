@@ -14,7 +14,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.physical_parameters import physical_parameters, replaced
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
-from gdalembert.nlp.program import Indices
+from gdalembert.nlp.entries import Indices
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import integer, numbers
 from gdalembert.spatial.arrays import Array, frozen

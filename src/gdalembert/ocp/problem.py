@@ -14,7 +14,7 @@ from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDyna
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, SolutionWarning
 from gdalembert.model.limits import Bounds
-from gdalembert.nlp.program import Label
+from gdalembert.nlp.entries import Label
 from gdalembert.ocp import constraints
 from gdalembert.ocp.constraints import LimitedExpression, Relation
 from gdalembert.ocp.ends import End, EndpointConstraints, Fixed
@@ -25,8 +25,9 @@ from gdalembert.ocp.program import OptimalControlProblem, Part
 from gdalembert.ocp.real_time import RealTimeSolver
 from gdalembert.ocp.real_time_stages import RealTimeProblem
 from gdalembert.ocp.solution import FollowedPath, Solution
-from gdalembert.ocp.stage import AUTO, Motion, Robot, checked_duration, system_of
+from gdalembert.ocp.stage import Motion, checked_duration
 from gdalembert.ocp.steps import CONTROLS, method_of
+from gdalembert.ocp.system import AUTO, Robot, system_of
 from gdalembert.ocp.transcription import Formulation, Integral
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, flag, integer, warn

@@ -20,7 +20,8 @@ from gdalembert.model.limits import NEGLIGIBLE, Bounds
 from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Outcome
 from gdalembert.ocp.constraints import CLOSED
 from gdalembert.ocp.guess import Guess
-from gdalembert.ocp.stage import Robot, Stages, System, locked_modes
+from gdalembert.ocp.stage import Stages
+from gdalembert.ocp.system import Robot, System, locked_modes
 from gdalembert.simulation.result import Simulation
 from gdalembert.simulation.simulate import simulate
 from gdalembert.spatial.arguments import integer

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from gdalembert.nlp.program import NOWHERE, Indices, Label
-from gdalembert.nlp.stage_program import BoundedEntries, FixedEntries, Rows, StageProgram, StageTerm, Variables
+from gdalembert.nlp.entries import Indices, Label
+from gdalembert.nlp.stage_program import FixedEntries, Rows, StageProgram, StageTerm, Variables
 from gdalembert.ocp.constraints import CLOSED, MOTION, Bound, LimitedExpression, Relation
+from gdalembert.ocp.couplings import Couplings
 from gdalembert.ocp.ends import End, EndpointConstraints
-from gdalembert.ocp.initial import Scales
+from gdalembert.ocp.initial import Scales, plain_states
 from gdalembert.ocp.parameters import Inputs, matrices_of
 from gdalembert.ocp.stage import Motion
 from gdalembert.spatial.arrays import Array
@@ -69,7 +70,7 @@ class _Numbers:
     """The entries of p that a stage takes, as symbols, and where they are at each of its places."""
 
     def __init__(self, inputs: Inputs, motion: Motion, instants: Indices, *, interval: bool) -> None:
-        self._inputs, self._n, _n = inputs, len(instants), len(instants)
+        self._inputs, self._count = inputs, len(instants)
         self.fraction = ca.MX.sym("fraction")
         self.symbols, self.entries = [self.fraction], [inputs.entries(inputs.fractions)[instants, 0][None, :]]
         self.others = ca.MX(0, 1)
@@ -90,7 +91,7 @@ class _Numbers:
         """A symbol that stands for a parameter, the same at all places."""
         own = ca.MX.sym(symbol.name(), *symbol.shape)
         self.symbols.append(own)
-        self.entries.append(np.tile(self._inputs.entries(symbol).ravel(order="F")[:, None], (1, self._n)))
+        self.entries.append(np.tile(self._inputs.entries(symbol).ravel(order="F")[:, None], (1, self._count)))
         return own
 
     @property
@@ -110,14 +111,14 @@ class Transcription:
         """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation."""
         motion, n = self._motion, self._motion.intervals
         fixed, rows_of_ends = self._fixed(stagewise=stagewise)
-        self._bounded: list[BoundedEntries] = []
-        self._stagewise = stagewise
-        terms = [self._stage(stagewise=stagewise), *self._grid(), *rows_of_ends, *self._further()]
+        couplings = Couplings(motion, self._inputs, self._f.scales.modes, equations_as_rows=stagewise)
+        terms = [self._stage(stagewise=stagewise), *self._grid(), *rows_of_ends]
+        terms += couplings.terms(self._f.others, self._f.relations)
         return StageProgram(
             self._variables(stagewise=stagewise),
             terms,
             fixed,
-            self._bounded,
+            couplings.bounded,
             self._inputs.p,
             intervals=n,
             states=motion.state.shape[0],
@@ -173,7 +174,7 @@ class Transcription:
         upper = np.concatenate(
             [np.r_[bounds.q_upper, bounds.v_upper][by], *time[1:][: motion.free_time], parameters.upper]
         )
-        plain = self._plain_states()
+        plain = plain_states(motion.system, self._f.scales.modes)
         mixed = np.setdiff1d(np.arange(motion.size), plain)
         lower[mixed], upper[mixed] = -np.inf, np.inf
         nq = motion.system.positions
@@ -182,14 +183,6 @@ class Transcription:
             for i in range(motion.size)
         ]
         return lower, upper, names + ["duration"] * motion.free_time + ["bounds of p"] * len(parameters.chosen)
-
-    def _plain_states(self) -> list[int]:
-        """The states that are entries of q and v, and variables of the solver."""
-        motion, modes = self._motion, self._motion.system.dynamics.modes
-        nq, nv = motion.dyn.tree.nq, motion.dyn.tree.nv
-        mixed = modes if motion.system.stiff else range(nv - len(self._f.scales.modes.shapes), nv)
-        coordinates = [entry - nq if entry >= nq else entry - (nq - nv) for entry in motion.system.fixed_by]
-        return [state for state, i in enumerate(coordinates) if i not in mixed]
 
     # What is fixed.
 
@@ -278,9 +271,7 @@ class Transcription:
             factor = 2 / 3 if integral.has_grid else 1.0
             cost += factor * self._weight(integral, numbers, design) * duration / n * part
         rows, expressions = rows + [each for each, _ in more], expressions + [x for _, x in more]
-        inputs = [ca.veccat(*symbols), ca.veccat(*numbers.symbols)]
         graph = _function(symbols, numbers.symbols, ca.vertcat(*map(ca.vec, expressions)), cost)
-        del inputs
         return StageTerm(
             function=graph,
             variables=np.vstack(entries),
@@ -342,17 +333,13 @@ class Transcription:
                 if own:
                     values = at_stages.values[key][own, inner]
                     limits = [np.tile(each[own], len(inner)) for each in (lower, upper)]
-                    found.append((self._plain(Label(f"bounds of {key} at stages"), *limits), values))
+                    found.append((Rows.unscaled(Label(f"bounds of {key} at stages"), *limits), values))
         for each in self._f.limited:
             at = {"stages": list(range(at_stages.columns)), "inner": inner, "intervals": [0]}
             if chosen := at.get(each.places[0], []):
                 values = at_stages(each.graph)[:, chosen]
                 found.append((self._limited_rows(each, len(chosen)), values))
         return found
-
-    def _plain(self, label: Label, lower: Bound, upper: Bound, left_out: Any = None, labels: Any = ()) -> Rows:
-        count = lower.shape[0]
-        return Rows(label=label, lower=lower, upper=upper, transform=ca.DM.eye(count), left_out=left_out, labels=labels)
 
     def _limited_rows(self, each: LimitedExpression, count: int, left_out: Any = None) -> Rows:
         """The rows of an expression at so many stages."""
@@ -365,7 +352,7 @@ class Transcription:
         if each.lower is each.upper:
             limits[1] = limits[0]
         user = each.name.startswith("path")
-        return self._plain(Label(each.name, user=user), limits[0], limits[1], left_out)
+        return Rows.unscaled(Label(each.name, user=user), *limits, left_out=left_out)
 
     # Instants of the grid.
 
@@ -404,7 +391,8 @@ class Transcription:
 
     def _bounded_modes(self) -> Iterator[StageTerm]:
         """Bounds of entries of q and v that are no variables of the solver."""
-        motion, bounds, plain = self._motion, self._motion.bounds, set(self._plain_states())
+        motion, bounds = self._motion, self._motion.bounds
+        plain = set(plain_states(motion.system, self._f.scales.modes))
         by = motion.system.fixed_by
         mixed = [i for i in range(motion.x.shape[0]) if i not in {by[state] for state in plain}]
         lower, upper = np.r_[bounds.q_lower, bounds.v_lower], np.r_[bounds.q_upper, bounds.v_upper]
@@ -420,7 +408,7 @@ class Transcription:
         def rows_of(places: Indices) -> list[tuple[Any, ...]]:
             return [
                 (
-                    self._plain(Label(name), lower[own], upper[own]),
+                    Rows.unscaled(Label(name), lower[own], upper[own]),
                     lambda instant, x, i=own: ca.vertcat(instant.values["q"], instant.values["v"])[i],
                 )
                 for name, own in groups
@@ -443,7 +431,7 @@ class Transcription:
     def _closed(self, instants: Indices) -> StageTerm:
         labels = self._labels_of_constraints()
         count = len(labels)
-        rows = self._plain(Label(f"{CLOSED} between the ends"), np.zeros(count), np.zeros(count), labels=labels)
+        rows = Rows.unscaled(Label(f"{CLOSED} between the ends"), np.zeros(count), np.zeros(count), labels=labels)
         return self._instants(instants, [(rows, lambda instant, x: constraint_rows_at(self._motion, instant))])
 
     def _labels_of_constraints(self) -> list[Label]:
@@ -465,7 +453,7 @@ class Transcription:
         for what, symbol, size, count, of in parts:
             if count:
                 labels = [Label(name, rank=2) for name in of.names[:count]]
-                rows = self._plain(
+                rows = Rows.unscaled(
                     Label(f"{CLOSED}: {what} at the {endpoint.end.name}"),
                     np.zeros(count),
                     np.zeros(count),
@@ -526,7 +514,7 @@ class Transcription:
             value = ca.vec(make(instant, x[: motion.size]))
             expressions.append(value)
             zero = np.zeros(value.shape[0])
-            rows.append(head if isinstance(head, Rows) else self._plain(head, zero, zero))
+            rows.append(head if isinstance(head, Rows) else Rows.unscaled(head, zero, zero))
         for integral in integrals:
             cost += factor * duration * self._weight(integral, numbers, design) * instant(integral.graph)
         return StageTerm(
@@ -537,106 +525,6 @@ class Transcription:
             where="at grid point",
             rows=rows,
         )
-
-    # What is of no interval alone.
-
-    def _further(self) -> Iterator[StageTerm]:
-        """Terms of the cost that are no integrals, and rows of any instants."""
-        for cost in self._f.others:
-            yield self._coupled(ca.MX(0, 1), cost, [])
-        for each in self._f.relations:
-            values, lower, upper = self._without_simple_bounds(each)
-            if values.numel():
-                yield self._coupled(values, ca.MX(0), [self._plain(each.label, lower, upper)])
-
-    def _without_simple_bounds(self, each: Relation) -> tuple[ca.MX, Bound, Bound]:
-        """The rows of a relation that are more than bounds of one variable each; the others become bounds."""
-        variables, inputs = self._motion.variables, self._inputs
-        total, p = ca.MX.sym("all", sum(x.numel() for x in variables)), inputs.p
-        graph = ca.Function("graph", [*variables, *inputs.symbols], [ca.vec(each.rows)])
-        values = graph.call([*matrices_of(total, variables), *inputs.split(p)], True, False)[0]
-        row, column = (np.array(x, dtype=int) for x in ca.jacobian_sparsity(values, total).get_triplet())
-        alone = np.bincount(row, minlength=values.numel()) == 1
-        where = dict(zip(row.tolist(), column.tolist(), strict=True))
-        linear = ~np.array(ca.which_depends(values, total, 2, True), dtype=bool)
-        plain = self._plain_entries()
-        is_equation = (
-            each.lower is each.upper or bool(np.all(np.equal(each.lower, each.upper)))
-            if not isinstance(each.lower, ca.MX)
-            else each.lower is each.upper
-        )
-        simple = [i for i in np.flatnonzero(alone & linear).tolist() if where[i] in plain]
-        if self._stagewise and is_equation:
-            simple = []
-        slopes = ca.jacobian(values, total)
-        simple = [i for i in simple if not ca.depends_on(slopes[i, where[i]], p)]
-        limits = [ca.MX(x if isinstance(x, ca.MX) else ca.DM(x)) for x in (each.lower, each.upper)]
-        limits = [self._inputs.of(x) for x in limits]
-        offset = ca.Function("offset", [total, p], [values])(ca.DM.zeros(total.numel()), p)
-        slope = ca.Function("slope", [total, p], [slopes])(0, 0)
-        for i in simple:
-            self._bounded.append(
-                BoundedEntries(
-                    each.label._replace(where=self._place(where[i])),
-                    np.array([where[i]]),
-                    np.array([float(slope[i, where[i]])]),
-                    offset[i],
-                    limits[0][i],
-                    limits[1][i],
-                    is_equation,
-                )
-            )
-        left = [i for i in range(values.numel()) if i not in simple]
-        rest = [x if isinstance(x, ca.MX) else x[left] for x in (each.lower, each.upper)]
-        rest = [x[left] if isinstance(x, ca.MX) else x for x in rest]
-        if each.lower is each.upper:
-            rest[1] = rest[0]
-        return ca.vec(each.rows)[left], rest[0], rest[1]
-
-    def _plain_entries(self) -> set[int]:
-        """The entries of x that are variables of the solver."""
-        motion = self._motion
-        states = [*self._plain_states(), *range(motion.size, motion.state.shape[0])]
-        return set(self._states[states, :].ravel().tolist()) | set(motion.entries(motion.u).ravel().tolist())
-
-    def _place(self, entry: int) -> str:
-        """Where a variable is."""
-        n = self._states.size
-        return f"at grid point {entry // self._states.shape[0]}" if entry < n else ""
-
-    def _coupled(self, values: ca.MX, cost: ca.MX, rows: Sequence[Rows]) -> StageTerm:
-        """Rows and a cost of any variables."""
-        variables = self._motion.variables
-        all_of = ca.veccat(*variables)
-        total = ca.MX.sym("all", all_of.numel())
-        graph = ca.Function("graph", [*variables, *self._inputs.symbols], [values, cost])
-        p = ca.MX.sym("p", self._inputs.p.numel())
-        both = ca.vertcat(*graph.call([*matrices_of(total, variables), *self._inputs.split(p)], True, False))
-        entries = np.array([], dtype=int)
-        if ca.depends_on(both, total):
-            entries = np.unique(np.array(ca.jacobian_sparsity(both, total).get_triplet()[1], dtype=int))
-        y = ca.MX.sym("y", len(entries))
-        ones = ca.DM.triplet(
-            entries.tolist(), list(range(len(entries))), ca.DM.ones(len(entries)), total.numel(), len(entries)
-        )
-        found = ca.Function("found", [total, p], [both]).call([ones @ y, p], True, False)[0]
-        where = np.concatenate([np.repeat(np.arange(m.shape[1]) // w, m.shape[0]) for m, w in self._motion.blocks])
-        intervals = where[entries]
-        same = len(set(intervals.tolist())) == 1
-        place = f"at grid point {intervals[0]}" if same else ""
-        rows = [each if not same else _at(each, place) for each in rows]
-        return StageTerm(
-            function=ca.Function("term", [y, p], [ca.densify(found[:-1]), found[-1]]),
-            variables=entries[:, None],
-            parameters=np.arange(p.numel())[:, None],
-            intervals=np.array([intervals.min() if len(intervals) else NOWHERE]),
-            where="",
-            rows=rows,
-        )
-
-
-def _at(rows: Rows, place: str) -> Rows:
-    return Rows(label=rows.label._replace(where=place), lower=rows.lower, upper=rows.upper, transform=rows.transform)
 
 
 def _function(variables: Sequence[ca.MX], numbers: Sequence[ca.MX], rows: ca.MX, cost: ca.MX) -> ca.Function:
