@@ -1,4 +1,4 @@
-"""Optimal control: what is specific to a robot's dynamics, for CasADi's ``Opti`` or any other transcription."""
+"""Optimal control: what is specific to a robot's dynamics, for a program of stages or any other transcription."""
 
 from gdalembert.errors import OptimizationError, SolutionWarning
 from gdalembert.model.limits import Bounds

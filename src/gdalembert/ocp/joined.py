@@ -190,7 +190,7 @@ class Phases(JoinedProblems[PhasesSolution]):
     def subject_to(self, constraint: ca.MX) -> None:
         """Add a constraint of the variables of several phases, as ``last.q[:, -1] == first.q[:, 0]`` of a gait.
 
-        Those of one phase are added to its ``opti``.
+        Those of one phase are added to it: ``landing.subject_to(…)``.
 
         Args:
             constraint: an equation or inequality of two expressions, by ``==``, ``<=`` or ``>=``.

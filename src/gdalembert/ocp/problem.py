@@ -1,4 +1,4 @@
-"""Problem: an optimal control problem of a robot, as a ``casadi.Opti`` with its transcribed motion."""
+"""Problem: an optimal control problem of a robot, as a row of stages."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class RealTimeProblem(NamedTuple):
         motion, parameters, robot, start, end, initial: of the problem.
         paths: of the whole motion, by name.
         terms: of the cost: a weight, and an integral by its Function, or another expression of the motion.
-        has_other_constraints: whether ``opti`` has constraints that are not those of the problem.
+        has_other_constraints: whether there are rows of single or several instants, of ``at`` and ``subject_to``.
         has_other_paths: whether a path holds at one end.
     """
 

@@ -142,8 +142,8 @@ class Solution(Outcome):
             (nc), as of :class:`~gdalembert.ConstrainedDynamics`.
         constraint_violation: the largest of any equation or inequality of the problem, yours included.
         length_violation: the largest deviation of the length of a quaternion, or of a pair (cos, sin), from one.
-        violations: by name, the largest violation of each kind of equations and inequalities of the problem; of all
-            constraints of ``problem.opti`` by ``"opti.subject_to"``.
+        violations: by name, the largest violation of each kind of equations and inequalities of the problem; those of
+            ``problem.subject_to`` and ``problem.at`` by ``"subject_to 1"``, ``"at 5"``.
         accuracy: the comparison with finer steps, from which :attr:`step_error` and :attr:`excess` come.
         solved: whether the solver found it; ``False`` for the last plan in place of one that was not found, whose
             ``status`` says why (:class:`~gdalembert.ocp.Solver`).
