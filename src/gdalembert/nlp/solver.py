@@ -244,9 +244,9 @@ class Solver(Uncopied, Generic[Found]):
         else:
             solver = self._warm
             arguments |= dict(zip(("x0", "lam_x0", "lam_g0"), begin, strict=True))
-        if begin is None and self._is_contradiction(limits, arguments):
+        if begin is None and (fixed := self._contradiction(limits, arguments)) is not None:
             stats = {"return_status": "Invalid_Problem_Definition"}
-            return self._program.solution(arguments["x0"], numbers, stats["return_status"], stats, False)
+            return self._program.solution(fixed, numbers, stats["return_status"], stats, False)
         try:
             if self._backend.endless and not np.isfinite(self._values(arguments["x0"], numbers).full()).all():
                 return self._program.solution(arguments["x0"], numbers, NO_NUMBER, {"return_status": NO_NUMBER}, False)
@@ -273,20 +273,20 @@ class Solver(Uncopied, Generic[Found]):
             self._found, self.last = (z, np.nan_to_num(lam_x), np.nan_to_num(lam_g)), solution
         return solution
 
-    def _is_contradiction(self, limits: Mapping[str, ca.DM], arguments: Mapping[str, Any]) -> bool:
-        """Whether no variables are within their bounds, or fixed ones alone violate a row."""
+    def _contradiction(self, limits: Mapping[str, ca.DM], arguments: Mapping[str, Any]) -> Array | None:
+        """The first variables within their bounds, if none are, or if those that are fixed violate a row alone."""
         lower, upper = (limits[key].full().ravel() for key in ("lbx", "ubx"))
+        z: Array = np.where(lower < upper, arguments["x0"], lower)
         if np.any(lower > upper):
-            return True
+            return z
         free = np.flatnonzero(lower < upper)
         row, column = (np.array(each, dtype=int) for each in self._pattern.get_triplet())
         held = np.setdiff1d(np.arange(self._pattern.size1()), row[np.isin(column, free)])
         if not len(held):
-            return False
-        z = np.where(lower < upper, arguments["x0"], lower)
+            return None
         g = self._values(z, arguments["p"]).full().ravel()[1:][held]
         low, high = (limits[key].full().ravel()[held] for key in ("lbg", "ubg"))
-        return bool(np.any((g < low - _MISSED) | (g > high + _MISSED)))
+        return z if np.any((g < low - _MISSED) | (g > high + _MISSED)) else None
 
     @cached_property
     def _pattern(self) -> ca.Sparsity:

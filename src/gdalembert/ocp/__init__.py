@@ -9,6 +9,7 @@ from gdalembert.ocp.frameworks import AcadosExpressions, acados_expressions, add
 from gdalembert.ocp.guess import Guess, rest_to_rest
 from gdalembert.ocp.joined import Phases, PhasesSolution, Scenarios, ScenariosSolution
 from gdalembert.ocp.problem import Problem
+from gdalembert.ocp.program import FormulatedProgram
 from gdalembert.ocp.real_time import RealTimeSolver
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.stage import Stages, collocation
@@ -19,6 +20,7 @@ __all__ = [
     "Bounds",
     "ContactSchedule",
     "ContactScheduleSolver",
+    "FormulatedProgram",
     "Guess",
     "OptimizationError",
     "Phases",

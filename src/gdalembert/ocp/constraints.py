@@ -119,20 +119,32 @@ def checked_bounds(dyn: Dynamics | ConstrainedDynamics, bounds: Any) -> Bounds:
     return bounds
 
 
-def check_cost(cost: object, known: Sequence[ca.MX]) -> None:
-    """Refuse what :meth:`Problem.minimize` cannot take, of the known symbols."""
+def check_cost(where: str, cost: object, known: Sequence[ca.MX]) -> None:
+    """Refuse what a problem cannot minimise, of the known symbols."""
     if not isinstance(cost, ca.MX):
         hint = "nothing can change it" if isinstance(cost, int | float) else "it is not an expression"
-        raise ArgumentTypeError(f"minimize: {hint}; give one of duration, where it is free, q, v, u, or an integral")
+        raise ArgumentTypeError(f"{where}: {hint}; give one of duration, where it is free, q, v, u, or an integral")
     if not cost.is_scalar():
-        raise ArgumentError(f"minimize: the cost has {cost.numel()} entries; give one, as ca.sum1 of them")
+        raise ArgumentError(f"{where}: the cost has {cost.numel()} entries; give one, as ca.sum1 of them")
     if not ca.symvar(cost):
-        raise ArgumentError("minimize: nothing can change the cost; give an expression of q, v, u, or an integral")
+        raise ArgumentError(f"{where}: nothing can change the cost; give an expression of q, v, u, or an integral")
     if other := foreign(cost, known):
         raise ArgumentError(
-            f"minimize: the cost has the symbol {other[0].name()!r}, which is none of the problem; make parameters by "
+            f"{where}: the cost has the symbol {other[0].name()!r}, which is none of the problem; make parameters by "
             "problem.parameter(name, size)"
         )
+
+
+def square_weights(weight: npt.ArrayLike | ca.MX, count: int) -> tuple[ca.DM, ca.MX]:
+    """√w of each of ``count`` residuals, and what weights all their squares: an expression of parameters, or 1."""
+    if isinstance(weight, ca.MX):
+        if not weight.is_scalar():
+            raise ArgumentError(f"squares: weight: got an expression of shape {weight.shape}; give a scalar one")
+        return ca.DM.ones(count), weight
+    weights = vector("squares: weight", weight, count, repeat=True)
+    if np.any(weights < 0):
+        raise ArgumentError(f"squares: weight: got {weights.min():g}; give none below 0")
+    return ca.DM(np.sqrt(weights)), ca.MX(1)
 
 
 def check_places(robot: Dynamics | ConstrainedDynamics) -> None:

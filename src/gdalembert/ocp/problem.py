@@ -119,6 +119,8 @@ class Problem(OptimalControlProblem[Solution]):
         self.bounds.check_drives(dyn.tree)
         self._parameters = ProblemParameters(intervals)
         self._cost: ca.MX | None = None
+        self._minimized: ca.MX | None = None
+        self._squares: list[ca.MX] = []
         self._limited: list[LimitedExpression] = []
         self._relations: list[Relation] = []
         self._cones: list[ca.Function] = []
@@ -326,18 +328,61 @@ class Problem(OptimalControlProblem[Solution]):
             has_other_paths=any({"start", "end"} & set(each.places) for each in self._limited),
         )
 
+    def squares(
+        self, residual: Expression, weight: npt.ArrayLike | ca.MX = 1.0, *, at: str | int | None = None
+    ) -> None:
+        """Add a weighted sum of squares to the cost, which every solver takes: ∫ Σ w_i r_i² dt, or Σ w_i r_i² at an
+        instant.
+
+        Args:
+            residual: r, an expression as in :meth:`path`, of any function of the motion: ``lambda q: ca.log(q)``.
+            weight: w, a number for all entries of r or one for each, from 0 on; or a scalar expression of parameters.
+            at: ``None``: over the motion; ``"start"``, ``"end"`` or, as for :meth:`at`, the number of an instant.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if an argument cannot be used.
+        """
+        if at is None:
+            graph = self._motion.evaluate(residual, "stages", self._parameters.symbols).graph
+            factors, common = constraints.square_weights(weight, graph.size1_out(0))
+            inputs = [ca.MX.sym(name, *graph.size_in(name)) for name in graph.name_in()]
+            rows = graph.call(inputs, True, False)[0]
+            square = ca.Function("square", inputs, [ca.sumsqr(factors * rows)], graph.name_in(), ["square"])
+            term = common * self.integral(square)
+        else:
+            instant = self._instant("squares: at", at)
+            values = self._motion.evaluate_at(residual, instant, self._parameters.symbols).values
+            factors, common = constraints.square_weights(weight, values.numel())
+            term = common * ca.sumsqr(factors * values)
+        constraints.check_cost("squares", term, [*self._motion.variables, *self._symbols])
+        self._squares.append(term)
+        self._add_costs()
+
+    def _add_costs(self) -> None:
+        """Take what is minimised and all squares for the cost."""
+        terms = [*self._squares] if self._minimized is None else [self._minimized, *self._squares]
+        self._cost = sum(terms[1:], terms[0])
+
+    def _instant(self, where: str, k: Any) -> int:
+        """The number of an instant, of its name, or of one from the start or, negative, from the end."""
+        if isinstance(k, str):
+            return {"start": 0, "end": self.intervals}[choice(where, k, ("start", "end"))]
+        return integer(where, k, -self.intervals - 1, self.intervals) % (self.intervals + 1)
+
     def minimize(self, cost: ca.MX) -> None:
-        """Set the cost: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``.
+        """Set the cost beside that of :meth:`squares`: an expression of ``duration``, :meth:`integral`, ``q``, ``v``,
+        ``u``.
 
         Raises:
             ArgumentTypeError, ArgumentError: if it is no expression, not scalar, constant, or has a foreign symbol.
         """
-        constraints.check_cost(cost, [*self._motion.variables, *self._symbols])
-        self._cost = cost
+        constraints.check_cost("minimize", cost, [*self._motion.variables, *self._symbols])
+        self._minimized = cost
+        self._add_costs()
 
     def at(
         self,
-        k: int,
+        k: int | str,
         expression: Expression,
         lower: npt.ArrayLike | ca.MX = -np.inf,
         upper: npt.ArrayLike | ca.MX = np.inf,
@@ -345,7 +390,7 @@ class Problem(OptimalControlProblem[Solution]):
         """Keep an expression between two bounds at one instant of the grid.
 
         Args:
-            k: the number of the instant, from 0 to N; from −1 on those from the end.
+            k: the number of the instant, from 0 to N; from −1 on those from the end; ``"start"`` or ``"end"``.
             expression: as in :meth:`path`, of q, v, t, parameters, and u: that of the interval that begins there, or
                 of the instant if ``control="linear"``; of the last interval at the end.
             lower, upper: as in :meth:`path`.
@@ -353,7 +398,7 @@ class Problem(OptimalControlProblem[Solution]):
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used.
         """
-        number = integer("at: k", k, -self.intervals - 1, self.intervals) % (self.intervals + 1)
+        number = self._instant("at: k", k)
         found = self._motion.evaluate_at(expression, number, self._parameters.symbols)
         for key, bound in (("lower", lower), ("upper", upper)):
             self._parameters.check_bound("at", key, bound)

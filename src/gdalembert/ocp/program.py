@@ -6,6 +6,7 @@ import contextlib
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import casadi as ca
@@ -24,8 +25,9 @@ from gdalembert.ocp.parameters import matrices_of
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
 from gdalembert.ocp.stage import Stages
 from gdalembert.ocp.transcription import Formulation, Transcription, constraint_rows
-from gdalembert.spatial.arguments import integer
+from gdalembert.spatial.arguments import integer, vector
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible
 
 Planned = TypeVar("Planned", bound=Solution | JoinedSolution)
@@ -114,6 +116,33 @@ class Part:
         )
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class FormulatedProgram(Brief, Generic[Planned]):
+    """A problem as the nonlinear program min f(x, p), lbg ≤ g(x, p) ≤ ubg, lbx ≤ x ≤ ubx.
+
+    Attributes:
+        problem: x, p, f and g, for ``casadi.nlpsol``. Its x are the variables over their magnitudes.
+        arguments: x0, p, lbx, ubx, lbg and ubg: numbers, at the values of parameters and the guess.
+        names: what each row of g stands for.
+    """
+
+    problem: dict[str, ca.MX]
+    arguments: dict[str, ca.DM]
+    names: list[str]
+    _program: Program[Planned]
+
+    def solution(self, x: Any, stats: Mapping[str, Any] | None = None) -> Planned:
+        """The motion that x stands for (as long as x0), with ``stats`` of the solver that found it.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if x cannot be used.
+        """
+        known = {} if stats is None else dict(stats)
+        z, p = vector("solution: x", x, self.problem["x"].numel()), self.arguments["p"].full().ravel()
+        status = str(known.get("return_status", "unknown"))
+        return self._program.solution(z, p, status, known, bool(known.get("success", True)))
+
+
 @interruptible
 class OptimalControlProblem(ABC, Generic[Planned]):
     """What is solved as one program: a problem, or several that are joined."""
@@ -193,6 +222,26 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         for warning in solutions.warnings_about(solution):
             warnings.warn(f"{solution.dyn.tree.name}: {warning}", SolutionWarning, stacklevel=3)
         return solution
+
+    def nlp(self, *, p: Any = None, **values: npt.ArrayLike) -> FormulatedProgram[Planned]:
+        """The nonlinear program, for a ``casadi.nlpsol`` of your own.
+
+            nlp = problem.nlp()
+            solver = casadi.nlpsol("solver", "ipopt", nlp.problem)
+            solution = nlp.solution(solver(**nlp.arguments)["x"], solver.stats())
+
+        Args:
+            p, values: parameters of the robot and of the problem, as in :meth:`solve`.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnknownNameError: as :meth:`solve`.
+        """
+        self._check_costs()
+        self._set(p, values)
+        program = Program(self, stagewise=False)
+        numbers, nlp = program.current(), program.nlp
+        arguments = {"x0": ca.DM(program.begin(None)), "p": ca.DM(numbers)} | nlp.limits(p=numbers)
+        return FormulatedProgram(dict(nlp.problem), arguments, [str(label) for label in nlp.labels()[0]], program)
 
     def value(self, expression: ca.MX) -> Array:
         """An expression of variables and parameters, such as an integral, where :meth:`solve` ended.
