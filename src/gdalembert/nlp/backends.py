@@ -156,16 +156,21 @@ def derivatives(chosen: Backend, nlp: NonlinearProgram, factor: float) -> dict[s
     """
     if not chosen.hessian:
         return {}
-    first, second = nlp.sum.jacobian, nlp.sum.hessian
+    first, second, slope = nlp.sum.jacobian, nlp.sum.hessian, nlp.sum.gradient
     x, p, of_cost, of_rows = second.mx_in()
     outputs = list(second.call([x, p, factor * of_cost, of_rows], True, False))
     names = second.name_out()
     if chosen.hessian == "upper":
         outputs, names = [ca.triu(outputs[1])], ["triu_hess_gamma_x_x"]
     second = ca.Function("nlp_hess_l", [x, p, of_cost, of_rows], outputs, second.name_in(), names)
+    cost, slopes = slope.call([x, p], True, False)
+    outputs, names = [factor * cost, factor * slopes], slope.name_out()
+    if chosen.hessian == "whole":
+        outputs, names = outputs[1:], names[1:]
+    slope = ca.Function("nlp_grad_f", [x, p], outputs, slope.name_in(), names)
     if chosen.endless:
-        first, second = _finite(first, 1), _finite(second, 0)
-    return {JACOBIAN: first, "nlp_hess_l": second}
+        first, second, slope = _finite(first, 1), _finite(second, 0), _finite(slope, 0)
+    return {JACOBIAN: first, "nlp_hess_l": second, "nlp_grad_f": slope}
 
 
 def _finite(function: ca.Function, start: int) -> ca.Function:

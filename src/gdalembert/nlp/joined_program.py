@@ -91,8 +91,8 @@ class JoinedProgram(NonlinearProgram):
             places = np.arange(self._size, size)[:, None]
             terms.append(Term(cost, places, np.zeros((0, 1), dtype=int), np.zeros((0, 1), dtype=int)))
         self.sum = Sum(terms, size, p.numel(), rows, ca.sparsify(linear))
-        f, g = self.sum.values(x, numbers)
-        self.problem |= {"f": f, "g": g}
+        f = self.sum.cost(x, numbers)
+        self.problem |= {"f": f, "g": self.sum.constraints(x, numbers)}
         self.equal = np.concatenate([*(part.equal for part in parts), *of_links, np.zeros(of_costs, dtype=bool)])
         self._of_costs = of_costs
         self.limits = self._limits(numbers, further)
@@ -107,7 +107,7 @@ class JoinedProgram(NonlinearProgram):
     def costs(self) -> list[ca.MX]:
         """The cost of each part."""
         pairs = zip(self._parts, self.z, self.split_numbers(self.problem["p"]), strict=True)
-        return [part.sum.values(z, p)[0] for part, z, p in pairs]
+        return [part.sum.cost(z, p) for part, z, p in pairs]
 
     def _place(self, shared: Sequence[Indices]) -> None:
         """Find where the variables of each part are among all, and what these are to be multiplied by."""

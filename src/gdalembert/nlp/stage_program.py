@@ -177,8 +177,7 @@ class StageProgram(NonlinearProgram):
         self.terms = [self._term(term, rows) for term, rows in zip(terms, self._rows_of_terms, strict=True)]
         self.sum = Sum(self.terms, size, numbers, len(self.equal), self._linear(size))
         z = ca.MX.sym("z", size)
-        f, g = self.sum.values(z, p)
-        self.problem = {"x": z, "p": p, "f": f, "g": g}
+        self.problem = {"x": z, "p": p, "f": self.sum.cost(z, p), "g": self.sum.constraints(z, p)}
         self.limits = self._limits(p)
 
     def _number_rows(self) -> None:

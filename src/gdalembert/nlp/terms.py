@@ -15,7 +15,7 @@ minutes to build.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -53,9 +53,25 @@ class Term:
         return int(self.variables.shape[1])
 
     @cached_property
-    def value(self) -> ca.Function:
-        """(y, p) → (rows, cost), of scalar operations where it can be."""
-        return _expanded(self.function)
+    def values(self) -> ca.Function:
+        """(y, p) → rows, of scalar operations where it can be."""
+        return self._output(0)
+
+    @cached_property
+    def cost(self) -> ca.Function:
+        """(y, p) → cost, alike."""
+        return self._output(1)
+
+    def _output(self, i: int) -> ca.Function:
+        y, p = (ca.MX.sym(name, self.function.numel_in(k)) for k, name in enumerate("yp"))
+        return _expanded(ca.Function("output", [y, p], [self.function.call([y, p], True, False)[i]]))
+
+    @cached_property
+    def slope(self) -> ca.Function:
+        """(y, p) → (cost, ∂cost/∂y)."""
+        y, p = (ca.MX.sym(name, self.function.numel_in(i)) for i, name in enumerate("yp"))
+        cost = self.cost.call([y, p], True, False)[0]
+        return _expanded(ca.Function("slope", [y, p], [cost, ca.gradient(cost, y)]))
 
     @cached_property
     def _chain_rule(self) -> ChainRule:
@@ -77,7 +93,14 @@ class Term:
         """The term in a program of several: entry i of z there is ``variables[i]``, p and g begin at the firsts."""
         rows = np.where(self.rows == NOWHERE, NOWHERE, self.rows + first_row)
         moved = Term(self.function, variables[self.variables], self.parameters + first_parameter, rows)
-        for name in ("value", "_chain_rule", "jacobian", "hessian"):  # which cost as much as all the rest
+        for name in (
+            "values",
+            "cost",
+            "slope",
+            "_chain_rule",
+            "jacobian",
+            "hessian",
+        ):  # which cost as much as all the rest
             if name in self.__dict__:
                 moved.__dict__[name] = self.__dict__[name]
         return moved
@@ -104,27 +127,39 @@ class Sum:
         self._moving = [term for term in self.terms if len(term.variables)]  # the others are of parameters alone
         self.size, self.numbers, self.rows, self.linear = size, numbers, rows, linear
 
-    def values(self, z: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX]:
-        """f and g."""
-        cost, rows, values = ca.MX(0), [np.zeros(0, dtype=int)], [ca.MX(0, 1)]
+    def cost(self, z: ca.MX, p: ca.MX) -> ca.MX:
+        """f."""
+        return self._total(
+            term.cost.map(term.places).call(self._inputs(term, z, p), False, False)[0] for term in self.terms
+        )
+
+    def constraints(self, z: ca.MX, p: ca.MX) -> ca.MX:
+        """g."""
+        values = [term.values.map(term.places).call(self._inputs(term, z, p), False, False)[0] for term in self.terms]
+        return self._placed(z, self.terms, values)
+
+    @cached_property
+    def gradient(self) -> ca.Function:
+        """(x, p) → (f, df/dx)."""
+        z, p = ca.MX.sym("z", self.size), ca.MX.sym("p", self.numbers)
+        costs, places, slopes = [], [np.zeros(0, dtype=int)], [ca.MX(0, 1)]
         for term in self.terms:
-            found, costs = term.value.map(term.places).call(self._inputs(term, z, p), False, False)
-            if costs.nnz():
-                cost += ca.sum2(costs)
-            places = term.rows.ravel(order="F")
-            kept = np.flatnonzero(places != NOWHERE)
-            rows.append(places[kept])
-            values.append(ca.vec(ca.densify(found))[kept.tolist()])
-        where = np.concatenate(rows)
-        spread = _selection(where, np.arange(len(where)), (self.rows, len(where)))
-        return cost, self.linear @ z + spread @ ca.vertcat(*values)
+            cost, slope = term.slope.map(term.places).call(self._inputs(term, z, p), False, False)
+            costs.append(cost)
+            if slope.nnz():
+                places.append(term.variables.ravel(order="F"))
+                slopes.append(ca.vec(ca.densify(slope)))
+        where = np.concatenate(places)
+        spread = _selection(where, np.arange(len(where)), (self.size, len(where)))
+        outputs = [self._total(costs), ca.densify(spread @ ca.vertcat(*slopes))]
+        return ca.Function("nlp_grad_f", [z, p], outputs, ["x", "p"], ["f", "grad_f_x"])
 
     @cached_property
     def pattern(self) -> ca.Sparsity:
         """Which variables each row has."""
         rows, columns = (list(each) for each in self.linear.sparsity().get_triplet())
         for term in self._moving:
-            i, j = _triplet(term.value.jac_sparsity(0, 0))
+            i, j = _triplet(term.values.jac_sparsity(0, 0))
             row, column = term.rows[i].ravel(), term.variables[j].ravel()
             kept = row != NOWHERE
             rows += row[kept].tolist()
@@ -135,13 +170,18 @@ class Sum:
     def jacobian(self) -> ca.Function:
         """(x, p) → (g, dg/dx)."""
         z, p = ca.MX.sym("z", self.size), ca.MX.sym("p", self.numbers)
-        parts = []
-        for term in self._moving:
-            slopes = term.jacobian.map(term.places).call(self._inputs(term, z, p), False, False)[1]
+        parts, values = [], []
+        for term in self.terms:
+            if not len(term.variables):
+                values += term.values.map(term.places).call(self._inputs(term, z, p), False, False)
+                continue
+            rows, slopes = term.jacobian.map(term.places).call(self._inputs(term, z, p), False, False)
             i, j = _triplet(term.jacobian.sparsity_out(1))
             parts.append((term.rows[i], term.variables[j], slopes))
+            values.append(rows)
         matrix = self._assembled(parts, (self.rows, self.size), self.linear)
-        return ca.Function("nlp_jac_g", [z, p], [self.values(z, p)[1], matrix], ["x", "p"], ["g", "jac_g_x"])
+        constraints = self._placed(z, self.terms, values)
+        return ca.Function("nlp_jac_g", [z, p], [constraints, matrix], ["x", "p"], ["g", "jac_g_x"])
 
     @cached_property
     def hessian(self) -> ca.Function:
@@ -164,6 +204,23 @@ class Sum:
         return ca.Function(
             "nlp_hess_l", [z, p, of_cost, of_rows], [gradient, matrix], names, ["grad_gamma_x", "hess_gamma_x_x"]
         )
+
+    def _total(self, costs: Iterable[ca.MX]) -> ca.MX:
+        """The sum of costs, a column for each place."""
+        return sum((ca.sum2(columns) for columns in costs if columns.nnz()), ca.MX(0))
+
+    def _placed(self, z: ca.MX, terms: Sequence[Term], values: Sequence[ca.MX]) -> ca.MX:
+        """g of the rows of terms, a column for each place."""
+        places, columns = [np.zeros(0, dtype=int)], [ca.MX(0, 1)]
+        for term, rows in zip(terms, values, strict=True):
+            where = term.rows.ravel(order="F")
+            kept = np.flatnonzero(where != NOWHERE)
+            places.append(where[kept])
+            columns.append(ca.vec(ca.densify(rows))[kept.tolist()])
+        where, column = np.concatenate(places), ca.vertcat(*columns)
+        if len(where) == self.rows and len(np.unique(where)) == self.rows:  # picked, for which no matrix is multiplied
+            return self.linear @ z + column[np.argsort(where).tolist()]
+        return self.linear @ z + _selection(where, np.arange(len(where)), (self.rows, len(where))) @ column
 
     def _inputs(self, term: Term, z: ca.MX, p: ca.MX) -> list[ca.MX]:
         """y and p of a term, a column for each place."""
