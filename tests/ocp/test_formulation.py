@@ -140,7 +140,7 @@ def test_relations_of_several_instants() -> None:
 
 def test_a_solver_of_ones_own_solves_the_program() -> None:
     problem = said_by_squares()
-    problem.path(lambda q: q[2], upper=0.15, at="grid")
+    problem.path(lambda q: q[1] + q[2], upper=0.5, at="grid")
     nlp = problem.nlp(w=3.0)
     solver = ca.nlpsol("solver", "ipopt", nlp.problem, QUIET)
     solution = nlp.solution(solver(**nlp.arguments)["x"], solver.stats())

@@ -3,146 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import casadi as ca
 import numpy as np
-import numpy.typing as npt
 
 from gdalembert.errors import UnsupportedError
 from gdalembert.nlp.entries import NOWHERE, Indices, IntervalIndex, Label, Labels
 from gdalembert.nlp.program import NonlinearProgram
+from gdalembert.nlp.simple_bounds import simple_bounds
+from gdalembert.nlp.stage_terms import BoundedEntries, FixedEntries, Mask, Rows, StageTerm, Variables
 from gdalembert.nlp.terms import Sum, Term
 from gdalembert.spatial.arrays import Array
-
-Mask = npt.NDArray[np.bool_]
-Limit = Array | ca.MX
-"""A number for each row, or an expression of p."""
-
-
-class Variables(NamedTuple):
-    """The variables x of a program, which it has as x = Ψ s z, entry by entry of x.
-
-    Attributes:
-        groups, intervals: what repeats in each interval, and the interval.
-        copies: the entry whose variable each has: its own, or of a constant that of the first instant.
-        scales: s. ``shapes``: Ψ, the identity but for natural modes in the place of modal coordinates.
-        lower, upper: simple bounds; none where Ψ mixes entries.
-        names: of the bounds of each entry.
-    """
-
-    groups: Indices
-    intervals: Indices
-    copies: Indices
-    scales: Array
-    shapes: ca.DM
-    lower: Array
-    upper: Array
-    names: Sequence[str]
-
-
-class FixedEntries(NamedTuple):
-    """Entries of x that a solve fixes, at values of p.
-
-    ``measured``: whether they replace the bounds of these entries, which they may violate.
-    """
-
-    label: Label
-    entries: Indices
-    value: ca.MX
-    measured: bool
-
-
-class BoundedEntries(NamedTuple):
-    """Entries of x, each once, of which a row is a linear function of its own: lower ≤ slopes x + offset ≤ upper.
-
-    Attributes:
-        label: what the rows stand for.
-        entries, slopes: of x. ``offset``, ``lower``, ``upper``: of p.
-        is_equation: whether lower and upper are the same.
-    """
-
-    label: Label
-    entries: Indices
-    slopes: Array
-    offset: ca.MX
-    lower: ca.MX
-    upper: ca.MX
-    is_equation: bool
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Rows:
-    """Rows of a stage at all its places.
-
-    Attributes:
-        label: what they stand for. ``labels``: of single rows.
-        lower, upper: limits, numbers or expressions of p; equal ones make equations.
-        transform: the matrix that they are multiplied by, for a solver.
-        left_out: which rows are none of the program (rows × places).
-        next_state: the entries of x from which they are subtracted (rows × places): the gap between two intervals.
-    """
-
-    label: Label
-    lower: Limit
-    upper: Limit
-    transform: ca.DM
-    labels: Sequence[Label] = ()
-    left_out: Mask | None = None
-    next_state: Indices | None = None
-
-    @classmethod
-    def unscaled(
-        cls, label: Label, lower: Limit, upper: Limit, *, left_out: Mask | None = None, labels: Sequence[Label] = ()
-    ) -> Rows:
-        """Rows that a solver takes as they are."""
-        eye = ca.DM.eye(lower.shape[0])
-        return cls(label=label, lower=lower, upper=upper, transform=eye, left_out=left_out, labels=labels)
-
-    def at(self, where: str) -> Rows:
-        """The same rows, with a place in messages."""
-        return replace(self, label=self.label._replace(where=where))
-
-    @property
-    def count(self) -> int:
-        """The number of rows."""
-        return int(self.transform.shape[0])
-
-    @property
-    def equal(self) -> Mask:
-        """Whether each row is an equation."""
-        if isinstance(self.lower, ca.MX) or isinstance(self.upper, ca.MX):
-            return np.full(self.count, self.lower is self.upper)
-        return np.asarray(self.lower == self.upper)
-
-    @property
-    def free(self) -> Mask:
-        """Whether each row has no limit."""
-        endless = [
-            np.zeros(self.count, dtype=bool) if isinstance(limit, ca.MX) else np.isinf(limit)
-            for limit in (self.lower, self.upper)
-        ]
-        return np.logical_and(*endless)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class StageTerm:
-    """A Function of some entries of x, and what its rows are, at all places where it holds.
-
-    Attributes:
-        function: (x, p) → (rows, cost).
-        variables: m × n, the entries of x. ``parameters``: k × n, those of p.
-        intervals: of each place. ``where``: how messages call it, as ``"in interval"``.
-        rows: from the first to the last.
-    """
-
-    function: ca.Function
-    variables: Indices
-    parameters: Indices
-    intervals: Indices
-    where: str
-    rows: Sequence[Rows] = ()
 
 
 class StageProgram(NonlinearProgram):
@@ -150,8 +22,10 @@ class StageProgram(NonlinearProgram):
 
     Args:
         variables: of it. ``terms``: stages, rows of the grid, costs.
-        fixed: entries with values of p. ``bounded``: entries with further bounds. ``p``: the parameters.
+        fixed: entries with values of p. ``p``: the parameters.
         intervals: N. ``states``: the number of states. ``overlap``: why intervals share variables, if they do.
+        equations_as_rows: whether an equation of one variable stays a row, as for solvers of stages, which take no
+            variable that is fixed.
     """
 
     def __init__(
@@ -159,15 +33,21 @@ class StageProgram(NonlinearProgram):
         variables: Variables,
         terms: Sequence[StageTerm],
         fixed: Sequence[FixedEntries],
-        bounded: Sequence[BoundedEntries],
         p: ca.MX,
         *,
         intervals: int,
         states: int,
         overlap: str = "",
+        equations_as_rows: bool = False,
     ) -> None:
-        self._variables, self._stage_terms, self._fixed, self._bounded = variables, terms, fixed, bounded
+        self._variables, self._fixed = variables, fixed
         self._intervals, self._states, self._overlap = intervals, states, overlap
+        self._stage_terms: list[StageTerm] = []
+        self._bounded: list[BoundedEntries] = []
+        for term in terms:
+            left, bounded = simple_bounds(term, variables, p, equations_as_rows=equations_as_rows)
+            self._stage_terms.append(left)
+            self._bounded += bounded
         order, self._of_x = _in_order(variables)
         self._order, self._scales = order, variables.scales[order]
         self._from_x = _inverse(variables.shapes)
@@ -228,8 +108,9 @@ class StageProgram(NonlinearProgram):
         for each in term.rows:
             begin = sum(part.shape[0] for part in parts)
             parts.append(each.transform @ values[begin : begin + each.count])
-        function = ca.Function("term", [y, p], [ca.densify(ca.vertcat(*parts)), cost])
-        return Term(function, self._of_x[term.variables], term.parameters, rows)
+        kept = np.flatnonzero((rows != NOWHERE).any(axis=1))
+        outputs = [ca.densify(ca.vertcat(*parts))[kept.tolist()] if len(kept) else ca.MX(0, 1), cost]
+        return Term(ca.Function("term", [y, p], outputs), self._of_x[term.variables], term.parameters, rows[kept])
 
     def _linear(self, size: int) -> ca.DM:
         """That the next state stands in each gap."""
@@ -252,11 +133,12 @@ class StageProgram(NonlinearProgram):
             tighter.at(found, self._of_x, bound)
             ends[key] = ca.MX(ca.DM(found))
         for bounded in self._bounded:
-            where, slopes = self._of_x[bounded.entries].tolist(), ca.DM(bounded.slopes)
-            low, high = ((limit - bounded.offset) / slopes for limit in (bounded.lower, bounded.upper))
-            rises = ca.DM(bounded.slopes > 0)
-            ends["lbx"][where] = ca.fmax(ends["lbx"][where], ca.if_else(rises, low, high))
-            ends["ubx"][where] = ca.fmin(ends["ubx"][where], ca.if_else(rises, high, low))
+            where = self._of_x[bounded.entries].tolist()
+            low, high = ((limit - bounded.offset) / bounded.slope for limit in (bounded.lower, bounded.upper))
+            if bounded.slope < 0:
+                low, high = high, low
+            ends["lbx"][where] = ca.fmax(ends["lbx"][where], low)
+            ends["ubx"][where] = ca.fmin(ends["ubx"][where], high)
         for fixed in self._fixed:
             where = self._of_x[fixed.entries].tolist()
             for key, inner in (("lbx", ca.fmax), ("ubx", ca.fmin)):
@@ -312,8 +194,8 @@ class StageProgram(NonlinearProgram):
         for bounded in self._bounded:
             ends = [bounded.offset, bounded.lower, bounded.upper]
             offset, low, high = (x.full().ravel() for x in ca.Function("ends", [self.problem["p"]], ends).call([p]))
-            own = bounded.slopes * self._variables_at(z)[bounded.entries] + offset
-            note(bounded.label.name, float(np.maximum(low - own, own - high).max(initial=0.0)))
+            own = bounded.slope * self._variables_at(z)[bounded.entries] + offset
+            note(bounded.labels[0].name, float(np.maximum(low - own, own - high).max(initial=0.0)))
         for term in self._stage_terms:
             if not term.rows:
                 continue
@@ -345,11 +227,11 @@ class StageProgram(NonlinearProgram):
         found: list[Label] = [Label("")] * len(self.equal)
         for (rows, term, kept), places in zip(self._found, self._places, strict=True):
             for i, k in zip(*np.nonzero(kept), strict=True):
-                label = rows.labels[i] if rows.labels else rows.label
-                found[places[i, k]] = label._replace(where=label.where or f"{term.where} {term.intervals[k]}".strip())
-        equations: list[FixedEntries | BoundedEntries] = [*self._fixed]
-        equations += [each for each in self._bounded if each.is_equation]
-        held = {int(self._of_x[i]): each.label for each in equations for i in each.entries.tolist()}
+                found[places[i, k]] = term.label_of(rows, i, k)
+        held = {int(self._of_x[i]): fixed.label for fixed in self._fixed for i in fixed.entries.tolist()}
+        for bounded in self._bounded:
+            if bounded.is_equation:
+                held |= dict(zip(self._of_x[bounded.entries].tolist(), bounded.labels, strict=True))
         return found, held
 
     def structure(self) -> dict[str, int | list[int]]:

@@ -215,8 +215,9 @@ class Sum:
         for term, rows in zip(terms, values, strict=True):
             where = term.rows.ravel(order="F")
             kept = np.flatnonzero(where != NOWHERE)
-            places.append(where[kept])
-            columns.append(ca.vec(ca.densify(rows))[kept.tolist()])
+            if len(kept):
+                places.append(where[kept])
+                columns.append(ca.vec(ca.densify(rows))[kept.tolist()])
         where, column = np.concatenate(places), ca.vertcat(*columns)
         if len(where) == self.rows and len(np.unique(where)) == self.rows:  # picked, for which no matrix is multiplied
             return self.linear @ z + column[np.argsort(where).tolist()]

@@ -9,9 +9,10 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.nlp.entries import Indices, Label
-from gdalembert.nlp.stage_program import FixedEntries, Rows, StageProgram, StageTerm, Variables
+from gdalembert.nlp.stage_program import StageProgram
+from gdalembert.nlp.stage_terms import FixedEntries, Rows, StageTerm, Variables
 from gdalembert.ocp.constraints import CLOSED, MOTION, Bound, LimitedExpression, Relation
-from gdalembert.ocp.couplings import Couplings
+from gdalembert.ocp.couplings import couplings
 from gdalembert.ocp.ends import End, EndpointConstraints
 from gdalembert.ocp.initial import Scales, plain_states
 from gdalembert.ocp.parameters import Inputs, matrices_of
@@ -111,18 +112,17 @@ class Transcription:
         """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation."""
         motion, n = self._motion, self._motion.intervals
         fixed, rows_of_ends = self._fixed(stagewise=stagewise)
-        couplings = Couplings(motion, self._inputs, self._f.scales.modes, equations_as_rows=stagewise)
         terms = [self._stage(stagewise=stagewise), *self._grid(), *rows_of_ends]
-        terms += couplings.terms(self._f.others, self._f.relations)
+        terms += couplings(motion, self._inputs, self._f.others, self._f.relations)
         return StageProgram(
             self._variables(stagewise=stagewise),
             terms,
             fixed,
-            couplings.bounded,
             self._inputs.p,
             intervals=n,
             states=motion.state.shape[0],
             overlap=motion.overlap,
+            equations_as_rows=stagewise,
         )
 
     # Variables.
