@@ -163,8 +163,12 @@ def test_a_hop_that_lands_twice_over_is_named(redundant: bool) -> None:
         problem.friction(0.6)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        solution = ocp.Phases(problems).solve()
-    said = [str(warning.message) for warning in caught]
+        try:
+            solution = ocp.Phases(problems).solve()
+            said = [str(warning.message) for warning in caught]
+        except gd.errors.OptimizationError as error:  # rounding decides whether IPOPT comes through dependent rows
+            assert redundant
+            solution, said = error.solution, [str(error)]
     assert len(said) == len(solution.hints) == redundant
     assert (solution.iterations > dependence.SLOW) == redundant
     for each in said:

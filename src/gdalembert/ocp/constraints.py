@@ -18,7 +18,6 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.limits import Bounds
-from gdalembert.nlp.entries import Label
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array
@@ -50,46 +49,6 @@ class LimitedExpression(NamedTuple):
     upper: Bound
     places: tuple[str, ...]
     makes_way: bool = False
-
-    @property
-    def is_equation(self) -> bool:
-        """Whether a row has equal bounds."""
-        if isinstance(self.lower, ca.MX) or isinstance(self.upper, ca.MX):
-            return self.lower is self.upper
-        return bool(np.any(self.lower == self.upper))
-
-
-class Relation(NamedTuple):
-    """Rows of variables at any instants: lower ≤ rows ≤ upper."""
-
-    label: Label
-    rows: ca.MX
-    lower: Bound
-    upper: Bound
-
-    @property
-    def is_equation(self) -> bool:
-        """Whether all rows have equal bounds."""
-        if isinstance(self.lower, ca.MX) or isinstance(self.upper, ca.MX):
-            return self.lower is self.upper
-        return bool(np.all(self.lower == self.upper))
-
-
-_RELATIONS = (ca.OP_EQ, ca.OP_LE, ca.OP_LT)
-
-
-def relation(where: str, constraint: Any) -> tuple[ca.MX, Array, Array]:
-    """The first expression of an equation or inequality less the second, at most 0; at least 0, too, in an equation."""
-    if not isinstance(constraint, ca.MX) or not any(constraint.is_op(op) for op in _RELATIONS):
-        raise ArgumentTypeError(
-            f"{where}: got {shown(constraint)}; give an equation or inequality, as last.q[:, -1] == first.q[:, 0]"
-        )
-    left, right = (constraint.dep(i) for i in range(2))
-    shape = max(left.shape, right.shape)
-    whole = [ca.repmat(side, *shape) if side.is_scalar() else side for side in (left, right)]
-    rows = ca.vec(whole[0] - whole[1])
-    zeros = np.zeros(rows.shape[0])
-    return rows, zeros if constraint.is_op(ca.OP_EQ) else zeros - np.inf, zeros
 
 
 def symbolic_bounds(lower: Any, upper: Any, size: int) -> tuple[Bound, Bound]:

@@ -3,21 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from gdalembert.nlp.entries import NOWHERE
+from gdalembert.errors import ArgumentTypeError, shown
+from gdalembert.nlp.entries import NOWHERE, Label
 from gdalembert.nlp.stage_terms import Rows, StageTerm
-from gdalembert.ocp.constraints import Relation
+from gdalembert.ocp.constraints import Bound
 from gdalembert.ocp.parameters import Inputs, matrices_of
 from gdalembert.ocp.stage import Motion
+from gdalembert.spatial.arrays import Array
+
+
+class Relation(NamedTuple):
+    """Rows of variables at any instants: lower ≤ rows ≤ upper."""
+
+    label: Label
+    rows: ca.MX
+    lower: Bound
+    upper: Bound
+
+
+_RELATIONS = (ca.OP_EQ, ca.OP_LE, ca.OP_LT)
+
+
+def relation(where: str, constraint: Any) -> tuple[ca.MX, Array, Array]:
+    """The first expression of an equation or inequality less the second, at most 0; at least 0, too, in an equation."""
+    if not isinstance(constraint, ca.MX) or not any(constraint.is_op(op) for op in _RELATIONS):
+        raise ArgumentTypeError(
+            f"{where}: got {shown(constraint)}; give an equation or inequality, as last.q[:, -1] == first.q[:, 0]"
+        )
+    left, right = (constraint.dep(i) for i in range(2))
+    shape = max(left.shape, right.shape)
+    whole = [ca.repmat(side, *shape) if side.is_scalar() else side for side in (left, right)]
+    rows = ca.vec(whole[0] - whole[1])
+    zeros = np.zeros(rows.shape[0])
+    return rows, zeros if constraint.is_op(ca.OP_EQ) else zeros - np.inf, zeros
 
 
 def couplings(
     motion: Motion, inputs: Inputs, costs: Sequence[ca.MX], relations: Sequence[Relation]
 ) -> Iterator[StageTerm]:
-    """A term for each cost that is no integral, and for each relation."""
+    """A term for each cost that is no integral, and for each relation.
+
+    Args:
+        costs: scalars, of the variables of ``motion`` and the parameters of ``inputs``.
+        relations: rows of these, between bounds that are numbers or expressions of parameters.
+    """
     for cost in costs:
         yield _coupled(motion, inputs, ca.MX(0, 1), cost, None)
     for relation in relations:

@@ -24,7 +24,7 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import neutral, random_configuration
 from gdalembert.nlp.joined_program import Connection, JoinedProgram, LinkRows
-from gdalembert.ocp.constraints import relation
+from gdalembert.ocp.couplings import relation
 from gdalembert.ocp.ends import Mask
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import OptimalControlProblem, Part, own_values

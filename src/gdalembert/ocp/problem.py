@@ -16,7 +16,8 @@ from gdalembert.errors import ArgumentError, SolutionWarning
 from gdalembert.model.limits import Bounds
 from gdalembert.nlp.entries import Label
 from gdalembert.ocp import constraints
-from gdalembert.ocp.constraints import LimitedExpression, Relation
+from gdalembert.ocp.constraints import LimitedExpression
+from gdalembert.ocp.couplings import Relation, relation
 from gdalembert.ocp.ends import End, EndpointConstraints, Fixed
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial
@@ -417,7 +418,7 @@ class Problem(OptimalControlProblem[Solution]):
         Raises:
             ArgumentTypeError, ArgumentError: if it is none, or has symbols that are none of the problem.
         """
-        rows, lower, upper = constraints.relation("subject_to", constraint)
+        rows, lower, upper = relation("subject_to", constraint)
         if other := foreign(rows, [*self._motion.variables, *self._symbols]):
             raise ArgumentError(
                 f"subject_to: the constraint has the symbol {other[0].name()!r}, which is none of the problem; give "

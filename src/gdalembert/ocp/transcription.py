@@ -11,8 +11,8 @@ import numpy as np
 from gdalembert.nlp.entries import Indices, Label
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_terms import FixedEntries, Rows, StageTerm, Variables
-from gdalembert.ocp.constraints import CLOSED, MOTION, Bound, LimitedExpression, Relation
-from gdalembert.ocp.couplings import couplings
+from gdalembert.ocp.constraints import CLOSED, MOTION, Bound, LimitedExpression
+from gdalembert.ocp.couplings import Relation, couplings
 from gdalembert.ocp.ends import End, EndpointConstraints
 from gdalembert.ocp.initial import Scales, plain_states
 from gdalembert.ocp.parameters import Inputs, matrices_of
