@@ -67,7 +67,7 @@ def _check(problem: RealTimeProblem, *, starts: bool) -> None:
         "quasi-static modes (give quasi_static=None)": bool(motion.system.stiff),
         "a fixed end": any(each.any() for each in problem.end.fixed),
         "a start of which some entries are free": starts and not all(each.all() for each in problem.start.fixed),
-        "a constraint of several instants (subject_to) or of one (at)": problem.has_other_constraints,
+        "rows of at or subject_to": problem.has_other_constraints,
         "paths at one end": problem.has_other_paths,
         "paths that are equations": any(_is_equation(path) for path in problem.paths.values()),
     }
