@@ -95,13 +95,13 @@ def problem(arm: gd.FlexibleArm, model: pin.Model, intervals: int, wall: float |
     )
     made.start(np.zeros(arm.tree.nq))
     made.end([TURN, *np.zeros(arm.tree.nq - 1)])
-    made.opti.subject_to(made.u[:, 0] == 0)
-    made.opti.subject_to(made.u[:, -1] == 0)
+    made.subject_to(made.u[:, 0] == 0)
+    made.subject_to(made.u[:, -1] == 0)
     if wall is None:
         names = arm.parameters.names
         stiffness = made.p[names.index("boom.stiffness_factor")]
         for k in range(POINTS):
-            made.opti.subject_to(made.p[names.index(f"wall{k}.m")] == masses(stiffness))
+            made.subject_to(made.p[names.index(f"wall{k}.m")] == masses(stiffness))
         made.path(lambda q: q[1], -DEFLECTION, DEFLECTION)
     rates = ca.diff(made.u, 1, 1) * (intervals / DURATION)
     made.minimize(made.integral(lambda u: ca.sumsqr(u)) + SMOOTHING * ca.sumsqr(rates) * (DURATION / intervals))

@@ -56,8 +56,8 @@ def problem(dyn: gd.Dynamics, model: pin.Model, intervals: int) -> ocp.Problem:
     p = ocp.Problem(dyn, DURATION, intervals, bounds=ocp.Bounds.of(dyn, model), degree=2, control="linear")
     p.start(start)
     p.end(goal)
-    p.opti.subject_to(p.u[:, 0] == 0)
-    p.opti.subject_to(p.u[:, -1] == 0)
+    p.subject_to(p.u[:, 0] == 0)
+    p.subject_to(p.u[:, -1] == 0)
     rates = ca.diff(p.u, 1, 1) * (intervals / DURATION)
     p.minimize(p.integral(lambda u: ca.sumsqr(u)) + SMOOTHING * ca.sumsqr(rates) * (DURATION / intervals))
     return p

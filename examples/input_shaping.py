@@ -63,11 +63,12 @@ def problem(arm: gd.Dynamics, model: pin.Model, duration: float | tuple[float, f
     """From rest, within the limits of the torque and its rate; it begins and ends with none."""
     made = ocp.Problem(arm, duration, intervals, bounds=ocp.Bounds.of(arm, model), control="linear")
     made.start(np.zeros(arm.tree.nq))
-    made.opti.subject_to(made.u[0] == 0)
-    made.opti.subject_to(made.u[-1] == 0)
+    made.subject_to(made.u[0] == 0)
+    made.subject_to(made.u[-1] == 0)
     most = RATE / intervals * made.duration
-    for change in ca.horzsplit(ca.diff(made.u, 1, 1)):
-        made.opti.subject_to(made.opti.bounded(-1, change / most, 1))
+    change = ca.vec(ca.diff(made.u, 1, 1)) / most
+    made.subject_to(change <= 1)
+    made.subject_to(change >= -1)
     return made
 
 

@@ -57,8 +57,8 @@ def problem(model: pin.Model, intervals: int) -> ocp.Problem:
     p = ocp.Problem(dyn, DURATION, intervals, bounds=bounds, degree=2, control="linear")
     p.start(START)
     p.end(GOAL)
-    p.opti.subject_to(p.u[:, 0] == dyn.generalized_gravity(START))
-    p.opti.subject_to(p.u[:, -1] == dyn.generalized_gravity(GOAL))
+    p.subject_to(p.u[:, 0] == dyn.generalized_gravity(START))
+    p.subject_to(p.u[:, -1] == dyn.generalized_gravity(GOAL))
     step = DURATION / intervals
     rates = ca.mtimes(ca.diag(1 / limits), ca.diff(p.u, 1, 1)) / step
     p.minimize(p.integral(lambda u: ca.sumsqr(u / limits)) + SMOOTHING * step * ca.sumsqr(rates))

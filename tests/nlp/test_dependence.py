@@ -13,7 +13,7 @@ import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.nlp import dependence
 from gdalembert.nlp.dependence import Active, dependent
-from gdalembert.nlp.program import Label
+from gdalembert.nlp.entries import Label
 
 AT_ONCE = {"ipopt.max_iter": 0}
 
@@ -52,10 +52,9 @@ def test_an_equation_that_a_contact_implies_is_named() -> None:
     model = leg()
     assert hints(stance(model)) == ()
     problem, place = stance(model), gd.Kinematics(model).frame_placement("foot")
-    problem.opti.subject_to(place(problem.q[:, 2])[2, 3] == 0)
+    problem.subject_to(place(problem.q[:, 2])[2, 3] == 0)
     (hint,) = hints(problem)
-    assert "opti.subject_to of test_dependence.py, line" in hint
-    assert "at grid point 2 follows from Contact('foot', '3D') at grid point 2: " in hint
+    assert "subject_to 1 at grid point 2 follows from Contact('foot', '3D') at grid point 2: " in hint
     assert hint.endswith("leave it out")
 
 
@@ -73,7 +72,7 @@ def test_a_path_that_a_contact_implies_is_named(lower: float, upper: float) -> N
 def test_a_path_that_a_motion_may_leave_is_not_named() -> None:
     problem = stance(leg())
     problem.path(lambda q: q[0] + q[1], -0.2, 0.2)
-    problem.opti.subject_to(problem.q[0, 1] - problem.q[1, 1] == 1.05)
+    problem.subject_to(problem.q[0, 1] - problem.q[1, 1] == 1.05)
     assert hints(problem) == ()
 
 
@@ -81,11 +80,11 @@ def test_a_path_that_a_motion_may_leave_is_not_named() -> None:
 def test_of_two_equal_equations_the_second_is_named() -> None:
     problem = stance(leg())
     for factor in (1.0, 2.0):
-        problem.opti.subject_to(factor * (problem.q[0, 1] - problem.q[1, 1]) == factor * 1.05)
+        problem.subject_to(factor * (problem.q[0, 1] - problem.q[1, 1]) == factor * 1.05)
     (hint,) = hints(problem)
     first, _, second = hint.partition(" follows from ")
-    assert "opti.subject_to" in first
-    assert "opti.subject_to" in second
+    assert "subject_to 2" in first
+    assert "subject_to 1" in second
 
 
 @pytest.mark.long
@@ -99,7 +98,7 @@ def test_an_equation_of_one_variable_that_is_fixed_already_hinders_no_solver() -
 def test_a_slow_solve_warns_and_a_quick_one_does_not_look(monkeypatch: pytest.MonkeyPatch) -> None:
     model = leg()
     problem, place = stance(model), gd.Kinematics(model).frame_placement("foot")
-    problem.opti.subject_to(place(problem.q[:, 2])[2, 3] == 0)
+    problem.subject_to(place(problem.q[:, 2])[2, 3] == 0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert problem.solve().hints == ()
@@ -117,9 +116,9 @@ def test_what_the_next_phase_implies_is_named() -> None:
     first, second = stance(model), stance(model)
     first.end(None, None)
     second.start(None, None)
-    first.opti.subject_to(place(first.q[:, -1])[2, 3] == 0)
+    first.subject_to(place(first.q[:, -1])[2, 3] == 0)
     (hint,) = hints(ocp.Phases([first, second]))
-    assert hint.startswith("phase 1: opti.subject_to of test_dependence.py, line")
+    assert hint.startswith("phase 1: subject_to 1")
     assert "follows from phase 1: Contact('foot', '3D')" in hint
 
 
@@ -128,9 +127,9 @@ def test_scenarios_are_checked_too() -> None:
     model = leg()
     place = gd.Kinematics(model).frame_placement("foot")
     problems = [stance(model), stance(model)]
-    problems[1].opti.subject_to(place(problems[1].q[:, 2])[2, 3] == 0)
+    problems[1].subject_to(place(problems[1].q[:, 2])[2, 3] == 0)
     (hint,) = hints(ocp.Scenarios(problems))
-    assert hint.startswith("scenario 2: opti.subject_to of test_dependence.py")
+    assert hint.startswith("scenario 2: subject_to 1")
     assert "follows from scenario 2: Contact('foot', '3D') at grid point 2" in hint
 
 
@@ -155,19 +154,23 @@ def test_a_hop_that_lands_twice_over_is_named(redundant: bool) -> None:
     start, flight, landing = problems
     start.start([0.5, -0.5])
     landing.end([0.5, -0.5])
-    flight.opti.subject_to(flight.q[0, 2] >= 0.75)
+    flight.subject_to(flight.q[0, 2] >= 0.75)
     if redundant:
-        flight.opti.subject_to(place(flight.q[:, -1])[2, 3] == 0)
+        flight.subject_to(place(flight.q[:, -1])[2, 3] == 0)
     for problem in problems:
         problem.minimize(problem.integral(lambda u: 1e-3 * u**2))
     for problem in (start, landing):
         problem.friction(0.6)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        solution = ocp.Phases(problems).solve()
-    said = [str(warning.message) for warning in caught]
+        try:
+            solution = ocp.Phases(problems).solve()
+            said = [str(warning.message) for warning in caught]
+        except gd.errors.OptimizationError as error:  # rounding decides whether IPOPT comes through dependent rows
+            assert redundant
+            solution, said = error.solution, [str(error)]
     assert len(said) == len(solution.hints) == redundant
     assert (solution.iterations > dependence.SLOW) == redundant
     for each in said:
-        assert "phase 2: opti.subject_to of test_dependence.py" in each
+        assert "phase 2: subject_to " in each
         assert "at grid point 5 follows from phase 3: Contact('foot', '3D')" in each

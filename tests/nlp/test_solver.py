@@ -15,7 +15,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError
-from gdalembert.nlp.program import NOWHERE, IntervalIndex
+from gdalembert.nlp.entries import NOWHERE, IntervalIndex
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import quadrotor, slider, turning
 from tests.helpers.sets import quick
@@ -320,22 +320,13 @@ def test_code_of_the_whole_solver_and_of_its_functions(tmp_path: Path) -> None:
         reaching(degree=1).solver().generate(None)  # type: ignore[arg-type]
 
 
-def test_a_violated_constraint_of_the_opti_is_named() -> None:
+def test_a_violated_relation_is_named() -> None:
     problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4)
     problem.start([0.0])
     problem.end([0.3])
-    problem.opti.subject_to(ca.sumsqr(problem.q[0, 2]) == -5.0)
+    problem.subject_to(ca.sumsqr(problem.q[0, 2]) == -5.0)
     problem.minimize(problem.integral(lambda u: u**2))
-    with pytest.raises(ocp.OptimizationError, match=r"opti\.subject_to by "):
-        problem.solve()
-
-
-def test_a_parameter_of_the_opti_without_a_value() -> None:
-    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4)
-    problem.start([0.0])
-    problem.end([0.3])
-    problem.minimize(problem.opti.parameter() * problem.integral(lambda u: u**2))
-    with pytest.raises(ArgumentError, match=r"of size 1 × 1, has no value: call problem\.opti\.set_value, or make it"):
+    with pytest.raises(ocp.OptimizationError, match=r"subject_to 1 by "):
         problem.solve()
 
 

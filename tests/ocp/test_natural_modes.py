@@ -10,7 +10,8 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.ocp.initial import NaturalModes
-from gdalembert.ocp.transcription import System
+from gdalembert.ocp.parameters import matrices_of
+from gdalembert.ocp.system import System
 from tests.helpers.paths import ROOT
 from tests.helpers.sets import quick
 
@@ -79,38 +80,35 @@ def test_modal_coordinates_do_not_matter() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("method", quick(["collocation", "rk4"], "collocation"))
 def test_variables_and_equations_are_those_of_natural_modes(method: str) -> None:
-    """The solver has opti's variables and rows in other coordinates, and each gap is closed by variables of its own."""
+    """The solver has the motion's variables and rows in other coordinates; one variable of its own closes each gap."""
     problem = ocp.Problem(planar(), 0.03, 3, method=method, degree=2)
     problem.start(np.zeros(6))
     problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
-    nlp = problem.solver()._nlp
-    opti, motion = nlp._opti, nlp._motion
-    coordinates = problem._initial.set_scales()
-    x = 0.1 * np.random.default_rng(1).normal(size=opti.nx)
+    program = problem.solver()._program
+    nlp, motion, scales = program.nlp, program.parts[0].motion, problem._initial.scales()
+    x = 0.1 * np.random.default_rng(1).normal(size=nlp.natural_size)
     z = nlp.scaled(x)
     assert np.abs(nlp.unscaled(z) - x).max() < 1e-12
-    rows = ca.Function("rows", [nlp.problem["x"], opti.p], [nlp.problem["g"]])(z, opti.value(opti.p)).full().ravel()
-    meta = opti.get_meta_con(opti.constraints()[motion.gaps])
-    given = ca.Function("g", [opti.x, opti.p], [opti.g])(x, opti.value(opti.p)).full().ravel()
-    kept = nlp._kept
-    gaps = np.flatnonzero((kept >= meta.start) & (kept < meta.stop))
-    psi, nq, nv = coordinates.shapes, motion.dyn.tree.nq, motion.dyn.tree.nv
+    rows = ca.Function("rows", [nlp.problem["x"], nlp.problem["p"]], [nlp.problem["g"]])(z, program.current())
+    rows = rows.full().ravel()
+
+    step = motion.step(motion.state[:, :-1], motion.u, motion.u, motion.k, motion.s, [])[1]
+    graph = ca.Function("step", motion.variables, [motion.state[:, 1:] - step.reached, step.residual])
+    gaps, residual = (values.full() for values in graph.call(matrices_of(ca.DM(x), motion.variables)))
+    psi, nq, nv = scales.modes.shapes, motion.dyn.tree.nq, motion.dyn.tree.nv
     size = len(psi)
-    expected = given[meta.start : meta.stop].reshape(motion.intervals, -1)
     for stop in (nq, motion.size):
-        expected[:, stop - size : stop] = np.linalg.solve(psi, expected[:, stop - size : stop].T).T
-    expected = expected.ravel()
-    found = (rows * nlp._sizes)[gaps]
-    assert np.abs(found - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
-    others = np.setdiff1d(np.arange(len(rows)), gaps)
+        gaps[stop - size : stop] = np.linalg.solve(psi, gaps[stop - size : stop])
+    expected = (gaps.T / scales.state).ravel()
+    assert np.abs(rows[nlp._is_gap] - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
     if motion.k is not None:
-        residual = given[: motion.k.numel()].reshape(-1, motion.k.shape[0])
-        residual[:, nv - size : nv] = residual[:, nv - size : nv] @ psi
-    expected = given[kept[others]]
-    assert np.abs((rows * nlp._sizes)[others] - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
-    row, column = (np.array(each) for each in ca.jacobian_sparsity(nlp.problem["g"], nlp.problem["x"]).get_triplet())
-    later = np.isin(row, gaps) & (nlp.variables.intervals[column] > nlp.constraints.intervals[row])
-    assert np.bincount(row[later], minlength=len(rows))[gaps].tolist() == [1] * len(gaps)
+        residual[nv - size : nv] = psi.T @ residual[nv - size : nv]
+        expected = (residual.T / scales.equations).ravel()
+        assert np.abs(rows[~nlp._is_gap] - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
+    gap_rows = np.flatnonzero(nlp._is_gap)
+    row, column = (np.array(index) for index in nlp.sum.pattern.get_triplet())
+    later = np.isin(row, gap_rows) & (nlp.variables.intervals[column] > nlp.constraints.intervals[row])
+    assert np.bincount(row[later], minlength=len(rows))[gap_rows].tolist() == [1] * len(gap_rows)
 
 
 def spatial() -> tuple[pin.Model, gd.FlexibleArm]:

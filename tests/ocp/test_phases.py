@@ -56,7 +56,7 @@ def hop() -> tuple[ocp.Phases, list[ocp.Problem]]:
     stance, flight, landing = problems
     stance.start([0.5, -0.5])
     landing.end([0.5, -0.5])
-    flight.opti.subject_to(flight.q[0, 2] >= 0.75)
+    flight.subject_to(flight.q[0, 2] >= 0.75)
     for problem in problems:
         problem.minimize(problem.integral(lambda u: 1e-3 * u**2))
     for problem in (stance, landing):
@@ -306,7 +306,7 @@ def jumping() -> tuple[ocp.Phases, list[ocp.Problem]]:
     phases, problems = hop()
     stance, flight, _ = problems
     stance.start(stance.parameter("q0", 2))
-    flight.opti.subject_to(flight.q[0, 2] >= flight.parameter("height"))
+    flight.subject_to(flight.q[0, 2] >= flight.parameter("height"))
     return phases, problems
 
 

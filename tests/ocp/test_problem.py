@@ -209,7 +209,7 @@ def test_the_optimum_is_better_than_its_neighbours() -> None:
         moved = ocp.Problem(dyn, 1.0, 20)
         moved.start(q0)
         moved.end(q1)
-        moved.opti.subject_to(moved.q[1, 10] == best.q[10, 1] + size)
+        moved.subject_to(moved.q[1, 10] == best.q[10, 1] + size)
         moved.minimize(moved.integral(effort))
         moved.guess(best)
         costs.append(moved.solve().cost - best.cost)
@@ -461,8 +461,12 @@ def test_an_integral_of_degree_1_sees_what_swings_from_instant_to_instant() -> N
 
 def test_an_integral_of_degree_1_is_exact_to_the_third_power() -> None:
     problem = ocp.Problem(gd.NewtonEuler(slider()), 2.0, 3, degree=1)
-    moved = ca.Function("moved", [problem.opti.x], [problem.integral(lambda q, t: q + t**3)])
-    assert float(moved(0)) == pytest.approx(4.0, rel=1e-14)
+    problem.start([0.0])
+    problem.minimize(integral := problem.integral(lambda q, t: q**2 + t**3))
+    solution = problem.solve()
+    assert np.abs(solution.q).max() < 1e-12
+    assert solution.cost == pytest.approx(4.0, rel=1e-14)
+    assert float(problem.value(integral)) == pytest.approx(4.0, rel=1e-14)
 
 
 def test_degree_1_says_what_its_midpoints_hide() -> None:

@@ -14,7 +14,6 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
-from gdalembert.nlp.chain_rule import ChainRule
 from gdalembert.nlp.program import NonlinearProgram
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import Interrupts
@@ -150,19 +149,28 @@ def checked_options(where: str, options: Any) -> dict[str, Any]:
     return dict(options or {})
 
 
-def derivatives(chosen: Backend, problem: Mapping[str, ca.MX]) -> dict[str, ca.Function]:
-    """The Functions of these names that a solver would make by differentiating the whole graph."""
+def derivatives(chosen: Backend, nlp: NonlinearProgram, factor: float) -> dict[str, ca.Function]:
+    """The Functions of these names that a solver would make by differentiating the whole graph.
+
+    ``factor``: what the cost is multiplied by.
+    """
     if not chosen.hessian:
         return {}
-    rule = ChainRule(problem)
-    first, second = rule.jacobian, rule.hessian
+    first, second, slope = nlp.sum.jacobian, nlp.sum.hessian, nlp.sum.gradient
+    x, p, of_cost, of_rows = second.mx_in()
+    outputs = list(second.call([x, p, factor * of_cost, of_rows], True, False))
+    names = second.name_out()
     if chosen.hessian == "upper":
-        inputs = second.mx_in()
-        upper = [ca.triu(second.call(inputs, True, False)[1])]
-        second = ca.Function("nlp_hess_l", inputs, upper, second.name_in(), ["triu_hess_gamma_x_x"])
+        outputs, names = [ca.triu(outputs[1])], ["triu_hess_gamma_x_x"]
+    second = ca.Function("nlp_hess_l", [x, p, of_cost, of_rows], outputs, second.name_in(), names)
+    cost, slopes = slope.call([x, p], True, False)
+    outputs, names = [factor * cost, factor * slopes], slope.name_out()
+    if chosen.hessian == "whole":
+        outputs, names = outputs[1:], names[1:]
+    slope = ca.Function("nlp_grad_f", [x, p], outputs, slope.name_in(), names)
     if chosen.endless:
-        first, second = _finite(first, 1), _finite(second, 0)
-    return {JACOBIAN: first, "nlp_hess_l": second}
+        first, second, slope = _finite(first, 1), _finite(second, 0), _finite(slope, 0)
+    return {JACOBIAN: first, "nlp_hess_l": second, "nlp_grad_f": slope}
 
 
 def _finite(function: ca.Function, start: int) -> ca.Function:

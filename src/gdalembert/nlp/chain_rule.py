@@ -193,6 +193,8 @@ def _nothing(function: ca.Function) -> list[ca.MX]:
 
 def _matrices(column: ca.MX, shapes: Sequence[Shape]) -> list[ca.MX]:
     """A column as matrices of these shapes."""
+    if not shapes:
+        return []
     ends = np.cumsum([0, *(rows * columns for rows, columns in shapes)]).tolist()
     return [ca.reshape(part, *shape) for part, shape in zip(ca.vertsplit(column, ends), shapes, strict=True)]
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from gdalembert.nlp.program import Label
+from gdalembert.nlp.entries import Label
 from gdalembert.spatial.arrays import Array
 
 SLOW = 50
@@ -52,7 +52,7 @@ def active(jacobian: ca.DM, g: Array, limits: dict[str, Array], labels: list[Lab
     moving = np.zeros(len(g), dtype=bool)
     row, column = (np.array(each, dtype=int) for each in jacobian.sparsity().get_triplet())
     moving[row[~still[column]]] = True
-    kept = np.flatnonzero(equal | (user & moving & (margin < _ACTIVE)))
+    kept = np.flatnonzero((equal & (moving | ~user)) | (user & moving & (margin < _ACTIVE)))
     held = [entry for entry in np.flatnonzero(still).tolist() if entry in fixed]
     ones = ca.DM.triplet(list(range(len(held))), held, ca.DM.ones(len(held)), len(held), jacobian.shape[1])
     rows = ca.vertcat(jacobian[kept.tolist(), :], ones)

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import casadi as ca
-import numpy as np
-import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError
+from gdalembert.nlp.entries import Indices, IntervalIndex, Labels
+from gdalembert.nlp.terms import Sum
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief
-
-Indices: TypeAlias = npt.NDArray[Any]
-"""Integers or truth values."""
-
-NOWHERE = -1
-"""The interval of what belongs to none."""
 
 NO_NUMBER = "Invalid_Number_Detected"
 """The status of a solver that found numbers that are not finite."""
@@ -28,70 +21,18 @@ EXCEPTIONS = ("NonIpopt_Exception_Thrown", "Unrecoverable_Exception", "Insuffici
 """The statuses of a solver that ended by an exception, its own or that of a Function that it called."""
 
 
-class IntervalIndex:
-    """The group and the interval of each entry of a vector, and its number in both.
-
-    Args:
-        groups: of entries that are repeated in every interval, one number for each entry.
-        intervals: of the entries, or :data:`NOWHERE`.
-    """
-
-    def __init__(self, groups: Indices, intervals: Indices) -> None:
-        self.groups, self.intervals = groups, intervals
-        self._keys: list[tuple[int, int]] = []
-        self._at: dict[tuple[int, int, int], int] = {}
-        self._shifted: dict[int, Indices] = {}
-        counts: Counter[tuple[int, int]] = Counter()
-        for i, (group, interval) in enumerate(zip(groups.tolist(), intervals.tolist(), strict=True)):
-            self._keys.append((group, counts[group, interval]))
-            self._at[*self._keys[-1], interval] = i
-            counts[group, interval] += 1
-
-    def shifted(self, by: int) -> Indices:
-        """For each entry that which stands so many intervals later; the last of them where there is none."""
-        if by not in self._shifted:
-            found = []
-            for i, ((group, number), interval) in enumerate(zip(self._keys, self.intervals.tolist(), strict=True)):
-                later = range(interval + by, interval, -1) if interval != NOWHERE else ()
-                found.append(next((j for k in later if (j := self._at.get((group, number, k))) is not None), i))
-            self._shifted[by] = np.array(found, dtype=int)
-            self._shifted[by].setflags(write=False)
-        return self._shifted[by]
-
-
-class Label(NamedTuple):
-    """What a row or a fixed variable stands for.
-
-    Attributes:
-        name: of the constraint. ``where``: its place along the motion.
-        user: whether the user asked for it.
-        rank: 0: it takes part in everything, as the equations of motion, and is named last; 2: it is named first.
-    """
-
-    name: str
-    where: str = ""
-    user: bool = False
-    rank: int = 1
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.where}".rstrip()
-
-
-Labels: TypeAlias = tuple[list[Label], dict[int, Label]]
-"""What the rows of g stand for, and those variables that a constraint fixes by equal bounds."""
-
-
 class NonlinearProgram(ABC):
     """min f(z, p) subject to lbx ≤ z ≤ ubx and lbg ≤ g(z, p) ≤ ubg.
 
     Attributes:
-        problem: z, p, f, g, for ``casadi.nlpsol``.
+        problem: z, p, f, g, for ``casadi.nlpsol``. ``sum``: f and g as a sum of terms, with its derivatives.
         limits: (p) → (lbx, ubx, lbg, ubg), a Function.
         equal: whether a row of g is an equation.
         variables, constraints: the intervals of the entries of z and g.
     """
 
     problem: dict[str, ca.MX]
+    sum: Sum
     limits: ca.Function
     equal: Indices
     variables: IntervalIndex

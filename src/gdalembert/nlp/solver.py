@@ -22,6 +22,9 @@ from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.expressions import foreign
 from gdalembert.spatial.interrupts import Interrupts
 
+_MISSED = 1e-6
+"""By how much fixed variables violate a row that no variable can mend, scaled: what solvers tolerate."""
+
 
 class Solver(Uncopied, Generic[Found]):
     """A problem's solver: made by ``problem.solver()``, it is built once and solves for any parameters.
@@ -45,7 +48,7 @@ class Solver(Uncopied, Generic[Found]):
         if self._multiplied != 1:
             self._problem["f"] = self._multiplied * self._problem["f"]
         self._leash = backends.leash_for(name, self._nlp, self._budget)
-        self._functions = backends.derivatives(self._backend, self._problem)
+        self._functions = backends.derivatives(self._backend, self._nlp, self._multiplied)
         self._cold = self._made(self._leash)
         self._functions = {each: self._cold.get_function(each) for each in self._cold.get_function()} | self._functions
         self.last: Found | None = None
@@ -241,9 +244,9 @@ class Solver(Uncopied, Generic[Found]):
         else:
             solver = self._warm
             arguments |= dict(zip(("x0", "lam_x0", "lam_g0"), begin, strict=True))
-        if np.any(limits["lbx"].full() > limits["ubx"].full()):
+        if begin is None and (fixed := self._contradiction(limits, arguments)) is not None:
             stats = {"return_status": "Invalid_Problem_Definition"}
-            return self._program.solution(arguments["x0"], numbers, stats["return_status"], stats, False)
+            return self._program.solution(fixed, numbers, stats["return_status"], stats, False)
         try:
             if self._backend.endless and not np.isfinite(self._values(arguments["x0"], numbers).full()).all():
                 return self._program.solution(arguments["x0"], numbers, NO_NUMBER, {"return_status": NO_NUMBER}, False)
@@ -269,6 +272,26 @@ class Solver(Uncopied, Generic[Found]):
         if solution.solved:
             self._found, self.last = (z, np.nan_to_num(lam_x), np.nan_to_num(lam_g)), solution
         return solution
+
+    def _contradiction(self, limits: Mapping[str, ca.DM], arguments: Mapping[str, Any]) -> Array | None:
+        """The first variables within their bounds, if none are, or if those that are fixed violate a row alone."""
+        lower, upper = (limits[key].full().ravel() for key in ("lbx", "ubx"))
+        z: Array = np.where(lower < upper, arguments["x0"], lower)
+        if np.any(lower > upper):
+            return z
+        free = np.flatnonzero(lower < upper)
+        row, column = (np.array(each, dtype=int) for each in self._pattern.get_triplet())
+        held = np.setdiff1d(np.arange(self._pattern.size1()), row[np.isin(column, free)])
+        if not len(held):
+            return None
+        g = self._values(z, arguments["p"]).full().ravel()[1:][held]
+        low, high = (limits[key].full().ravel()[held] for key in ("lbg", "ubg"))
+        return z if np.any((g < low - _MISSED) | (g > high + _MISSED)) else None
+
+    @cached_property
+    def _pattern(self) -> ca.Sparsity:
+        """Which variables each constraint has."""
+        return self._nlp.sum.pattern
 
     def _made(self, leash: backends.Leash | None, *, warm: bool = False) -> ca.Function:
         """The solver of CasADi, which a leash ends; ``warm``: to begin at a solution."""

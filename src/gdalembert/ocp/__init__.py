@@ -1,4 +1,4 @@
-"""Optimal control: what is specific to a robot's dynamics, for CasADi's ``Opti`` or any other transcription."""
+"""Optimal control: what is specific to a robot's dynamics, for a program of stages or any other transcription."""
 
 from gdalembert.errors import OptimizationError, SolutionWarning
 from gdalembert.model.limits import Bounds
@@ -9,16 +9,18 @@ from gdalembert.ocp.frameworks import AcadosExpressions, acados_expressions, add
 from gdalembert.ocp.guess import Guess, rest_to_rest
 from gdalembert.ocp.joined import Phases, PhasesSolution, Scenarios, ScenariosSolution
 from gdalembert.ocp.problem import Problem
+from gdalembert.ocp.program import FormulatedProgram
 from gdalembert.ocp.real_time import RealTimeSolver
 from gdalembert.ocp.solution import Solution
-from gdalembert.ocp.steps import RungeKutta, collocation, rk4, transcription
-from gdalembert.ocp.transcription import Stages
+from gdalembert.ocp.stage import Stages, collocation
+from gdalembert.ocp.steps import RungeKutta, rk4, transcription
 
 __all__ = [
     "AcadosExpressions",
     "Bounds",
     "ContactSchedule",
     "ContactScheduleSolver",
+    "FormulatedProgram",
     "Guess",
     "OptimizationError",
     "Phases",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -20,13 +18,11 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.limits import Bounds
-from gdalembert.nlp.program import Label
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.expressions import path_bound, path_bounds
+from gdalembert.spatial.expressions import foreign, path_bound, path_bounds
 from gdalembert.spatial.functions import function, symbols
-from gdalembert.spatial.interrupts import interruptible
 
 Bound = Array | ca.MX
 """A number for each row, or an expression of parameters."""
@@ -34,100 +30,25 @@ MOTION = "the equations of motion"
 """The name of what the transcription itself asks for."""
 CLOSED = "contacts and loops"
 """The name of the largest violation of c(q) = 0 and J v = 0 on the grid."""
-_PATH = "path"
-"""How the names of paths begin."""
 
 
-class Constraints:
-    """Bounds of rows of expressions, a column for each instant, in an ``Opti``."""
+class LimitedExpression(NamedTuple):
+    """An expression of the motion between two bounds.
 
-    def __init__(self, opti: ca.Opti) -> None:
-        self._opti = opti
-        self._rows: dict[str, tuple[ca.MX, Bound, Bound]] = {}
-        self._own: dict[int, str] = {}
+    Attributes:
+        name: of it. ``graph``: its Function, with inputs by name.
+        lower, upper: numbers or expressions of parameters; the same object makes an equation.
+        places: where it holds: ``"stages"``, ``"inner"`` (those between the instants of the grid), ``"intervals"``
+            (once in each), ``"grid"``, ``"start"``, ``"end"``.
+        makes_way: whether it makes way at the start for q and v that parameters give.
+    """
 
-    def claim(self) -> None:
-        """Count the constraints that the ``Opti`` has now among those of the problem."""
-        for number in range(len(self._opti.advanced.constraints())):
-            self._own.setdefault(number, MOTION)
-
-    def note(self, name: str, x: ca.MX) -> None:
-        """Count violations of x = 0, which holds by constraints that were added elsewhere."""
-        zero = np.zeros(x.shape[0])
-        self._rows[name] = x, zero, zero
-
-    def bound(
-        self,
-        name: str,
-        x: ca.MX,
-        lower: Bound,
-        upper: Bound,
-        relaxation: ca.MX | None = None,
-        *,
-        labels: Sequence[str] | None = None,
-    ) -> None:
-        """lower ≤ x ≤ upper in each column; rows without a finite bound are left out.
-
-        ``relaxation``: by how much each column may violate inequalities (1 × n); none by default. ``labels``: names of
-        the rows; by default that of all.
-        """
-        self._rows[name] = x, lower, upper
-        for i in range(x.shape[0]):
-            low, high = _entry(lower, i), _entry(upper, i)
-            if low is None and high is None:
-                continue
-            self._own[len(self._opti.advanced.constraints())] = labels[i] if labels else name
-            if lower is upper or (isinstance(low, float) and low == high):
-                self._opti.subject_to(x[i, :] == (low if isinstance(low, ca.MX) else np.full((1, x.shape[1]), low)))
-            else:
-                by = 0.0 if relaxation is None else relaxation
-                ends = -np.inf if low is None else low - by, np.inf if high is None else high + by
-                self._opti.subject_to(self._opti.bounded(ends[0], x[i, :], ends[1]))
-
-    def label(self, opti: ca.OptiAdvanced, number: int, row: int) -> Label:
-        """What a constraint of the ``Opti`` stands for. ``row``: its first one."""
-        name = self._own.get(number)
-        if name is not None:
-            rank = 0 if name == MOTION else 2 if name.startswith(CLOSED) else 1
-            return Label(name.removeprefix(f"{CLOSED}: "), user=name.startswith(_PATH), rank=rank)
-        called = re.search(r"called from (.+):(\d+)", opti.g_describe(row))
-        place = f" of {Path(called[1]).name}, line {called[2]}," if called else f" {number}"
-        return Label(f"opti.subject_to{place}", user=True)
-
-    def next_path(self) -> str:
-        """The name of the next path."""
-        return f"{_PATH} {self.paths + 1}"
-
-    @property
-    def paths(self) -> int:
-        """The number of paths."""
-        return sum(name.startswith(_PATH) for name in self._rows)
-
-    def has_others(self) -> bool:
-        """Whether the ``Opti`` has constraints that were added elsewhere."""
-        return len(self._opti.advanced.constraints()) > len(self._own)
-
-    def violations(self, opti: ca.OptiAdvanced) -> dict[str, ca.MX]:
-        """The largest violation of each constraint, as an expression; those of ``opti.subject_to`` together."""
-        found = {}
-        for name, (x, lower, upper) in self._rows.items():
-            low, high = (
-                ca.repmat(ca.MX(ca.DM(b) if isinstance(b, np.ndarray) else b), 1, x.shape[1]) for b in (lower, upper)
-            )
-            over = ca.fmax(low - x, x - high)
-            found[name] = ca.fmax(ca.mmax(over), 0) if x.numel() else ca.MX(0)
-        others = [opti.get_meta_con(x) for i, x in enumerate(opti.constraints()) if i not in self._own]
-        if rows := [row for each in others for row in range(each.start, each.stop)]:
-            over = ca.fmax(opti.lbg[rows] - opti.g[rows], opti.g[rows] - opti.ubg[rows])
-            found["opti.subject_to"] = ca.fmax(ca.mmax(over), 0)
-        return found
-
-
-def _entry(bound: Bound, i: int) -> float | ca.MX | None:
-    """One row of a bound; ``None`` if it is infinite."""
-    if isinstance(bound, ca.MX):
-        return bound[i]
-    return float(bound[i]) if np.isfinite(bound[i]) else None
+    name: str
+    graph: ca.Function
+    lower: Bound
+    upper: Bound
+    places: tuple[str, ...]
+    makes_way: bool = False
 
 
 def symbolic_bounds(lower: Any, upper: Any, size: int) -> tuple[Bound, Bound]:
@@ -157,25 +78,32 @@ def checked_bounds(dyn: Dynamics | ConstrainedDynamics, bounds: Any) -> Bounds:
     return bounds
 
 
-@interruptible
-def check_cost(opti: ca.Opti, cost: object) -> None:
-    """Refuse what :meth:`Problem.minimize` cannot take."""
+def check_cost(where: str, cost: object, known: Sequence[ca.MX]) -> None:
+    """Refuse what a problem cannot minimise, of the known symbols."""
     if not isinstance(cost, ca.MX):
         hint = "nothing can change it" if isinstance(cost, int | float) else "it is not an expression"
-        raise ArgumentTypeError(f"minimize: {hint}; give one of duration, where it is free, q, v, u, or an integral")
+        raise ArgumentTypeError(f"{where}: {hint}; give one of duration, where it is free, q, v, u, or an integral")
     if not cost.is_scalar():
-        raise ArgumentError(f"minimize: the cost has {cost.numel()} entries; give one, as ca.sum1 of them")
-    symbols = ca.symvar(cost)
-    if not symbols:
-        raise ArgumentError("minimize: nothing can change the cost; give an expression of q, v, u, or an integral")
-    for symbol in symbols:
-        try:
-            opti.debug.get_meta(symbol)
-        except RuntimeError:
-            raise ArgumentError(
-                f"minimize: the cost has the symbol {symbol.name()!r}, which is none of the problem; make parameters "
-                "by problem.parameter(name, size), or variables by problem.opti.variable()"
-            ) from None
+        raise ArgumentError(f"{where}: the cost has {cost.numel()} entries; give one, as ca.sum1 of them")
+    if not ca.symvar(cost):
+        raise ArgumentError(f"{where}: nothing can change the cost; give an expression of q, v, u, or an integral")
+    if other := foreign(cost, known):
+        raise ArgumentError(
+            f"{where}: the cost has the symbol {other[0].name()!r}, which is none of the problem; make parameters by "
+            "problem.parameter(name, size)"
+        )
+
+
+def square_weights(weight: npt.ArrayLike | ca.MX, count: int) -> tuple[ca.DM, ca.MX]:
+    """√w of each of ``count`` residuals, and what weights all their squares: an expression of parameters, or 1."""
+    if isinstance(weight, ca.MX):
+        if not weight.is_scalar():
+            raise ArgumentError(f"squares: weight: got an expression of shape {weight.shape}; give a scalar one")
+        return ca.DM.ones(count), weight
+    weights = vector("squares: weight", weight, count, repeat=True)
+    if np.any(weights < 0):
+        raise ArgumentError(f"squares: weight: got {weights.min():g}; give none below 0")
+    return ca.DM(np.sqrt(weights)), ca.MX(1)
 
 
 def check_places(robot: Dynamics | ConstrainedDynamics) -> None:

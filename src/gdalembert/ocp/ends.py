@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import casadi as ca
@@ -15,10 +15,10 @@ from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.model import configuration
 from gdalembert.model.configuration import neutral, projected, unit_blocks
 from gdalembert.nlp.program import InvalidStartError
-from gdalembert.ocp.constraints import CLOSED, Constraints
 from gdalembert.ocp.parameters import BoundaryCondition, ProblemParameters
-from gdalembert.ocp.steps import IndependentRows
-from gdalembert.ocp.transcription import TranscribedMotion
+from gdalembert.ocp.stage import Motion
+from gdalembert.ocp.steps import IndependentRows, differentiable
+from gdalembert.ocp.system import System
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array, independent_columns
 from gdalembert.spatial.functions import function, symbols
@@ -30,47 +30,56 @@ Mask = npt.NDArray[np.bool_]
 
 
 class End(BoundaryCondition):
-    """The start or the end of a motion: value − slack ≤ [q; v] ≤ value + slack, with a slack of 0 or infinity.
+    """The start or the end of a motion: [q; v] at some entries, which are parameters of the program.
 
-    Value and slack are parameters of the ``Opti``, so that other ends need no other problem. Quaternions and pairs
-    (cos, sin) are fixed as rotations at any column but the first, because the motion determines their lengths.
+    Quaternions and pairs (cos, sin) are fixed as rotations at any column but the first, because the motion determines
+    their lengths.
 
     Attributes:
+        column: of the grid.
         fixed: which entries of q and of v are fixed. ``values``: q and v of the last solve, its free entries of no
             meaning.
-        relaxation: of paths of q and v there: infinite where parameters give q and v, which may violate them, else 0.
         corrections: how far q and v were moved in the last solve where parameters give them, by their names.
     """
 
-    def __init__(self, name: str, motion: TranscribedMotion, column: int, constraints: Constraints) -> None:
+    def __init__(self, name: str, motion: Motion, column: int) -> None:
         self._system = system = motion.system
-        self._tree, opti = (tree := system.robot.tree), motion.opti
-        super().__init__(opti)
-        self.name, self._bounds = name, motion.bounds
-        states, x = motion.state[: motion.size, column], motion.x[:, column]
-        self._value, self._slack = opti.parameter(x.shape[0]), opti.parameter(x.shape[0])
-        self.relaxation = opti.parameter()
-        self.symbols = self._value, self._slack, self.relaxation
-        self._given: list[Array | ca.MX] = [neutral(tree).full().ravel(), np.zeros(tree.nv)]
-        self.fixed = [np.zeros(tree.nq, dtype=bool), np.zeros(tree.nv, dtype=bool)]
+        self._tree, self._bounds, self.name, self.column = system.robot.tree, motion.bounds, name, column
+        self._value = ca.MX.sym(name, self._tree.nq + self._tree.nv)
+        self.symbols = [self._value]
+        self._given: list[Array | ca.MX] = [neutral(self._tree).full().ravel(), np.zeros(self._tree.nv)]
+        self.fixed = [np.zeros(self._tree.nq, dtype=bool), np.zeros(self._tree.nv, dtype=bool)]
         self.corrections: dict[str, float] = {}
         self._measured: Array | None = None
         self._set(self._given)
-        nq, blocks = tree.nq, unit_blocks(tree) if column else ()
-        turning = [i for _, start, stop in blocks for i in range(start, stop)]
-        values, slacks, places = system.states_of(self._value), self._slack[system.fixed_by], nq - system.stiff
-        straight = [i for i in range(places) if i not in turning]
-        for what, rows in ((f"q of {name}", straight), (f"v of {name}", list(range(places, system.states)))):
-            constraints.bound(what, states[rows], values[rows] - slacks[rows], values[rows] + slacks[rows])
-        if turning:
-            s = symbols(q0=nq, q1=nq)
-            way = function("difference", s, {"v": configuration.difference(tree, s["q0"], s["q1"])})
-            rotations = {4: 3, 2: 1}  # of a quaternion and of a pair (cos, sin)
-            slack = ca.vertcat(*(ca.repmat(self._slack[start], rotations[stop - start]) for _, start, stop in blocks))
-            joints = {joint.name: joint for joint in tree.joints}
-            shifts = [(joints[each], joints[each].type.nq - (stop - start)) for each, start, stop in blocks]
-            rows = [i for joint, shift in shifts for i in list(joint.columns)[shift:]]
-            constraints.bound(f"rotations of {name}", way(self._value[:nq], x[:nq])[rows], -slack, slack)
+
+    @property
+    def _turning(self) -> list[int]:
+        """The entries of q that are fixed as rotations."""
+        blocks = unit_blocks(self._tree) if self.column else ()
+        return [i for _, start, stop in blocks for i in range(start, stop)]
+
+    def fixed_states(self) -> Iterator[tuple[str, list[int], ca.MX, bool]]:
+        """The names of q and v here, which states they fix, the values of these, and whether parameters give them."""
+        by, values = self._system.fixed_by, self._system.states_of(self._value)
+        fixed, turning, places = np.concatenate(self.fixed)[by], self._turning, self._system.positions
+        for key, first, stop in (("q", 0, places), ("v", places, len(by))):
+            rows = [i for i in range(first, stop) if fixed[i] and i not in turning]
+            if rows:
+                measured = isinstance(self._given["qv".index(key)], ca.MX)
+                yield f"{key} of {self.name}", rows, values[rows], measured
+
+    def rotations(self) -> ca.Function | None:
+        """(q, value) → (left): the rotations from the value to q, of joints whose rotation is fixed."""
+        nq, blocks = self._tree.nq, [each for each in unit_blocks(self._tree) if self.fixed[0][each[1]]]
+        if not self.column or not blocks:
+            return None
+        s = symbols(q=nq, value=nq + self._tree.nv)
+        way = configuration.difference(self._tree, s["value"][:nq], s["q"])
+        joints = {joint.name: joint for joint in self._tree.joints}
+        shifts = [(joints[each], joints[each].type.nq - (stop - start)) for each, start, stop in blocks]
+        rows = [i for joint, shift in shifts for i in list(joint.columns)[shift:]]
+        return differentiable(function("rotations", s, {"left": ca.SX(way)[rows]}))
 
     @property
     def pattern(self) -> tuple[bool, ...]:
@@ -108,23 +117,14 @@ class End(BoundaryCondition):
         self.corrections[what] = max(self.corrections[what], by)
 
     @property
-    def numbers(self) -> tuple[Array, Array, Array]:
-        """Value and slack [q; v] and relaxation of the last solve."""
-        slack = np.where(np.concatenate(self.fixed), 0.0, np.inf)
-        return np.concatenate(self.values), slack, np.array(np.inf if self.measured == "qv" else 0.0)
+    def numbers(self) -> list[Array]:
+        """[q; v] of the last solve."""
+        return [np.concatenate(self.values)]
 
     @property
     def expression(self) -> ca.MX:
         """The values, as an expression of parameters."""
         return ca.vertcat(*(x if isinstance(x, ca.MX) else ca.DM(x) for x in self._given))
-
-    def filled(self, number: float) -> Array:
-        """The values, with a number in place of those that are expressions."""
-        parts = [
-            np.where(fixed, number, last) if isinstance(given, ca.MX) else last
-            for given, fixed, last in zip(self._given, self.fixed, self.values, strict=True)
-        ]
-        return np.concatenate(parts)
 
     def parameters_of(self, parameters: ProblemParameters) -> list[str]:
         """The names of the parameters that q and v are; "" where one is none, but numbers or another expression."""
@@ -147,7 +147,6 @@ class End(BoundaryCondition):
 
     def _set(self, given: list[Any]) -> None:
         self.values = [np.asarray(x, dtype=float) for x in given]
-        self._give_numbers()
 
     def _entries(self, key: str, given: Any, rest: Array, parameters: ProblemParameters) -> tuple[Any, Mask]:
         """The values of all entries of q or v, and which are fixed."""
@@ -224,33 +223,6 @@ NEAR_Q, NEAR_V = 0.05, 0.2
 """The farthest that an entry of q [rad, m], a unit length, and of v [rad/s, m/s, relative to v above 1] is moved."""
 
 
-def constrain_grid(
-    motion: TranscribedMotion, constraints: Constraints, ends: Sequence[End], guesses: Sequence[Callable[[], Array]]
-) -> list[EndpointConstraints]:
-    """Add what contacts and loops ask of the states at the grid: c(q) = 0 and J v = 0, unless the ends are fixed."""
-    system, x, n = motion.system, motion.x, motion.intervals + 1
-    if not len(system.rows):
-        return []
-    positions = constraint_residual(motion, x)
-    velocities = ca.MX(system.rows.velocity.map(n)(x, *motion.columns_of_p(n)))
-    both = ca.vertcat(positions, velocities)
-    if n > 2:
-        zero = np.zeros(both.shape[0])
-        labels = [f"{CLOSED}: {name}" for rows in (system.places, system.rows) for name in rows.names]
-        constraints.bound(f"{CLOSED} between the ends", both[:, 1:-1], zero, zero, labels=labels)
-    constraints.note(CLOSED, both)
-    return [
-        EndpointConstraints(end, motion, constraints, guess, positions[:, column], velocities[:, column])
-        for end, column, guess in zip(ends, (0, motion.intervals), guesses, strict=True)
-    ]
-
-
-def constraint_residual(motion: TranscribedMotion, x: ca.MX) -> ca.MX:
-    """Independent rows of c(q) at states (columns): at the instants of the grid or at the stages."""
-    places, n = motion.system.places, x.shape[1]
-    return ca.MX(places.residual.map(n)(x, *motion.columns_of_p(n))) if len(places) else ca.MX(0, n)
-
-
 class EndpointConstraints(BoundaryCondition):
     """What contacts and loops ask of one end: c(q) = 0 and J v = 0, as far as they do not follow from what is fixed.
 
@@ -260,48 +232,37 @@ class EndpointConstraints(BoundaryCondition):
 
     Attributes:
         known: whether each row holds already because the phase before says so.
-        symbols: Q and slack, for positions and velocities, as parameters of the ``Opti``.
+        symbols: Q, for positions and velocities, as parameters of the program.
     """
 
-    def __init__(
-        self, end: End, motion: TranscribedMotion, constraints: Constraints, guess: Callable[[], Array], *rows: ca.MX
-    ) -> None:
-        super().__init__(motion.opti)
-        self._end, self._system, self._guess = end, motion.system, guess
-        sizes = [x.shape[0] for x in rows]
+    def __init__(self, end: End, system: System, guess: Callable[[], Array]) -> None:
+        self.end, self._system, self._guess = end, system, guess
+        sizes = [len(rows) for rows in (system.places, system.rows)]
         self.known: tuple[Mask, ...] = tuple(np.zeros(size, dtype=bool) for size in sizes)
-        self.symbols: list[ca.MX] = []
-        of = (self._system.places, self._system.rows)
-        for what, x, independent, size in zip(("positions", "velocities"), rows, of, sizes, strict=True):
-            if size:
-                combined, slack = self._opti.parameter(size, size), self._opti.parameter(size)
-                self.symbols += [combined, slack]
-                labels = [f"{CLOSED}: {name}" for name in independent.names]
-                constraints.bound(f"{CLOSED}: {what} at the {end.name}", combined @ x, -slack, slack, labels=labels)
+        self.symbols = [ca.MX.sym("combined", size, size) for size in sizes]
         self._combinations = [np.eye(size) for size in sizes]
-        self._give_numbers()
+
+    @property
+    def counts(self) -> list[int]:
+        """The numbers of rows of positions and velocities."""
+        return [len(rows) for rows in self._combinations]
 
     @property
     def pattern(self) -> tuple[bool, ...]:
-        return tuple(bool(x == 0) for slack in self.numbers[1::2] for x in slack)
+        return tuple(k < count for rows, count in zip(self.known, self.counts, strict=True) for k in range(len(rows)))
 
     @property
     def numbers(self) -> list[Array]:
-        found = []
-        for rows in self._combinations:
-            if size := rows.shape[1]:
-                padded = np.vstack([rows, np.zeros((size - len(rows), size))])
-                found += [padded, np.where(np.arange(size) < len(rows), 0.0, np.inf)]
-        return found
+        return [np.vstack([rows, np.zeros((rows.shape[1] - len(rows), rows.shape[1]))]) for rows in self._combinations]
 
     def set(self, parameters: ProblemParameters) -> None:
         """Take what is fixed at this end; what parameters give is moved onto the constraints, or refused if far."""
-        if self._end.fixed[0].all():
+        if self.end.fixed[0].all():
             self._check_state()
         self.prepare()
 
     def _check_state(self) -> None:
-        end, measured = self._end, self._end.measured
+        end, measured = self.end, self.end.measured
         if "q" in measured:
             q, reached = end.values[0], self._system.closed(end.values[0])
             apart = configuration.difference(self._system.dynamics.tree, ca.DM(q), ca.DM(reached))
@@ -320,12 +281,11 @@ class EndpointConstraints(BoundaryCondition):
 
     def prepare(self) -> None:
         """Choose the rows that do not follow from what is fixed."""
-        (_, v), (q_fixed, v_fixed), system = self._end.values, self._end.fixed, self._system
+        (_, v), (q_fixed, v_fixed), system = self.end.values, self.end.fixed, self._system
         any_v = v.any() and not q_fixed.all()
         fixed = q_fixed, np.zeros_like(v_fixed) if any_v else v_fixed
         parts = zip((system.places, system.rows), fixed, self.known, strict=True)
         self._combinations = [self._free_rows(rows, entries, ~known) for rows, entries, known in parts]
-        self._give_numbers()
 
     def _free_rows(self, rows: IndependentRows, fixed: Mask, chosen: Mask) -> Array:
         """Q (r × rows): orthonormal combinations of the chosen rows that do not follow from fixed entries of q or v."""
@@ -334,7 +294,7 @@ class EndpointConstraints(BoundaryCondition):
         if fixed.all() or not chosen.any():
             return np.zeros((0, len(rows)))
         tree, guess = rows.con.tree, self._guess()
-        q = self._end.configuration(guess)
+        q = self.end.configuration(guess)
         q = guess if q is None else q
         by_v = tree.tangent_map(ca.SX(ca.DM(q))) if rows is self._system.places else ca.SX.eye(tree.nv)
         _, sizes, right = np.linalg.svd(ca.DM(ca.evalf(by_v)).full()[fixed])

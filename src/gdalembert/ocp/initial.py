@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -12,11 +12,11 @@ import numpy as np
 from gdalembert.dynamics.physical_parameters import check_mass_matrix, columns
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import neutral, unit_blocks
-from gdalembert.nlp.stagewise import ChangeOfVariables
 from gdalembert.ocp.ends import End
 from gdalembert.ocp.guess import Guess, rest_to_rest_of, with_deflections
 from gdalembert.ocp.solution import Solution
-from gdalembert.ocp.transcription import System, TranscribedMotion, vibrations
+from gdalembert.ocp.stage import Motion
+from gdalembert.ocp.system import System, vibrations
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arrays import Array
 
@@ -32,7 +32,7 @@ class Initial:
     ``nearby`` are configurations from the phases before and after, where an end fixes none.
     """
 
-    def __init__(self, motion: TranscribedMotion, ends: Sequence[End]) -> None:
+    def __init__(self, motion: Motion, ends: Sequence[End]) -> None:
         self._motion, self._ends = motion, ends
         self._guess: Guess | None = None
         self.nearby: tuple[Array | None, Array | None] = None, None
@@ -45,27 +45,22 @@ class Initial:
         """q at the first (0) or last (−1) instant of the guess."""
         return np.asarray(self._default_guess().q[row])
 
-    def set_scales(self) -> ChangeOfVariables:
-        """Tell the ``Opti`` the magnitudes of its variables, with natural modes in the place of modal coordinates."""
+    def scales(self) -> Scales:
+        """The magnitudes of the variables, with natural modes in the place of modal coordinates."""
         motion, guess = self._motion, self._default_guess()
         parameters, duration = motion.parameters, self._duration(guess)
         modes = NaturalModes.of(motion.system, guess, duration, parameters.last)
         constants = np.concatenate([np.ones(int(motion.free_time)), parameters.sizes])
-        sizes = [(motion.state, np.concatenate([modes.q, modes.v, constants])), (motion.u, motion.effort)]
-        if motion.k is not None:
-            forces = np.zeros(motion.system.independent)
-            if motion.system.independent:
-                few = guess.at(np.linspace(0, 1, 5), duration)[:3]
-                forces += np.abs(motion.system.efforts(*few, parameters.last)[1]).max(initial=1.0)
-            sizes.append((motion.k, np.concatenate([modes.a, np.ones(len(motion.free)), forces])))
-        for matrix, size in sizes:
-            motion.opti.set_linear_scale(matrix, ca.repmat(ca.DM(size), 1, matrix.shape[1]))
-        n, nv, of_modes = len(modes.shapes), motion.dyn.tree.nv, np.arange(-len(modes.forces), 0)
-        variables = [(motion.state, len(modes.q) - n), (motion.state, motion.size - n)]
-        if motion.k is None:
-            return ChangeOfVariables(modes.shapes, variables, of_modes[None, :][:0], modes.forces)
-        equations = motion.k.shape[0] * np.arange(motion.k.shape[1])[:, None] + nv + of_modes
-        return ChangeOfVariables(modes.shapes, [*variables, (motion.k, nv - n)], equations, modes.forces)
+        forces = np.zeros(motion.system.independent)
+        if motion.system.independent:
+            few = guess.at(np.linspace(0, 1, 5), duration)[:3]
+            forces += np.abs(motion.system.efforts(*few, parameters.last)[1]).max(initial=1.0)
+        return Scales(
+            modes,
+            state=np.concatenate([modes.q, modes.v, constants]),
+            unknowns=np.concatenate([modes.a, np.ones(len(motion.curved)), forces]),
+            equations=motion.system.equation_sizes(motion.effort, modes.forces, len(motion.curved)),
+        )
 
     def motion(self, guess: Any) -> Guess:
         """A guess; that of the problem, if it is ``None``."""
@@ -75,26 +70,24 @@ class Initial:
         return found
 
     def variables(self, guess: Any) -> Array:
-        """The variables of the ``Opti`` in a guess; in that of the problem, if it is ``None``."""
+        """All variables in a guess; in that of the problem, if it is ``None``."""
         found = self.motion(guess)
         check_mass_matrix("solve", self._motion.system.dynamics, found.q[0], self._motion.parameters.last)
         motion, bounds, p = self._motion, self._motion.bounds, self._motion.parameters
-        opti, n, duration = motion.opti, motion.intervals, self._duration(found)
+        n, duration = motion.intervals, self._duration(found)
         q, v, _, u = found.at(np.linspace(0, 1, n + 1), duration)
         constants = np.concatenate([[duration][: motion.free_time], p.last[p.chosen]])
         states = motion.system.states_of(ca.DM(np.hstack([q, v]).T))
-        opti.set_initial(motion.state, ca.vertcat(states, ca.repmat(ca.DM(constants), 1, n + 1)))
-        opti.set_initial(motion.u, np.clip(u, bounds.u_lower, bounds.u_upper)[: motion.u.shape[1]].T)
+        values = {id(motion.state): ca.vertcat(states, ca.repmat(ca.DM(constants), 1, n + 1))}
+        values[id(motion.u)] = ca.DM(np.clip(u, bounds.u_lower, bounds.u_upper)[: motion.u.shape[1]].T)
         if motion.k is not None:
             q, v, a, u = found.at(motion.fractions, duration)
             u = np.clip(u, bounds.u_lower, bounds.u_upper)
             _, forces = motion.system.efforts(q, v, a, p.last, u)
-            rates = ca.DM(0, len(q))
-            if motion.free:
-                pairs = zip(map(ca.DM, q), map(ca.DM, v), strict=True)
-                rates = ca.horzcat(*(motion.dyn.tree.configuration_rate(x, y) for x, y in pairs))[motion.free, :]
-            opti.set_initial(motion.k, ca.vertcat(motion.system.unknowns(q, a), rates, forces.T))
-        return np.array(opti.debug.value(opti.x, opti.initial()), dtype=float).ravel()
+            values[id(motion.k)] = ca.DM(np.vstack([motion.system.unknowns(q, a), v.T[motion.curved], forces.T]))
+        if motion.s is not None:
+            values[id(motion.s)] = ca.DM.zeros(*motion.s.shape)
+        return np.concatenate([values[id(matrix)].full().ravel(order="F") for matrix in motion.variables])
 
     def _duration(self, guess: Guess) -> float:
         """The fixed duration, or that of a guess in the range of a free one."""
@@ -150,6 +143,15 @@ class Initial:
         return motion
 
 
+class Scales(NamedTuple):
+    """Typical magnitudes in a motion: of states, unknowns of a stage, and its equations."""
+
+    modes: NaturalModes
+    state: Array
+    unknowns: Array
+    equations: Array
+
+
 @dataclass(frozen=True, eq=False)
 class NaturalModes:
     """The coordinates η of x = Ψ η, where x are those of modes and rotors, and Ψ the natural modes, joints locked.
@@ -198,3 +200,11 @@ class NaturalModes:
             return cls(shapes, *sizes, load)
         kept, s = slice(0, -system.stiff), system.stiff
         return cls(np.zeros((0, 0)), at[kept], rate[kept], np.concatenate([second[kept], at[-s:]]), load)
+
+
+def plain_states(system: System, modes: NaturalModes) -> list[int]:
+    """The states that are entries of q and v, and variables of the solver."""
+    nq, nv, flexible = system.con.tree.nq, system.con.tree.nv, system.dynamics.modes
+    mixed = flexible if system.stiff else range(nv - len(modes.shapes), nv)
+    coordinates = [entry - nq if entry >= nq else entry - (nq - nv) for entry in system.fixed_by]
+    return [state for state, i in enumerate(coordinates) if i not in mixed]

@@ -21,15 +21,16 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.parameters.parameters import Values
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import neutral, random_configuration
-from gdalembert.nlp.stagewise import Connection, JoinedProgram, LinkRows
+from gdalembert.nlp.joined_program import Connection, JoinedProgram, LinkRows
+from gdalembert.ocp.couplings import relation
 from gdalembert.ocp.ends import Mask
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import OptimalControlProblem, Part, own_values
 from gdalembert.ocp.solution import Deferred, JoinedSolution, Solution
+from gdalembert.ocp.stage import checked_duration
 from gdalembert.ocp.steps import IndependentRows, values_of
-from gdalembert.ocp.transcription import checked_duration
 from gdalembert.spatial.arguments import choice
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import first_of
@@ -37,7 +38,6 @@ from gdalembert.spatial.expressions import foreign
 
 Joint = TypeVar("Joint", bound=JoinedSolution)
 
-_RELATIONS = (ca.OP_EQ, ca.OP_LE, ca.OP_LT)
 _ALIKE = 1e-9
 """The relative difference of two mass matrices of one robot, whose constants may be cleaned otherwise."""
 
@@ -190,7 +190,7 @@ class Phases(JoinedProblems[PhasesSolution]):
     def subject_to(self, constraint: ca.MX) -> None:
         """Add a constraint of the variables of several phases, as ``last.q[:, -1] == first.q[:, 0]`` of a gait.
 
-        Those of one phase are added to its ``opti``.
+        Those of one phase are added to it: ``landing.subject_to(…)``.
 
         Args:
             constraint: an equation or inequality of two expressions, by ``==``, ``<=`` or ``>=``.
@@ -198,8 +198,10 @@ class Phases(JoinedProblems[PhasesSolution]):
         Raises:
             ArgumentTypeError, ArgumentError: if it is none, or has symbols that are none of the problems.
         """
-        known = [symbol for problem in self.problems for symbol in problem.opti.advanced.symvar()]
-        self._relations.append(_relation(constraint, known))
+        rows, lower, upper = relation("subject_to", constraint)
+        known = [x for problem in self.problems for x in (*problem._motion.variables, *problem._symbols)]
+        _check_symbols(rows, known)
+        self._relations.append(LinkRows("constraints of several phases", rows, lower, upper, user=True))
 
     def _check_costs(self) -> None:
         if not any(problem._cost is not None for problem in self.problems):
@@ -245,7 +247,9 @@ class Phases(JoinedProblems[PhasesSolution]):
             graph = ca.Function("links", [*symbols, *impulses], [link.rows for link in links])
             rows = graph.call([*unscaled, *self._scaled(joined.further)], True, False)
             links = [link._replace(rows=x) for link, x in zip(links, rows, strict=True)]
-            return Connection(sum(joined.costs, ca.MX(0)), links, ca.MX(ca.DM.zeros(joined.further.numel())))
+            none = np.zeros((0, len(parts))), np.zeros((0, further))
+            begin = ca.MX(ca.DM.zeros(further))
+            return Connection((np.ones(len(parts)), np.zeros(further)), links, begin, none)
 
         further = sum(each.impulses.numel() for each in self._junctions)
         return JoinedProgram("phase", [part.nlp for part in parts], further, connect)
@@ -257,7 +261,7 @@ class Phases(JoinedProblems[PhasesSolution]):
             ca.vertcat(ca.MX(0, 1), *each)
             for each in ((each.margins for each in self._junctions), (each.rows for each in self._relations))
         )
-        _check_symbols(own, ca.symvar(ca.veccat(*symbols)))
+        _check_symbols(own, symbols)
         total = sum((part.motion.duration for part in parts), ca.MX(0))
         least = np.concatenate([np.zeros(0), *(each.lower for each in self._relations)])
         zero, none, most = (np.zeros(each.shape[0]) for each in (rows, margins, own))
@@ -335,22 +339,6 @@ def _checked(given: Sequence[Problem]) -> tuple[Problem, ...]:
                 "one quasi_static=, a frequency [Hz] or None, and one p"
             )
     return problems
-
-
-def _relation(constraint: ca.MX, known: Sequence[ca.MX]) -> LinkRows:
-    """The first expression of an equation or inequality less the second, at most 0; at least 0, too, in an equation."""
-    if not isinstance(constraint, ca.MX) or not any(constraint.is_op(op) for op in _RELATIONS):
-        raise ArgumentTypeError(
-            f"subject_to: got {shown(constraint)}; give an equation or inequality, as last.q[:, -1] == first.q[:, 0]"
-        )
-    _check_symbols(constraint, known)
-    left, right = (constraint.dep(i) for i in range(2))
-    shape = max(left.shape, right.shape)
-    whole = [ca.repmat(side, *shape) if side.is_scalar() else side for side in (left, right)]
-    rows = ca.vec(whole[0] - whole[1])
-    zeros = np.zeros(rows.shape[0])
-    lower = zeros if constraint.is_op(ca.OP_EQ) else zeros - np.inf
-    return LinkRows("constraints of several phases", rows, lower, zeros, user=True)
 
 
 def _check_symbols(constraint: ca.MX, known: Sequence[ca.MX]) -> None:
@@ -502,22 +490,25 @@ class Scenarios(JoinedProblems[ScenariosSolution]):
 
     def _joined(self, parts: list[Part]) -> JoinedProgram:
         """The programs of all scenarios as one, which share u and the constants of the motions."""
-        shared = [ca.veccat(part.motion.u, part.motion.state[part.motion.size :, 0]) for part in parts]
+        shared = []
+        for motion in (part.motion for part in parts):
+            constants = motion.entries(motion.state)[motion.size :, 0]
+            shared.append(np.concatenate([motion.entries(motion.u).ravel(order="F"), constants]))
         return JoinedProgram("scenario", [part.nlp for part in parts], int(self.cost == "worst"), self._connect, shared)
 
     def _connect(self, joined: JoinedProgram) -> Connection:
         """The cost.
 
         The largest one is the mean and what it is above the mean, a variable: the mean keeps the curvature of the cost
-        while the multipliers of the scenarios are not found. Each scenario has a scalar row, because CasADi 3.8 loses
-        entries of the Jacobian of a vector less a scalar in reverse mode.
+        while the multipliers of the scenarios are not found.
         """
-        costs, total = joined.costs, sum(joined.costs, ca.MX(0))
-        mean, zero = total / len(costs), np.zeros(1)
+        n = len(self.problems)
         if self.cost != "worst":
-            return Connection(total if self.cost == "sum" else mean, [], ca.MX(0, 1))
-        links = [LinkRows("the largest cost", cost - mean - joined.further, zero - np.inf, zero) for cost in costs]
-        return Connection(mean + joined.further, links, ca.mmax(ca.fabs(ca.vertcat(*costs))))
+            weights = np.full(n, 1.0 if self.cost == "sum" else 1 / n)
+            return Connection((weights, np.zeros(0)), [], ca.MX(0, 1), (np.zeros((0, n)), np.zeros((0, 0))))
+        rows = np.eye(n) - np.full((n, n), 1 / n), -np.ones((n, 1))
+        largest = ca.mmax(ca.fabs(ca.vertcat(*joined.costs)))
+        return Connection((np.full(n, 1 / n), np.ones(1)), [], largest, rows)
 
     def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> ScenariosSolution:
         return ScenariosSolution(scenarios=parts, **joined_outcome(parts, nlp, z, numbers))

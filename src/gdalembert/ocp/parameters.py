@@ -14,7 +14,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.physical_parameters import physical_parameters, replaced
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
-from gdalembert.ocp.constraints import Constraints
+from gdalembert.nlp.entries import Indices
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import integer, numbers
 from gdalembert.spatial.arrays import Array, frozen
@@ -29,13 +29,13 @@ RESERVED = (
 
 
 class ProblemParameters:
-    """The parameters of an ``Opti`` by name: ``symbols``, and the ``values`` that a solve was given last.
+    """The parameters of a problem by name: ``symbols``, and the ``values`` that a solve was given last.
 
     They are size × 1, or size × (N + 1) with a column for each instant of the grid.
     """
 
-    def __init__(self, opti: ca.Opti, intervals: int) -> None:
-        self._opti, self._intervals = opti, intervals
+    def __init__(self, intervals: int) -> None:
+        self._intervals = intervals
         self.symbols: dict[str, ca.MX] = {}
         self.values: dict[str, Array] = {}
 
@@ -53,17 +53,12 @@ class ProblemParameters:
         size = integer(f"parameter: size of {name!r}", size, 1)
         if at is not None and (not isinstance(at, str) or at != "grid"):
             raise ArgumentError(f"parameter: at: got {shown(at)}; give 'grid', or leave it out")
-        made: ca.MX = self._opti.parameter(size, 1 if at is None else self._intervals + 1)
+        made: ca.MX = ca.MX.sym(name, size, 1 if at is None else self._intervals + 1)
         self.symbols[name] = made
         return made
 
-    def set(self, where: str, given: Mapping[str, Any], names: Collection[str] | None = None) -> None:
+    def set(self, where: str, given: Mapping[str, Any], names: Collection[str] | None = None) -> Mapping[str, Array]:
         """Take the values of a solve, of all or some names; those that are missing keep their last ones."""
-        for name, array in self.taken(where, given, names).items():
-            self._opti.set_value(self.symbols[name], array)
-
-    def taken(self, where: str, given: Mapping[str, Any], names: Collection[str] | None = None) -> Mapping[str, Array]:
-        """Take the values of a solve, but for the ``Opti``; those that were given."""
         taken, names = {}, self.symbols if names is None else names
         for name, value in given.items():
             if name not in names:
@@ -113,19 +108,19 @@ Design = Mapping[str, tuple[float, float]]
 
 
 class RobotParameters:
-    """p in an ``Opti``: variables for the entries of the design, parameters for the others.
+    """p in a problem: variables for the entries of the design, parameters for the others.
 
     Attributes:
         last: p (n_p) of the last solve, or that of the problem before the first one.
         chosen: the entries of the design in p. ``others``: the other ones.
-        fixed: the parameters (of ``others``) of the ``Opti``. ``variables``: of the design, a column for each instant.
+        fixed: the parameters (of ``others``). ``variables``: of the design, a column for each instant.
     """
 
-    def __init__(self, opti: ca.Opti, dyn: Dynamics, design: Design | None) -> None:
-        self._opti, self._dyn = opti, dyn
+    def __init__(self, dyn: Dynamics, design: Design | None) -> None:
+        self._dyn = dyn
         self.chosen, self.lower, self.upper = _ranges(dyn, design)
         self.others = [i for i in range(len(dyn.parameters)) if i not in self.chosen]
-        self.fixed = opti.parameter(len(self.others)) if self.others else ca.MX(0, 1)
+        self.fixed = ca.MX.sym("p", len(self.others)) if self.others else ca.MX(0, 1)
         self.variables = ca.MX(0, 1)
 
     def __len__(self) -> int:
@@ -165,11 +160,6 @@ class RobotParameters:
         both: Matrix = ca.vertcat(chosen, others)
         return both[order, :] if order else chosen
 
-    def bound(self, constraints: Constraints) -> None:
-        """Add the bounds of the design."""
-        if self.chosen:
-            constraints.bound("bounds of p", self.variables[:, 0], self.lower, self.upper)
-
     def checked(self, where: str, p: Values) -> Array:
         """The values of p, all or some by name; those that are missing are the last ones."""
         if p is None:
@@ -178,8 +168,6 @@ class RobotParameters:
 
     def set(self, values: Array) -> None:
         """Give a solve its values of p, and keep them as the last ones."""
-        if self.others:
-            self._opti.set_value(self.fixed, values[self.others])
         self.last = values
 
     def within(self, values: Array) -> Array:
@@ -221,17 +209,10 @@ def _ranges(dyn: Dynamics, design: Design | None) -> tuple[list[int], Array, Arr
     return chosen, ranges[:, 0], ranges[:, 1]
 
 
-_FREE = 1e30
-"""A slack that solvers take for infinite, where an ``Opti`` takes finite numbers alone."""
-
-
 class BoundaryCondition(ABC):
-    """What fixes a state by parameters of the ``Opti``, its ``symbols``, which every solve sets anew."""
+    """What fixes a state by parameters, its ``symbols``, which every solve sets anew."""
 
     symbols: Sequence[ca.MX]
-
-    def __init__(self, opti: ca.Opti) -> None:
-        self._opti = opti
 
     @property
     @abstractmethod
@@ -252,33 +233,36 @@ class BoundaryCondition(ABC):
     def set(self, parameters: ProblemParameters) -> None:
         """Take the values of a solve."""
 
-    def filled(self, number: float) -> Array:
-        """The value of the first of them, with a number in place of what a solve may set to any value."""
-        return self.numbers[0]
 
-    def _give_numbers(self) -> None:
-        for symbol, x in zip(self.symbols, self.numbers, strict=True):
-            self._opti.set_value(symbol, np.minimum(x, _FREE))
+def matrices_of(column: Any, like: Sequence[ca.MX]) -> list[Any]:
+    """The parts of a column, in the shapes of other matrices."""
+    found, first = [], 0
+    for matrix in like:
+        found.append(ca.reshape(column[first : first + matrix.numel()], *matrix.shape))
+        first += matrix.numel()
+    return found
 
 
 class Inputs:
-    """The parameters of an ``Opti`` that is baked, as a vector; ``named`` are those with names, as they are now.
+    """The parameters of a program, as a vector; ``named`` are those with names, as they are now.
 
-    The ends fix the same entries ever after.
+    The ends fix the same entries ever after. Behind all others are the fractions of the duration at the grid.
     """
 
     def __init__(
         self,
-        opti: ca.OptiAdvanced,
+        intervals: int,
         parameters: ProblemParameters,
         robot: RobotParameters,
         ends: Sequence[BoundaryCondition],
     ) -> None:
-        self.opti, self._parameters, self._robot, self._ends = opti, parameters, robot, ends
+        self._parameters, self._robot, self._ends = parameters, robot, ends
         self._pattern = [end.pattern for end in ends]
-        self.symbols = ca.symvar(opti.p)
-        self._graph = ca.Function("p", self.symbols, [opti.p])
         self.named = dict(parameters.symbols)
+        self.fractions = ca.MX.sym("fractions", intervals + 1)
+        of_ends = [symbol for end in ends for symbol in end.symbols]
+        self.symbols = [*self.named.values(), *[robot.fixed][: len(robot.others)], *of_ends, self.fractions]
+        self.p = ca.MX.sym("p", sum(symbol.numel() for symbol in self.symbols))
 
     def __call__(self, where: str, p: Values, values: Mapping[str, Any]) -> Array:
         """The vector, of what a solve is given, as to :meth:`Solver.__call__`."""
@@ -304,36 +288,38 @@ class Inputs:
 
         return restore
 
+    def entries(self, symbol: ca.MX) -> Indices:
+        """The places of a parameter in the vector, column by column."""
+        first = 0
+        for other in self.symbols:
+            if other is symbol:
+                return first + np.arange(symbol.numel()).reshape(symbol.shape, order="F")
+            first += other.numel()
+        raise ValueError("no parameter of this program")
+
+    def of(self, expression: ca.MX) -> ca.MX:
+        """An expression of the parameters, as one of the vector."""
+        return ca.MX(ca.Function("of", self.symbols, [expression]).call(self.split(self.p), True, False)[0])
+
+    def split(self, p: Any) -> list[Any]:
+        """The parameters, of the vector."""
+        return matrices_of(p, self.symbols)
+
     def current(self) -> Array:
         """The vector of the last values."""
-        return np.array(self._vector(self._parameters.values, {}).full().ravel())
-
-    def filled(self, number: float) -> Array:
-        """The vector, with one number in place of all that a solve may set to any value."""
-        values = {name: np.full(x.shape, number) for name, x in self.named.items()}
-        return np.array(
-            self._vector(values, {hash(end.symbols[0]): end.filled(number) for end in self._ends}).full().ravel()
-        )
+        return np.array(ca.DM(self._vector(self._parameters.values, {})).full().ravel())
 
     def expression(self) -> ca.MX:
         """The vector, as an expression of the parameters with names; the others have their last values."""
-        return ca.MX(self._vector(self.named, {hash(end.symbols[0]): end.expression for end in self._ends}))
+        expressions = {id(end.symbols[0]): end.expression for end in self._ends if end.symbols}
+        return ca.MX(self._vector(self.named, expressions))
 
     def _vector(self, values: Mapping[str, Any], others: Mapping[int, Any]) -> Any:
-        """The vector, of values by name, and of others than the last for some symbols (by hash)."""
-        known = {hash(symbol): values[name] for name, symbol in self.named.items()}
-        for end in self._ends:
-            known |= dict(zip(map(hash, end.symbols), end.numbers, strict=True))
+        """The vector, of values by name, and of others than the last for some symbols (by id)."""
+        found = [values[name] for name in self.named]
         if self._robot.others:
-            known[hash(self._robot.fixed)] = self._robot.last[self._robot.others]
-        for symbol in self.symbols:
-            if hash(symbol) not in known:
-                try:
-                    known[hash(symbol)] = self.opti.value(symbol)
-                except RuntimeError:
-                    raise ArgumentError(
-                        f"{symbol.name()}, of size {symbol.shape[0]} × {symbol.shape[1]}, has no value: call "
-                        "problem.opti.set_value, or make it by problem.parameter(name, size)"
-                    ) from None
-        known |= others
-        return self._graph.call([known[hash(symbol)] for symbol in self.symbols])[0]
+            found.append(self._robot.last[self._robot.others])
+        for end in self._ends:
+            found += [others.get(id(x), number) for x, number in zip(end.symbols, end.numbers, strict=True)]
+        found.append(np.linspace(0, 1, self.fractions.numel()))
+        return ca.veccat(*(x if isinstance(x, ca.MX) else ca.DM(x) for x in found))

@@ -1,4 +1,4 @@
-"""Problem: an optimal control problem of a robot, as a ``casadi.Opti`` with its transcribed motion."""
+"""Problem: an optimal control problem of a robot, as a row of stages."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDyna
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, SolutionWarning
 from gdalembert.model.limits import Bounds
+from gdalembert.nlp.entries import Label
 from gdalembert.ocp import constraints
-from gdalembert.ocp.constraints import Constraints
-from gdalembert.ocp.ends import End, Fixed, constrain_grid
+from gdalembert.ocp.constraints import LimitedExpression
+from gdalembert.ocp.couplings import Relation, relation
+from gdalembert.ocp.ends import End, EndpointConstraints, Fixed
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial
 from gdalembert.ocp.parameters import BoundaryCondition, Design, Inputs, ProblemParameters, RobotParameters
@@ -24,12 +26,14 @@ from gdalembert.ocp.program import OptimalControlProblem, Part
 from gdalembert.ocp.real_time import RealTimeSolver
 from gdalembert.ocp.real_time_stages import RealTimeProblem
 from gdalembert.ocp.solution import FollowedPath, Solution
+from gdalembert.ocp.stage import Motion, checked_duration
 from gdalembert.ocp.steps import CONTROLS, method_of
-from gdalembert.ocp.transcription import AUTO, Robot, TranscribedMotion, checked_duration, system_of
+from gdalembert.ocp.system import AUTO, Robot, system_of
+from gdalembert.ocp.transcription import Formulation, Integral
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, flag, integer, warn
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.expressions import EvaluatedExpression, Expression
+from gdalembert.spatial.expressions import EvaluatedExpression, Expression, foreign
 
 PLACES = ("stages", "grid")
 """Where bounds can hold."""
@@ -45,8 +49,6 @@ class Problem(OptimalControlProblem[Solution]):
         problem.end(q_end)
         problem.minimize(problem.duration)
         solution = problem.solve()
-
-    ``opti`` is its ``casadi.Opti``: add any constraint of your own there, with the expressions below.
 
     Args:
         dyn: rigid or flexible, or a :class:`~gdalembert.ConstrainedDynamics`; under wrenches: ``dyn.under(wrenches)``.
@@ -72,7 +74,6 @@ class Problem(OptimalControlProblem[Solution]):
             cache is that of :func:`~gdalembert.compile`.
 
     Attributes:
-        opti: the ``casadi.Opti``.
         duration: the number, or the variable [s].
         t: times of the grid (N + 1) [s].
         q, v: at the grid, nq × (N + 1) and nv × (N + 1).
@@ -85,9 +86,6 @@ class Problem(OptimalControlProblem[Solution]):
         UnknownNameError: if a name in ``p`` or ``design`` is not that of a parameter.
         CompilationError: if ``compiled`` steps are wanted, and there is no compiler, or it fails.
     """
-
-    _at_ends = False
-    """Whether a path holds at one end."""
 
     def __init__(
         self,
@@ -109,8 +107,7 @@ class Problem(OptimalControlProblem[Solution]):
         intervals, time = integer("intervals", intervals, 1, 1_000_000), checked_duration(duration)
         rule = method_of(method, degree, scheme)
         constraints.check_places(dyn)
-        self.opti = ca.Opti()
-        self._robot = RobotParameters(self.opti, ConstrainedDynamics.of("Problem", dyn).dynamics, design)
+        self._robot = RobotParameters(ConstrainedDynamics.of("Problem", dyn).dynamics, design)
         self._robot.start_at(p)
         shortest = float(np.min(time)) / intervals
         self._system = system_of(dyn, quasi_static, self._robot.last, rule, shortest)
@@ -121,34 +118,27 @@ class Problem(OptimalControlProblem[Solution]):
         self._system.check(method, rule)
         self.dyn, self.intervals, self.method, self.control = dyn, intervals, method, control
         self.bounds.check_drives(dyn.tree)
-        self._parameters = ProblemParameters(self.opti, intervals)
-        self._constraints = Constraints(self.opti)
+        self._parameters = ProblemParameters(intervals)
         self._cost: ca.MX | None = None
-        self._paths, self._stage_paths = dict[str, FollowedPath](), dict[str, FollowedPath]()
+        self._minimized: ca.MX | None = None
+        self._squares: list[ca.MX] = []
+        self._limited: list[LimitedExpression] = []
+        self._relations: list[Relation] = []
         self._cones: list[ca.Function] = []
-        self._integrals: dict[int, tuple[ca.MX, ca.Function]] = {}
-        self._motion = TranscribedMotion(
-            self.opti, self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled
-        )
+        self._integrals: dict[int, tuple[ca.MX, ca.Function, bool]] = {}
+        self._bounds_at_stages = bounds_at == "stages"
+        self._motion = Motion(self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled)
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
         self.q, self.v = self._motion.x[: dyn.tree.nq, :], self._motion.x[dyn.tree.nq :, :]
         self.t, self.u, self.stages, self.p = self._motion.t, self._motion.u, self._motion.stages, self._robot.p
-        bounded = {"q at the grid": self.q, "v at the grid": self.v, "u": self.u}
-        if bounds_at == "stages":
-            bounded |= {f"{key} at stages": self._motion.inside(getattr(self.stages, key)) for key in "qv"}
-        for name, x in bounded.items():
-            lower, upper = (getattr(self.bounds, f"{name[0]}_{end}") for end in ("lower", "upper"))
-            self._constraints.bound(f"bounds of {name}", x, lower, upper)
-        if self._motion.free_time:
-            self.opti.subject_to(self.opti.bounded(self._motion.range[0], self.duration, self._motion.range[1]))
-        self._robot.bound(self._constraints)
-        ends = (("start", 0), ("end", intervals))
-        self._ends = [End(name, self._motion, column, self._constraints) for name, column in ends]
+        self._ends = [End(name, self._motion, column) for name, column in (("start", 0), ("end", intervals))]
         self._initial = Initial(self._motion, self._ends)
-        guesses = [partial(self._initial.configuration, row) for row in (0, -1)]
-        self._endpoints = constrain_grid(self._motion, self._constraints, self._ends, guesses)
+        self._endpoints = [
+            EndpointConstraints(end, self._system, partial(self._initial.configuration, row))
+            for end, row in zip(self._ends, (0, -1), strict=True)
+            if len(self._system.rows)
+        ]
         self._fixed: list[BoundaryCondition] = [*self._ends, *self._endpoints]
-        self._constraints.claim()
 
     def __repr__(self) -> str:
         return f"Problem({self.dyn!r}, intervals={self.intervals}, method={self.method!r}, control={self.control!r})"
@@ -220,23 +210,18 @@ class Problem(OptimalControlProblem[Solution]):
         for key, bound in (("lower", lower), ("upper", upper)):
             self._parameters.check_bound("path", key, bound)
         low, high = constraints.symbolic_bounds(lower, upper, found.values.shape[0])
-        name, values, relaxation = self._constraints.next_path(), found.values, None
-        self._at_ends |= at in ("start", "end")
-        if at in (None, *PLACES) and {"a", "u", "forces"} & set(found.graph.name_in()):
-            self._stage_paths[name] = FollowedPath(found.graph, low, high, {})
-        elif at in (None, *PLACES):
-            known = {"p": self.p} | self._parameters.symbols
-            constants = {key: known[key] for key in found.graph.name_in() if key in known}
-            self._paths[name] = FollowedPath(found.graph, low, high, constants)
-            symbolic = isinstance(low, ca.MX) or isinstance(high, ca.MX)
-            if at != "stages" and not (low is high if symbolic else np.any(low == high)):
-                between = self._motion.inside(values) if at is None else values[:, []]
-                if at is None:
-                    values = self._motion.evaluate(expression, "grid", self._parameters.symbols).values
-                values = ca.horzcat(between, values)
-                relaxation = ca.MX(1, values.shape[1])
-                relaxation[0, between.shape[1]] = self._ends[0].relaxation
-        self._constraints.bound(name, values, low, high, relaxation)
+        name = f"path {1 + sum(each.name.startswith('path') for each in self._limited)}"
+        symbolic = isinstance(low, ca.MX) or isinstance(high, ca.MX)
+        is_equation = low is high if symbolic else bool(np.any(low == high))
+        places: tuple[str, ...] = (at or "stages",)
+        of_state = not {"a", "u", "forces"} & set(found.graph.name_in())
+        if at is None and of_state and not is_equation:
+            places = ("inner", "grid")
+        held = {"u"} | {key for key, x in self._parameters.symbols.items() if x.shape[1] == 1}
+        if places == ("stages",) and self.control == "constant" and set(found.graph.name_in()) <= held:
+            places = ("intervals",)  # its rows at all stages are the same, and equations would be dependent
+        makes_way = "grid" in places and not is_equation
+        self._limited.append(LimitedExpression(name, found.evaluated, low, high, places, makes_way))
 
     def friction(
         self,
@@ -265,10 +250,9 @@ class Problem(OptimalControlProblem[Solution]):
         """
         shape = {"half_length": half_length, "half_width": half_width, "sole": sole}
         for name, cone in constraints.friction_cones(self._system.con, contacts, mu, normal, form, **shape):
-            margins = self._motion.evaluate(cone, "stages", self._parameters.symbols).values
-            zero = np.zeros(margins.shape[0])
-            self._stage_paths[f"friction of {name}"] = FollowedPath(cone, zero, zero + np.inf, {})
-            self._constraints.bound(f"friction of {name}", margins, zero, zero + np.inf)
+            margins = self._motion.evaluate(cone, "stages", self._parameters.symbols).evaluated
+            zero = np.zeros(margins.size1_out(0))
+            self._limited.append(LimitedExpression(f"friction of {name}", margins, zero, zero + np.inf, ("stages",)))
             self._cones.append(cone)
 
     def integral(self, expression: Expression) -> ca.MX:
@@ -285,8 +269,13 @@ class Problem(OptimalControlProblem[Solution]):
         """
         found = self._motion.evaluate(expression, "stages", self._parameters.symbols)
         integral = self._integral(expression, found)
-        self._integrals[hash(integral)] = integral, found.graph
+        self._integrals[hash(integral)] = integral, found.evaluated, self._has_grid(found)
         return integral
+
+    def _has_grid(self, found: EvaluatedExpression) -> bool:
+        """Whether the integral of an expression is that of Simpson's rule."""
+        inputs = set(found.graph.name_in())
+        return self._motion.sees_midpoints_alone and bool(inputs & {"q", "v"}) and not inputs & {"a", "u", "forces"}
 
     def _integral(self, expression: Expression, found: EvaluatedExpression) -> ca.MX:
         at_stages, inputs = self._motion.integral(found.values), set(found.graph.name_in())
@@ -334,21 +323,125 @@ class Problem(OptimalControlProblem[Solution]):
             start=self._ends[0],
             end=self._ends[1],
             initial=self._initial,
-            paths=self._paths | self._stage_paths,
-            terms=list(self._terms()),
-            has_other_constraints=self._constraints.has_others(),
-            has_other_paths=self._at_ends,
+            paths=self._paths,
+            terms=[each for each in self._terms() if not self._is_of_parameters(each[2])],
+            has_other_constraints=bool(self._relations),
+            has_other_paths=any({"start", "end"} & set(each.places) for each in self._limited),
         )
 
+    def squares(
+        self, residual: Expression, weight: npt.ArrayLike | ca.MX = 1.0, *, at: str | int | None = None
+    ) -> None:
+        """Add a weighted sum of squares to the cost, which every solver takes: ∫ Σ w_i r_i² dt, or Σ w_i r_i² at an
+        instant.
+
+        Args:
+            residual: r, an expression as in :meth:`path`, of any function of the motion: ``lambda q: ca.log(q)``.
+            weight: w, a number for all entries of r or one for each, from 0 on; or a scalar expression of parameters.
+            at: ``None``: over the motion; ``"start"``, ``"end"`` or, as for :meth:`at`, the number of an instant.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if an argument cannot be used.
+        """
+        if at is None:
+            graph = self._motion.evaluate(residual, "stages", self._parameters.symbols).graph
+            factors, common = constraints.square_weights(weight, graph.size1_out(0))
+            inputs = [ca.MX.sym(name, *graph.size_in(name)) for name in graph.name_in()]
+            rows = graph.call(inputs, True, False)[0]
+            square = ca.Function("square", inputs, [ca.sumsqr(factors * rows)], graph.name_in(), ["square"])
+            term = common * self.integral(square)
+        else:
+            instant = self._instant("squares: at", at)
+            values = self._motion.evaluate_at(residual, instant, self._parameters.symbols).values
+            factors, common = constraints.square_weights(weight, values.numel())
+            term = common * ca.sumsqr(factors * values)
+        constraints.check_cost("squares", term, [*self._motion.variables, *self._symbols])
+        self._squares.append(term)
+        self._add_costs()
+
+    def _add_costs(self) -> None:
+        """Take what is minimised and all squares for the cost."""
+        terms = [*self._squares] if self._minimized is None else [self._minimized, *self._squares]
+        self._cost = sum(terms[1:], terms[0])
+
+    def _instant(self, where: str, k: Any) -> int:
+        """The number of an instant, of its name, or of one from the start or, negative, from the end."""
+        if isinstance(k, str):
+            return {"start": 0, "end": self.intervals}[choice(where, k, ("start", "end"))]
+        return integer(where, k, -self.intervals - 1, self.intervals) % (self.intervals + 1)
+
     def minimize(self, cost: ca.MX) -> None:
-        """Set the cost: an expression of ``duration``, :meth:`integral`, ``q``, ``v``, ``u``.
+        """Set the cost beside that of :meth:`squares`: an expression of ``duration``, :meth:`integral`, ``q``, ``v``,
+        ``u``.
 
         Raises:
             ArgumentTypeError, ArgumentError: if it is no expression, not scalar, constant, or has a foreign symbol.
         """
-        constraints.check_cost(self.opti, cost)
-        self.opti.minimize(cost)
-        self._cost = cost
+        constraints.check_cost("minimize", cost, [*self._motion.variables, *self._symbols])
+        self._minimized = cost
+        self._add_costs()
+
+    def at(
+        self,
+        k: int | str,
+        expression: Expression,
+        lower: npt.ArrayLike | ca.MX = -np.inf,
+        upper: npt.ArrayLike | ca.MX = np.inf,
+    ) -> None:
+        """Keep an expression between two bounds at one instant of the grid.
+
+        Args:
+            k: the number of the instant, from 0 to N; from −1 on those from the end; ``"start"`` or ``"end"``.
+            expression: as in :meth:`path`, of q, v, t, parameters, and u: that of the interval that begins there, or
+                of the instant if ``control="linear"``; of the last interval at the end.
+            lower, upper: as in :meth:`path`.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if an argument cannot be used.
+        """
+        number = self._instant("at: k", k)
+        found = self._motion.evaluate_at(expression, number, self._parameters.symbols)
+        for key, bound in (("lower", lower), ("upper", upper)):
+            self._parameters.check_bound("at", key, bound)
+        low, high = constraints.symbolic_bounds(lower, upper, found.values.shape[0])
+        label = Label(f"at {number}", user=True)
+        self._relations.append(Relation(label, found.values, low, high))
+
+    def subject_to(self, constraint: ca.MX) -> None:
+        """Add an equation or inequality of variables at any instants, as ``problem.q[0, 2] == problem.q[0, 5]``.
+
+        What a single instant obeys is said by :meth:`at` and :meth:`path`, which any solver takes.
+
+        Args:
+            constraint: an equation or inequality of two expressions, by ``==``, ``<=`` or ``>=``.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if it is none, or has symbols that are none of the problem.
+        """
+        rows, lower, upper = relation("subject_to", constraint)
+        if other := foreign(rows, [*self._motion.variables, *self._symbols]):
+            raise ArgumentError(
+                f"subject_to: the constraint has the symbol {other[0].name()!r}, which is none of the problem; give "
+                "its variables and parameters"
+            )
+        self._relations.append(Relation(Label(f"subject_to {len(self._relations) + 1}", user=True), rows, lower, upper))
+
+    @property
+    def _paths(self) -> dict[str, FollowedPath]:
+        """The expressions between bounds of the whole motion."""
+        known = {"p": self.p} | self._parameters.symbols
+        return {
+            each.name: FollowedPath(
+                each.graph, each.lower, each.upper, {key: known[key] for key in each.graph.name_in() if key in known}
+            )
+            for each in self._limited
+            if not {"start", "end"} & set(each.places)
+        }
+
+    @property
+    def _symbols(self) -> list[ca.MX]:
+        """The symbols of parameters."""
+        return [*self._parameters.symbols.values(), *ca.symvar(self._robot.fixed)]
 
     def guess(self, motion: Guess | Simulation | Solution) -> None:
         """Set the initial guess; the default is :func:`rest_to_rest` between q of :meth:`start` and :meth:`end`.
@@ -361,23 +454,24 @@ class Problem(OptimalControlProblem[Solution]):
     def _terms(self) -> Iterator[tuple[ca.MX, ca.Function | None, ca.MX]]:
         """The terms of the cost: a weight, and an integral by its Function, or another expression of the motion."""
         assert self._cost is not None
-        motion = [x for x in (self._motion.state, self._motion.u, self._motion.k) if x is not None]
+        motion = self._motion.variables
         left = [(self._cost, ca.MX(1))]
+
+        def moves(part: ca.MX) -> bool:
+            return any(ca.depends_on(part, x) for x in motion)
+
         while left:
             term, weight = left.pop()
-            parts = [term.dep(k) for k in range(term.n_dep())]
-            moving = [any(ca.depends_on(part, x) for x in motion) for part in parts]
+            op, parts = term.op(), [term.dep(k) for k in range(term.n_dep())]
             if hash(term) in self._integrals:
                 yield weight, self._integrals[hash(term)][1], term
-            elif not any(ca.depends_on(term, x) for x in motion):
-                continue
-            elif term.op() in (ca.OP_ADD, ca.OP_SUB) and all(part.is_scalar() for part in parts):
-                left += [(parts[0], weight), (parts[1], weight if term.op() == ca.OP_ADD else -weight)]
-            elif term.op() in (ca.OP_NEG, ca.OP_TWICE):
-                left.append((parts[0], -weight if term.op() == ca.OP_NEG else 2 * weight))
-            elif term.op() == ca.OP_MUL and not all(moving):
+            elif op in (ca.OP_ADD, ca.OP_SUB) and all(part.is_scalar() for part in parts):
+                left += [(parts[0], weight), (parts[1], weight if op == ca.OP_ADD else -weight)]
+            elif op in (ca.OP_NEG, ca.OP_TWICE):
+                left.append((parts[0], -weight if op == ca.OP_NEG else 2 * weight))
+            elif op == ca.OP_MUL and not all(moving := [moves(part) for part in parts]) and any(moving):
                 left.append((parts[moving.index(True)], weight * parts[moving.index(False)]))
-            elif term.op() == ca.OP_DIV and not moving[1]:
+            elif op == ca.OP_DIV and not moves(parts[1]):
                 left.append((parts[0], weight / parts[1]))
             else:
                 yield weight, None, term
@@ -394,19 +488,39 @@ class Problem(OptimalControlProblem[Solution]):
             end.set(self._parameters)
 
     def _contents(self) -> object:
-        """The constraints and the cost of ``opti``, and which entries of the ends are fixed."""
-        opti = self.opti.advanced
-        return [end.pattern for end in self._fixed], [x.__hash__() for x in (*opti.constraints(), opti.objective())]
+        """What tells whether a solver that was built is still that of the problem."""
+        patterns = [end.pattern for end in self._fixed]
+        return patterns, len(self._limited), len(self._relations), hash(self._cost)
 
     def _parts(self, *, stagewise: bool) -> list[Part]:
         for endpoint in self._endpoints:
             endpoint.prepare()
-        modes = self._initial.set_scales()
-        opti = self.opti.advanced
-        opti.bake()
-        inputs = Inputs(opti, self._parameters, self._robot, self._fixed)
-        given = self._motion, self._constraints, self._ends, self._paths, modes, inputs, self._initial.variables
-        return [Part(*given, stagewise=stagewise)]
+        inputs = Inputs(self.intervals, self._parameters, self._robot, self._fixed)
+        integrals, others = [], []
+        for weight, graph, term in () if self._cost is None else self._terms():
+            if graph is None or not self._is_of_parameters(weight):
+                others.append(weight * term)
+            else:
+                integrals.append(Integral(weight, graph, self._integrals[hash(term)][2]))
+        formulation = Formulation(
+            motion=self._motion,
+            inputs=inputs,
+            ends=self._ends,
+            endpoints=self._endpoints,
+            scales=self._initial.scales(),
+            initial=self._initial.variables,
+            limited=self._limited,
+            relations=self._relations,
+            integrals=integrals,
+            others=others,
+            bounds_at_stages=self._bounds_at_stages,
+        )
+        return [Part(formulation, ca.MX(0) if self._cost is None else self._cost, stagewise=stagewise)]
+
+    def _is_of_parameters(self, weight: ca.MX) -> bool:
+        """Whether a weight has parameters of no instant alone."""
+        known = [x for x in self._parameters.symbols.values() if x.shape[1] == 1]
+        return not foreign(weight, [*known, *ca.symvar(self._robot.fixed)])
 
     def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> Solution:
         return parts[0]

@@ -6,7 +6,7 @@ import contextlib
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import casadi as ca
@@ -19,15 +19,15 @@ from gdalembert.model.configuration import lengths, projected, unit_blocks
 from gdalembert.nlp.backends import backend, checked_options, same_options
 from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram
 from gdalembert.nlp.solver import Solver
-from gdalembert.nlp.stagewise import ChangeOfVariables, StagewiseProgram
 from gdalembert.ocp import solution as solutions
-from gdalembert.ocp.constraints import CLOSED, MOTION, Constraints
-from gdalembert.ocp.ends import End
-from gdalembert.ocp.parameters import Inputs
+from gdalembert.ocp.constraints import CLOSED
+from gdalembert.ocp.parameters import matrices_of
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
-from gdalembert.ocp.transcription import Stages, TranscribedMotion
-from gdalembert.spatial.arguments import integer
+from gdalembert.ocp.stage import Stages
+from gdalembert.ocp.transcription import Formulation, Transcription, constraint_rows
+from gdalembert.spatial.arguments import integer, vector
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible
 
 Planned = TypeVar("Planned", bound=Solution | JoinedSolution)
@@ -40,37 +40,33 @@ class Part:
     :class:`~gdalembert.nlp.program.Solvable`, for a motion alone.
     """
 
-    def __init__(
-        self,
-        motion: TranscribedMotion,
-        constraints: Constraints,
-        ends: Sequence[End],
-        paths: Mapping[str, FollowedPath],
-        coordinates: ChangeOfVariables,
-        inputs: Inputs,
-        initial: Callable[[Any], Array],
-        *,
-        stagewise: bool,
-    ) -> None:
-        self.motion, self.inputs, self.initial, self._ends, self._paths = motion, inputs, initial, ends, dict(paths)
-        opti = inputs.opti
-        self.symbols = [opti.x, opti.p]
-        filled = (inputs.filled(number) for number in (0.25, 0.5))
-        label = partial(constraints.label, opti)
-        self.nlp = StagewiseProgram(motion, coordinates, opti, *filled, stagewise=stagewise, label=label)
-        violations = {MOTION: ca.norm_inf(motion.equations)} | constraints.violations(opti)
-        largest = ca.fmax(ca.mmax(ca.fmax(opti.lbg - opti.g, opti.g - opti.ubg)), 0) if opti.ng else ca.MX(0)
-        outputs = {"x": motion.x, "t": motion.t, "u": motion.u, "p": motion.parameters.p, "cost": opti.f}
+    def __init__(self, formulation: Formulation, cost: ca.MX, *, stagewise: bool) -> None:
+        self.motion, self.inputs, self.initial = formulation.motion, formulation.inputs, formulation.initial
+        self._ends = formulation.ends
+        motion, inputs = self.motion, self.inputs
+        self.symbols = [*motion.variables, *inputs.symbols]
+        self.nlp = Transcription(formulation).program(stagewise=stagewise)
+        known = dict(inputs.named) | {"p": motion.parameters.p}
+        self._paths = {
+            each.name: FollowedPath(
+                each.graph, each.lower, each.upper, {key: known[key] for key in each.graph.name_in() if key in known}
+            )
+            for each in formulation.limited
+            if not {"a", "u", "forces"} & set(each.graph.name_in()) and not {"start", "end"} & set(each.places)
+        }
+        outputs = {"x": motion.x, "t": motion.t, "u": motion.u, "p": motion.parameters.p, "cost": cost}
         outputs |= {f"stages_{name}": value for name, value in motion.stages._asdict().items()}
-        outputs |= {"violations": ca.vertcat(*violations.values()), "largest": largest}
         for name, path in self._paths.items():
             outputs[f"{name} lower"], outputs[f"{name} upper"] = ca.MX(path.lower), ca.MX(path.upper)
             outputs |= {f"{name} {key}": value for key, value in path.constants.items()}
-        self._names, self._keys = tuple(violations), list(outputs)
+        if motion.system.con.nc:
+            outputs["closed"] = constraint_rows(motion, motion.x)
+        self._keys = list(outputs)
         self._graph = ca.Function("solution", self.symbols, list(outputs.values()))
 
     def unscaled(self, z: Any, numbers: Any) -> list[Any]:
-        return [self.nlp.unscaled(z), numbers]
+        x, p = (each if isinstance(each, ca.MX) else ca.DM(each) for each in (self.nlp.unscaled(z), numbers))
+        return [*matrices_of(x, self.motion.variables), *self.inputs.split(p)]
 
     def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
         motion, nq = self.motion, self.motion.dyn.tree.nq
@@ -79,7 +75,7 @@ class Part:
         return {"q": x[:nq, :], "v": x[nq:, :], "u": u, "t": t}
 
     def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Solution:
-        values = self._graph.call([self.nlp.unscaled(z), numbers])
+        values = self._graph.call(self.unscaled(z, numbers))
         found = dict(zip(self._keys, (each.full() for each in values), strict=True))
         motion, states, t, u, p = self.motion, found["x"].T, found["t"].ravel(), found["u"].T, found["p"].ravel()
         q, blocks = states[:, : motion.dyn.tree.nq], unit_blocks(motion.dyn.tree)
@@ -92,7 +88,11 @@ class Part:
             )
             for name, path in self._paths.items()
         }
-        named = dict(zip(self._names, found["violations"].ravel().tolist(), strict=True))
+        named = self.nlp.violations(z, numbers)
+        largest = max(named.values(), default=0.0)
+        if "closed" in found:
+            named = {name: x for name, x in named.items() if not name.startswith(CLOSED)}
+            named[CLOSED] = float(np.abs(found["closed"]).max(initial=0.0))
         return Solution(
             dyn=motion.dyn,
             bounds=motion.bounds,
@@ -106,7 +106,7 @@ class Part:
             u=u,
             p=p,
             stages=Stages(*(found[f"stages_{name}"].T for name in Stages._fields)),
-            constraint_violation=max(float(found["largest"][0, 0]), named.get(CLOSED, 0.0)),
+            constraint_violation=max(largest, named.get(CLOSED, 0.0)),
             length_violation=float(np.abs(lengths(q, blocks) - 1).max(initial=0)),
             violations=named,
             stats=dict(stats),
@@ -114,6 +114,33 @@ class Part:
             solved=solved,
             corrections={name: by for end in self._ends for name, by in end.corrections.items()},
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FormulatedProgram(Brief, Generic[Planned]):
+    """A problem as the nonlinear program min f(x, p), lbg ≤ g(x, p) ≤ ubg, lbx ≤ x ≤ ubx.
+
+    Attributes:
+        problem: x, p, f and g, for ``casadi.nlpsol``. Its x are the variables over their magnitudes.
+        arguments: x0, p, lbx, ubx, lbg and ubg: numbers, at the values of parameters and the guess.
+        names: what each row of g stands for.
+    """
+
+    problem: dict[str, ca.MX]
+    arguments: dict[str, ca.DM]
+    names: list[str]
+    _program: Program[Planned]
+
+    def solution(self, x: Any, stats: Mapping[str, Any] | None = None) -> Planned:
+        """The motion that x stands for (as long as x0), with ``stats`` of the solver that found it.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if x cannot be used.
+        """
+        known = {} if stats is None else dict(stats)
+        z, p = vector("solution: x", x, self.problem["x"].numel()), self.arguments["p"].full().ravel()
+        status = str(known.get("return_status", "unknown"))
+        return self._program.solution(z, p, status, known, bool(known.get("success", True)))
 
 
 @interruptible
@@ -195,6 +222,26 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         for warning in solutions.warnings_about(solution):
             warnings.warn(f"{solution.dyn.tree.name}: {warning}", SolutionWarning, stacklevel=3)
         return solution
+
+    def nlp(self, *, p: Any = None, **values: npt.ArrayLike) -> FormulatedProgram[Planned]:
+        """The nonlinear program, for a ``casadi.nlpsol`` of your own.
+
+            nlp = problem.nlp()
+            solver = casadi.nlpsol("solver", "ipopt", nlp.problem)
+            solution = nlp.solution(solver(**nlp.arguments)["x"], solver.stats())
+
+        Args:
+            p, values: parameters of the robot and of the problem, as in :meth:`solve`.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnknownNameError: as :meth:`solve`.
+        """
+        self._check_costs()
+        self._set(p, values)
+        program = Program(self, stagewise=False)
+        numbers, nlp = program.current(), program.nlp
+        arguments = {"x0": ca.DM(program.begin(None)), "p": ca.DM(numbers)} | nlp.limits(p=numbers)
+        return FormulatedProgram(dict(nlp.problem), arguments, [str(label) for label in nlp.labels()[0]], program)
 
     def value(self, expression: ca.MX) -> Array:
         """An expression of variables and parameters, such as an integral, where :meth:`solve` ended.

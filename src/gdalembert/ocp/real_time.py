@@ -33,7 +33,7 @@ from gdalembert.ocp.solution import (
     Solution,
     unsolved,
 )
-from gdalembert.ocp.transcription import Stages as StageValues
+from gdalembert.ocp.stage import Stages as StageValues
 from gdalembert.spatial.arguments import UNIT_ERROR, file_path, integer, number
 from gdalembert.spatial.arrays import Array, Uncopied, frozen
 from gdalembert.spatial.interrupts import Interrupts
@@ -67,7 +67,7 @@ def _check(problem: RealTimeProblem, *, starts: bool) -> None:
         "quasi-static modes (give quasi_static=None)": bool(motion.system.stiff),
         "a fixed end": any(each.any() for each in problem.end.fixed),
         "a start of which some entries are free": starts and not all(each.all() for each in problem.start.fixed),
-        "opti.subject_to": problem.has_other_constraints,
+        "rows of at or subject_to": problem.has_other_constraints,
         "paths at one end": problem.has_other_paths,
         "paths that are equations": any(_is_equation(path) for path in problem.paths.values()),
     }
@@ -384,7 +384,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 self._given[name][...] = x.T
         else:
             own = self._own(values)
-            taken = [each.parameters.taken(where, x) for each, x in zip(self._problems, own, strict=True)]
+            taken = [each.parameters.set(where, x) for each, x in zip(self._problems, own, strict=True)]
             for name, x in (item for each in taken for item in each.items()):
                 self._given[name][...] = x.T if x.shape[1] > 1 else x[:, 0]
             for problem in self._problems:  # whose values are those given from now on, however they are taken

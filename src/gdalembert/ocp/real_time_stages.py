@@ -36,8 +36,8 @@ from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.real_time_paths import PathOfParameters, is_of_interval
 from gdalembert.ocp.solution import FollowedPath
 from gdalembert.ocp.squares import Square, squares
+from gdalembert.ocp.stage import Motion
 from gdalembert.ocp.steps import free_rates
-from gdalembert.ocp.transcription import TranscribedMotion
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
@@ -55,11 +55,11 @@ class RealTimeProblem(NamedTuple):
         motion, parameters, robot, start, end, initial: of the problem.
         paths: of the whole motion, by name.
         terms: of the cost: a weight, and an integral by its Function, or another expression of the motion.
-        has_other_constraints: whether ``opti`` has constraints that are not those of the problem.
+        has_other_constraints: whether there are rows of single or several instants, of ``at`` and ``subject_to``.
         has_other_paths: whether a path holds at one end.
     """
 
-    motion: TranscribedMotion
+    motion: Motion
     parameters: ProblemParameters
     robot: RobotParameters
     start: End

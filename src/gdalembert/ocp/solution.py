@@ -20,7 +20,8 @@ from gdalembert.model.limits import NEGLIGIBLE, Bounds
 from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Outcome
 from gdalembert.ocp.constraints import CLOSED
 from gdalembert.ocp.guess import Guess
-from gdalembert.ocp.transcription import Robot, Stages, System, locked_modes
+from gdalembert.ocp.stage import Stages
+from gdalembert.ocp.system import Robot, System, locked_modes
 from gdalembert.simulation.result import Simulation
 from gdalembert.simulation.simulate import simulate
 from gdalembert.spatial.arguments import integer
@@ -141,8 +142,8 @@ class Solution(Outcome):
             (nc), as of :class:`~gdalembert.ConstrainedDynamics`.
         constraint_violation: the largest of any equation or inequality of the problem, yours included.
         length_violation: the largest deviation of the length of a quaternion, or of a pair (cos, sin), from one.
-        violations: by name, the largest violation of each kind of equations and inequalities of the problem; of all
-            constraints of ``problem.opti`` by ``"opti.subject_to"``.
+        violations: by name, the largest violation of each kind of equations and inequalities of the problem; those of
+            ``problem.subject_to`` and ``problem.at`` by ``"subject_to 1"``, ``"at 5"``.
         accuracy: the comparison with finer steps, from which :attr:`step_error` and :attr:`excess` come.
         solved: whether the solver found it; ``False`` for the last plan in place of one that was not found, whose
             ``status`` says why (:class:`~gdalembert.ocp.Solver`).
@@ -413,7 +414,8 @@ def unsolved(solution: Solution | JoinedSolution) -> OptimizationError:
         if solution.constraint_violation > _FEASIBLE
         else "all constraints hold, but it is not known to be an optimum; try another guess or more iterations"
     )
-    state = _STATES.get(solution.status, state)
+    if solution.status in _STATES:
+        state = _STATES[solution.status] + (f" ({what})" if what else "")
     return OptimizationError(
         f"{solution.dyn.tree.name}: the solver stopped with {solution.status!r} after {solution.iterations} "
         f"iterations and {solution.duration:.4g} s of motion: {'; '.join([state, *solution.hints])}; "

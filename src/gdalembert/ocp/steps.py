@@ -16,7 +16,6 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 
 import casadi as ca
@@ -193,57 +192,22 @@ def explicit_step(
     return differentiable(function(name, s, outputs))
 
 
-@interruptible
-def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", control: str = "constant") -> ca.Function:
-    """A step of implicit collocation with inverse dynamics as the residual: no mass matrix is inverted.
-
-    Args:
-        dyn: rigid or flexible.
-        degree: number of collocation points, 1 to 9.
-        scheme: ``"legendre"``, of order 2 degree, which preserves the lengths of quaternions; or ``"radau"``, of order
-            2 degree − 1, which damps stiff dynamics and has its last point at the end of the step.
-        control: as in :func:`rk4`.
-
-    Returns:
-        (x, k, u, h) → (x_next, residual, q, v, a): k has a column for each collocation point, the accelerations (nv)
-        and below them the rates of those entries of q whose rate is not an entry of v (:func:`free_rates`);
-        ``residual`` (as long as k) is zero for the k of the motion: tau(q_i, v_i, a_i) less that of u_i, and
-        the rates. If the robot has parameters, p is the last input.
-
-    Raises:
-        ArgumentTypeError, ArgumentError: if an argument cannot be used.
-    """
-    check_driven_by_u("collocation", dyn)
-    rule, here = collocation_method(degree, scheme), stage(IndependentRows.of(ConstrainedDynamics(dyn, [])))
-    s = step_symbols(dyn, control, k=(here.size1_in(2), degree))
-    q, v, x_next = interpolated(dyn.tree, rule, s["x"], s["k"], s["h"])
-    p = dyn.symbols().values()
-    points = zip(*map(ca.horzsplit, (q, v, s["k"])), (control_at(s["u"], c) for c in rule.c), strict=True)
-    units, residuals = zip(*(here(*point, *p) for point in points), strict=True)
-    outputs = {"x_next": x_next, "residual": ca.vertcat(*residuals), "q": ca.horzcat(*units), "v": v}
-    return differentiable(function("collocation", s, outputs | {"a": s["k"][: dyn.nv, :]}))
-
-
 def stage(rows: IndependentRows, shapes: Matrix | None = None) -> ca.Function:
     """The equations of motion at a collocation point, with the forces f of the constraints as unknowns:
 
         tau(q, v, a) − Jᵀ f = tau of u        J a + J̇ v + damping J v + stiffness c = 0
 
-    It is (q, v, k, u) → (unit, residual): q with quaternions normalised; k has a, the rates of :func:`free_rates` and
-    the independent forces. With ``shapes`` Ψ (nv × nv), the first equation is along natural modes, times Ψᵀ.
+    It is (q, v, a, f, u) → (unit, residual): q with quaternions normalised; f are the independent forces. With
+    ``shapes`` Ψ (nv × nv), the first equation is along natural modes, times Ψᵀ.
     """
     con, tree = rows.con, rows.con.tree
-    p, (free, _) = con.symbols(), free_rates(tree)
-    s = symbols(q=tree.nq, v=tree.nv, k=tree.nv + len(free) + len(rows), u=con.nu) | p
-    q, v, u, basis = s["q"], s["v"], s["u"], spatial.constant(rows.basis)
-    ends = [0, tree.nv, tree.nv + len(free), s["k"].shape[0]]
-    a, rates, forces = (s["k"][start:stop, :] for start, stop in pairwise(ends))
+    p = con.symbols()
+    s = symbols(q=tree.nq, v=tree.nv, a=tree.nv, f=len(rows), u=con.nu) | p
+    q, v, a, f, u, basis = *(s[name] for name in "qvafu"), spatial.constant(rows.basis)
     unit, _ = unit_and_scale(q, unit_blocks(tree))
-    left = con.inverse_dynamics(unit, v, a, basis.T @ forces, *p.values()) - con.dynamics.actuators.tau(unit, u)
+    left = con.inverse_dynamics(unit, v, a, basis.T @ f, *p.values()) - con.dynamics.actuators.tau(unit, u)
     residual = ca.vertcat(
-        left if shapes is None else shapes.T @ left,
-        rates - tree.configuration_rate(q, v)[free, 0],
-        basis @ con.acceleration_error(unit, v, a, *p.values()),
+        left if shapes is None else shapes.T @ left, basis @ con.acceleration_error(unit, v, a, *p.values())
     )
     return differentiable(function("stage", s, {"unit": unit, "residual": residual}))
 
@@ -256,13 +220,13 @@ class HeldStep:
     """
 
     def __init__(self, con: ConstrainedDynamics, equations: ca.Function) -> None:
-        self._tree, (free, follows) = con.tree, free_rates(con.tree)
-        self._follows, self._free = follows.full(), np.eye(con.tree.nq)[:, free]
-        inputs = equations.sx_in()
-        residual, k = ca.SX(equations(*inputs)[1]), inputs[2]
+        self._tree = con.tree
+        q, v, a, f, *others = equations.sx_in()
+        residual, k = ca.SX(equations(q, v, a, f, *others)[1]), ca.vertcat(a, f)
         self._is_affine = not any(ca.which_depends(residual, k, 2, True))
-        jacobian = ca.densify(ca.jacobian(residual, k))
-        self._equations = ca.Function("equations", inputs, [ca.densify(residual), jacobian])
+        rate = ca.SX(con.tree.configuration_rate(q, v))
+        outputs = [ca.densify(each) for each in (residual, ca.jacobian(residual, k), rate)]
+        self._equations = ca.Function("equations", [q, v, k, *others], outputs)
         self._at_columns: dict[int, ca.Function] = {}
 
     def __call__(self, x: Any, u: Any, h: Array, *p: Array) -> list[ca.DM]:
@@ -285,7 +249,7 @@ class HeldStep:
         k = np.zeros((self._equations.size1_in(2), n))
         evaluate = self._at_columns.setdefault(n, self._equations.map(n))
         for _ in range(_NEWTON):
-            left, slope = (each.full() for each in evaluate(unit, x[nq:], k, u, *p))
+            left, slope, rate = (each.full() for each in evaluate(unit, x[nq:], k, u, *p))
             slopes = slope.reshape(len(k), n, len(k)).transpose(1, 0, 2)
             try:
                 change = np.linalg.solve(slopes, -left.T[..., None])[..., 0].T
@@ -294,37 +258,7 @@ class HeldStep:
             k += change
             if self._is_affine or not np.abs(change).max() > _SOLVED * np.abs(k).max():
                 break
-        w = k[nv : nv + self._free.shape[1]]
-        return np.vstack([scale * (self._follows @ x[nq:] + self._free @ w), k[:nv]])
-
-
-def interpolated(
-    tree: Tree, method: RungeKutta, x: Matrix, k: Matrix, h: Matrix, without: int = 0
-) -> tuple[Matrix, Matrix, Matrix]:
-    """q and v, a column for each stage, and [q; v] after each step, of a (nv rows of k) and the free rates below.
-
-    x and h have a column for each step, k for each stage. ``without``: so many last entries of q and of v.
-    """
-    nq, nv, n = tree.nq - without, tree.nv - without, x.shape[1]
-    free, follows = free_rates(tree)
-    follows = follows[:nq, :nv]
-
-    def of_each(coefficients: Array) -> ca.DM:
-        return ca.kron(ca.DM.eye(n), ca.sparsify(ca.DM(coefficients)))
-
-    weights = method.b[:, None]
-    a_sum, a_twice, b_sum, b_twice = (
-        of_each(each) for each in (method.a.T, (method.a @ method.a).T, weights, method.a.T @ weights)
-    )
-    once, along = of_each(np.ones((1, len(method.c)))), of_each(method.c[None, :])
-    q0, v0, a, w = x[:nq, :], x[nq:, :], k[:nv, :], k[nv:, :]
-    spread = ca.sparsify(ca.DM(np.eye(nq)[:, free]))
-    of_v, of_q = (ca.repmat(h, size, 1) for size in (nv, nq))
-    v = v0 @ once + (of_v @ once) * (a @ a_sum)
-    rates = follows @ (v0 @ along + (of_v @ once) * (a @ a_twice)) + spread @ (w @ a_sum)
-    v_next = v0 + of_v * (a @ b_sum)
-    rates_next = follows @ (v0 + of_v * (a @ b_twice)) + spread @ (w @ b_sum)
-    return q0 @ once + (of_q @ once) * rates, v, ca.vertcat(q0 + of_q * rates_next, v_next)
+        return np.vstack([scale * rate, k[:nv]])
 
 
 def free_rates(tree: Tree) -> tuple[list[int], ca.DM]:

@@ -23,9 +23,10 @@ _NONE: Mapping[str, ca.MX] = {}
 
 
 class EvaluatedExpression(NamedTuple):
-    """An expression as a Function with named inputs, and its values, a column for each instant."""
+    """An expression as a Function with named inputs, what evaluates it, and its values, a column for each instant."""
 
     graph: ca.Function
+    evaluated: ca.Function
     values: ca.MX
 
 
@@ -82,7 +83,8 @@ def evaluate(
     graph = ca.Function("expression", [*symbols, *used.values()], [ca.vec(value)], names, ["value"])
     n = max(available[name].shape[1] for name in names)
     columns = (ca.repmat(x, 1, n // x.shape[1]) for x in (available[name] for name in names))
-    return EvaluatedExpression(graph, _fast(graph, compiled).map(n)(*columns))
+    fast = _fast(graph, compiled)
+    return EvaluatedExpression(graph, fast, fast.map(n)(*columns))
 
 
 def _check_symbols(value: ca.MX, inputs: list[ca.MX], parameters: Mapping[str, ca.MX]) -> None:

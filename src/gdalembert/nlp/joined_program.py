@@ -1,0 +1,250 @@
+"""Several programs of stages as one: phases that follow each other, scenarios that share their controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.errors import UnsupportedError
+from gdalembert.nlp.entries import NOWHERE, Indices, IntervalIndex, Label, Labels
+from gdalembert.nlp.program import NonlinearProgram
+from gdalembert.nlp.stage_program import StageProgram
+from gdalembert.nlp.terms import Sum, Term
+from gdalembert.spatial.arrays import Array
+
+
+class LinkRows(NamedTuple):
+    """A constraint that connects parts, lower ≤ rows ≤ upper; ``user``: whether the user asked for it."""
+
+    name: str
+    rows: ca.MX
+    lower: Array
+    upper: Array
+    user: bool = False
+
+
+class Connection(NamedTuple):
+    """How parts are joined: links, and where the variables begin that are of no part.
+
+    Attributes:
+        weights: of the cost of each part, and of the further variables.
+        cost_rows: rows Σ c_j cost_j + d further ≤ 0: (c, d).
+    """
+
+    weights: tuple[Array, Array]
+    links: list[LinkRows]
+    begin: ca.MX
+    cost_rows: tuple[Array, Array]
+
+
+class JoinedProgram(NonlinearProgram):
+    """Several programs as one.
+
+    Its variables are those of the first part, what the others do not share with it, and ``further`` ones of its own.
+
+    ``connect`` gives its links, ``shared`` are the entries of x of each part that are the same in all. ``z`` are the
+    variables of each part as expressions, ``kind`` is what a part is called.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        parts: Sequence[StageProgram],
+        further: int,
+        connect: Callable[[JoinedProgram], Connection],
+        shared: Sequence[Indices] = (),
+    ) -> None:
+        self.kind, self._parts = kind, parts
+        self._place(shared)
+        size = self._size + further
+        x, p = ca.MX.sym("z", size), ca.vertcat(*(part.problem["p"] for part in parts))
+        numbers = ca.MX.sym("p", p.numel())
+        self.z, self.further = self.split(x), x[self._size :]
+        self.problem = {"x": x, "p": numbers}
+        connection = connect(self)
+        self.links = connection.links
+        ends_p = np.cumsum([0, *(part.problem["p"].numel() for part in parts)]).tolist()
+        ends_g = np.cumsum([0, *(len(part.equal) for part in parts)]).tolist()
+        of_links = [np.equal(link.lower, link.upper) for link in self.links]
+        of_costs = len(connection.cost_rows[0])
+        rows = ends_g[-1] + sum(map(len, of_links)) + of_costs
+        first = rows - of_costs
+        terms, linear = [], ca.DM(rows, size)
+        for k, (part, where, factors) in enumerate(zip(parts, self._where, self._factors, strict=True)):
+            weights = connection.weights[0][k], connection.cost_rows[0][:, k], first
+            moved = (_rescaled(term, factors).moved(where, ends_p[k], ends_g[k]) for term in part.terms)
+            terms += [_weighted(term, *weights) for term in moved]
+            linear += _moved_linear(part.sum.linear, where, factors, ends_g[k], (rows, size))
+        for i in range(of_costs):
+            linear[first + i, self._size :] = connection.cost_rows[1][i]
+        begin = ends_g[-1]
+        for link in self.links:
+            terms.append(_link_term(link, x, numbers, begin))
+            begin += len(link.lower)
+        if further:
+            y, none = ca.MX.sym("y", further), ca.MX.sym("p", 0)
+            cost = ca.Function("term", [y, none], [ca.MX(0, 1), ca.dot(ca.DM(connection.weights[1]), y)])
+            places = np.arange(self._size, size)[:, None]
+            terms.append(Term(cost, places, np.zeros((0, 1), dtype=int), np.zeros((0, 1), dtype=int)))
+        self.sum = Sum(terms, size, p.numel(), rows, ca.sparsify(linear))
+        f = self.sum.cost(x, numbers)
+        self.problem |= {"f": f, "g": self.sum.constraints(x, numbers)}
+        self.equal = np.concatenate([*(part.equal for part in parts), *of_links, np.zeros(of_costs, dtype=bool)])
+        self._of_costs = of_costs
+        self.limits = self._limits(numbers, further)
+        self._link_rows = ca.Function("links", [x, numbers], [link.rows for link in self.links])
+        self._begin = ca.Function("begin", [x, numbers], [connection.begin])
+        self._cost = ca.Function("cost", [x, numbers], [f])
+        self.variables = _joined_index([part.variables for part in parts], self._own, further)
+        index = [part.constraints for part in parts]
+        self.constraints = _joined_index(index, [slice(None)] * len(parts), rows - ends_g[-1])
+
+    @property
+    def costs(self) -> list[ca.MX]:
+        """The cost of each part."""
+        pairs = zip(self._parts, self.z, self.split_numbers(self.problem["p"]), strict=True)
+        return [part.sum.cost(z, p) for part, z, p in pairs]
+
+    def _place(self, shared: Sequence[Indices]) -> None:
+        """Find where the variables of each part are among all, and what these are to be multiplied by."""
+        self._size, self._where, self._factors, self._own = 0, [], [], []
+        common: list[tuple[Indices, Array]] = []
+        for k, part in enumerate(self._parts):
+            where, factors = np.full(part.size, NOWHERE), np.ones(part.size)
+            if shared:
+                entries, sizes = part.positions(shared[k])
+                if common:
+                    where[entries], factors[entries] = common[0][0], common[0][1] / sizes
+                common.append((entries, sizes))
+            own = np.flatnonzero(where == NOWHERE)
+            where[own] = self._size + np.arange(len(own))
+            self._size += len(own)
+            self._where.append(where)
+            self._factors.append(factors)
+            self._own.append(own)
+
+    def _limits(self, p: ca.MX, further: int) -> ca.Function:
+        """(p) → (lbx, ubx, lbg, ubg)."""
+        parameters = self.split_numbers(p)
+        found = [part.limits(p=own) for part, own in zip(self._parts, parameters, strict=True)]
+        ends = {}
+        for key, tighter in (("lbx", ca.fmax), ("ubx", ca.fmin)):
+            each_own = zip(found, self._own, strict=True)
+            bound = ca.MX(ca.vertcat(*(each[key][own.tolist()] for each, own in each_own)))
+            for each, where, factors, own in zip(found, self._where, self._factors, self._own, strict=True):
+                if others := np.setdiff1d(np.arange(len(where)), own).tolist():
+                    at = where[others].tolist()
+                    bound[at] = tighter(bound[at], each[key][others] / ca.DM(factors[others]))
+            ends[key] = ca.vertcat(bound, (ca.inf if key == "ubx" else -ca.inf) * ca.DM.ones(further))
+        lower, upper = [link.lower for link in self.links], [link.upper for link in self.links]
+        none = ca.DM.zeros(self._of_costs)
+        ends["lbg"] = ca.vertcat(*(each["lbg"] for each in found), *lower, none - ca.inf)
+        ends["ubg"] = ca.vertcat(*(each["ubg"] for each in found), *upper, none)
+        return ca.Function("limits", [p], list(ends.values()), ["p"], list(ends))
+
+    def split(self, z: Any) -> list[Any]:
+        """The variables of each part."""
+        parts = [(z[where.tolist()], factors) for where, factors in zip(self._where, self._factors, strict=True)]
+        symbolic = isinstance(z, ca.MX)
+        return [
+            own if np.all(factors == 1) else (ca.DM(factors) if symbolic else factors) * own for own, factors in parts
+        ]
+
+    def split_numbers(self, p: Any) -> list[Any]:
+        """The parameters of each part."""
+        ends = np.cumsum([0, *(part.problem["p"].numel() for part in self._parts)]).tolist()
+        return [p[i:j] for i, j in pairwise(ends)]
+
+    def merged(self, parts: Sequence[Array], numbers: Callable[[], Array]) -> Array:
+        """The variables, of those of each part: what they share is the mean."""
+        total, counts = np.zeros(self._size), np.zeros(self._size)
+        for z, where, factors in zip(parts, self._where, self._factors, strict=True):
+            total[where] += z / factors
+            counts[where] += 1
+        begun = np.concatenate([total / counts, np.zeros(self.further.numel())])
+        if len(begun) > self._size:
+            begun[self._size :] = self._begin(begun, numbers()).full().ravel()
+        return begun
+
+    def labels(self) -> Labels:
+        """What the rows and fixed variables stand for, each with the name of its part."""
+        rows: list[Label] = []
+        fixed: dict[int, Label] = {}
+        for k, (part, where) in enumerate(zip(self._parts, self._where, strict=True), start=1):
+            own, held = part.labels()
+            rows += [label._replace(name=f"{self.kind} {k}: {label.name}") for label in own]
+            fixed |= {int(where[i]): x._replace(name=f"{self.kind} {k}: {x.name}") for i, x in held.items()}
+        for link in self.links:
+            rows += [Label(link.name, user=link.user)] * len(link.lower)
+        return rows + [Label("the largest cost")] * self._of_costs, fixed
+
+    def violations(self, z: Array, p: Array) -> dict[str, float]:
+        """The largest violation of each link."""
+        values = (rows.full().ravel() for rows in self._link_rows.call([z, p]))
+        return {
+            link.name: float(np.maximum(link.lower - rows, rows - link.upper).max(initial=0.0))
+            for link, rows in zip(self.links, values, strict=True)
+        }
+
+    def cost(self, z: Array, p: Array) -> float:
+        """The cost of all parts."""
+        return float(self._cost(z, p))
+
+    def structure(self) -> dict[str, int | list[int]]:
+        raise UnsupportedError(f"{self.kind}s are not one sequence of intervals; take another solver, as 'ipopt'")
+
+
+def _rescaled(term: Term, factors: Array) -> Term:
+    """A term whose variables are multiplied by factors, the same at all places."""
+    own = factors[term.variables[:, 0]] if len(term.variables) else np.ones(0)
+    if np.all(own == 1):
+        return term
+    y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
+    function = ca.Function("term", [y, p], term.function.call([ca.DM(own) * y, p], True, False))
+    return Term(function, term.variables, term.parameters, term.rows)
+
+
+def _weighted(term: Term, weight: float, row_weights: Array, first: int) -> Term:
+    """A term whose cost is multiplied by a weight, and added to further rows."""
+    if weight == 1 and not len(row_weights):
+        return term
+    y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
+    rows, cost = term.function.call([y, p], True, False)
+    function = ca.Function("term", [y, p], [ca.vertcat(rows, ca.DM(row_weights) * cost), weight * cost])
+    of_costs = np.tile(np.arange(first, first + len(row_weights))[:, None], (1, term.places))
+    return Term(function, term.variables, term.parameters, np.vstack([term.rows, of_costs]))
+
+
+def _moved_linear(linear: ca.DM, where: Indices, factors: Array, first: int, shape: tuple[int, int]) -> ca.DM:
+    i, j = (np.array(each, dtype=int) for each in linear.sparsity().get_triplet())
+    values = np.array(linear.nonzeros()) * factors[j]
+    return ca.DM.triplet((i + first).tolist(), where[j].tolist(), ca.DM(values), *shape)
+
+
+def _link_term(link: LinkRows, x: ca.MX, p: ca.MX, first: int) -> Term:
+    """Rows that any variables may stand in."""
+    entries = np.unique(np.array(ca.jacobian_sparsity(link.rows, x).get_triplet()[1], dtype=int))
+    y, numbers = ca.MX.sym("y", len(entries)), ca.MX.sym("p", p.numel())
+    whole = _spread(y, entries, x.numel())
+    rows = ca.Function("rows", [x, p], [ca.densify(link.rows)]).call([whole, numbers], True, False)[0]
+    function = ca.Function("term", [y, numbers], [rows, ca.MX(0)])
+    places = first + np.arange(len(link.lower))
+    return Term(function, entries[:, None], np.arange(p.numel())[:, None], places[:, None])
+
+
+def _spread(y: ca.MX, entries: Indices, size: int) -> ca.MX:
+    """A column with y at some entries, and nothing elsewhere."""
+    ones = ca.DM.triplet(entries.tolist(), list(range(len(entries))), ca.DM.ones(len(entries)), size, len(entries))
+    return ca.MX(ones @ y)
+
+
+def _joined_index(parts: Sequence[IntervalIndex], chosen: Sequence[Any], further: int) -> IntervalIndex:
+    """The chosen entries of all parts, and further ones that are nowhere."""
+    groups = [part.groups[own] * len(parts) + k for k, (part, own) in enumerate(zip(parts, chosen, strict=True))]
+    intervals = [part.intervals[own] for part, own in zip(parts, chosen, strict=True)]
+    nowhere = np.full(further, NOWHERE)
+    return IntervalIndex(np.concatenate([*groups, nowhere]), np.concatenate([*intervals, nowhere]))

@@ -1,0 +1,147 @@
+"""What a row of stages is made of: its variables, Functions of some of them, and what is fixed or bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+import numpy.typing as npt
+
+from gdalembert.nlp.entries import Indices, Label
+from gdalembert.spatial.arrays import Array
+
+Mask = npt.NDArray[np.bool_]
+Limit = Array | ca.MX
+"""A number for each row, or an expression of p."""
+
+
+class Variables(NamedTuple):
+    """The variables x of a program, which it has as x = Ψ s z, entry by entry of x.
+
+    Attributes:
+        groups, intervals: what repeats in each interval, and the interval.
+        copies: the entry whose variable each has: its own, or of a constant that of the first instant.
+        scales: s. ``shapes``: Ψ, the identity but for natural modes in the place of modal coordinates.
+        lower, upper: simple bounds; none where Ψ mixes entries.
+        names: of the bounds of each entry.
+    """
+
+    groups: Indices
+    intervals: Indices
+    copies: Indices
+    scales: Array
+    shapes: ca.DM
+    lower: Array
+    upper: Array
+    names: Sequence[str]
+
+
+class FixedEntries(NamedTuple):
+    """Entries of x that a solve fixes, at values of p.
+
+    ``measured``: whether they replace the bounds of these entries, which they may violate.
+    """
+
+    label: Label
+    entries: Indices
+    value: ca.MX
+    measured: bool
+
+
+class BoundedEntries(NamedTuple):
+    """Entries of x, each once, of which a row is a linear function of its own: lower ≤ slope x + offset ≤ upper.
+
+    Attributes:
+        labels: what the rows stand for.
+        entries: of x. ``offset``, ``lower``, ``upper``: of p.
+        is_equation: whether lower and upper are the same.
+    """
+
+    labels: Sequence[Label]
+    entries: Indices
+    slope: float
+    offset: ca.MX
+    lower: ca.MX
+    upper: ca.MX
+    is_equation: bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rows:
+    """Rows of a stage at all its places.
+
+    Attributes:
+        label: what they stand for. ``labels``: of single rows.
+        lower, upper: limits, numbers or expressions of p; equal ones make equations.
+        transform: the matrix that they are multiplied by, for a solver.
+        left_out: which rows are none of the program (rows × places).
+        next_state: the entries of x from which they are subtracted (rows × places): the gap between two intervals.
+    """
+
+    label: Label
+    lower: Limit
+    upper: Limit
+    transform: ca.DM
+    labels: Sequence[Label] = ()
+    left_out: Mask | None = None
+    next_state: Indices | None = None
+
+    @classmethod
+    def unscaled(
+        cls, label: Label, lower: Limit, upper: Limit, *, left_out: Mask | None = None, labels: Sequence[Label] = ()
+    ) -> Rows:
+        """Rows that a solver takes as they are."""
+        eye = ca.DM.eye(lower.shape[0])
+        return cls(label=label, lower=lower, upper=upper, transform=eye, left_out=left_out, labels=labels)
+
+    def at(self, where: str) -> Rows:
+        """The same rows, with a place in messages."""
+        return replace(self, label=self.label._replace(where=where))
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return int(self.transform.shape[0])
+
+    @property
+    def equal(self) -> Mask:
+        """Whether each row is an equation."""
+        if isinstance(self.lower, ca.MX) or isinstance(self.upper, ca.MX):
+            return np.full(self.count, self.lower is self.upper)
+        return np.asarray(self.lower == self.upper)
+
+    @property
+    def free(self) -> Mask:
+        """Whether each row has no limit."""
+        endless = [
+            np.zeros(self.count, dtype=bool) if isinstance(limit, ca.MX) else np.isinf(limit)
+            for limit in (self.lower, self.upper)
+        ]
+        return np.logical_and(*endless)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StageTerm:
+    """A Function of some entries of x, and what its rows are, at all places where it holds.
+
+    Attributes:
+        function: (x, p) → (rows, cost).
+        variables: m × n, the entries of x. ``parameters``: k × n, those of p.
+        intervals: of each place. ``where``: how messages call it, as ``"in interval"``.
+        rows: from the first to the last.
+    """
+
+    function: ca.Function
+    variables: Indices
+    parameters: Indices
+    intervals: Indices
+    where: str
+    rows: Sequence[Rows] = ()
+
+    def label_of(self, rows: Rows, i: int, k: int) -> Label:
+        """What row i stands for at place k."""
+        label = rows.labels[i] if rows.labels else rows.label
+        return label._replace(where=label.where or f"{self.where} {self.intervals[k]}".strip())
