@@ -303,7 +303,7 @@ class FlexibleLink(BeamLink):
 
     def with_modes(self, **families: Modes) -> FlexibleLink:
         """The link with other sets: ``bending_y=``, ``bending_z=``, ``extension=``, ``torsion=``."""
-        return replace(self, **families)  # type: ignore[arg-type]
+        return replace(self, **families)  # type: ignore[arg-type]  # of any field, for mypy
 
     @property
     def directions_by_role(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
-import coal  # type: ignore[import-untyped,unused-ignore]
+import coal  # type: ignore[import-untyped,unused-ignore]  # typed in some wheels
 import numpy as np
 import pinocchio as pin
 

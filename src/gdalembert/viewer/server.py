@@ -72,7 +72,7 @@ def _own_page_only(names: frozenset[str] | None) -> Iterator[None]:
     try:
         yield
     finally:
-        setattr(server, "serve", serve)  # noqa: B010
+        setattr(server, "serve", serve)  # noqa: B010  # the same
 
 
 def _addresses(host: str) -> list[Address]:
