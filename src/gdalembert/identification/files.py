@@ -190,15 +190,14 @@ class _Reader:
             raise _WrongEntry(f"{key} has {found.diagonal().min():.3g} on its diagonal, where variances are")
         size = np.sqrt(found.diagonal())
         most = np.outer(size, size)
-        for wrong, of in ((np.abs(found - found.T), "it is not symmetric"), (np.abs(found) - most, "more than its variances allow")):
-            if len(found) and (excess := wrong - _ROUNDING * most).max() > 0:
-                i, j = (int(k) for k in np.unravel_index(excess.argmax(), excess.shape))
-                raise _WrongEntry(f"{key}[{i}][{j}] is {found[i, j]:.6g}, and {of}")
+        excess = np.abs(found) - most
+        for wrong, told in ((np.abs(found - found.T), "it is not symmetric"), (excess, "more than variances allow")):
+            if len(found) and (wrong - _ROUNDING * most).max() > 0:
+                i, j = (int(k) for k in np.unravel_index((wrong - _ROUNDING * most).argmax(), wrong.shape))
+                raise _WrongEntry(f"{key}[{i}][{j}] is {found[i, j]:.6g}, and {told}")
         return found
 
-    def _array(
-        self, of: Callable[[str, Any], Any], *lengths: str, kind: type = float
-    ) -> Callable[[str, Any], Array]:
+    def _array(self, of: Callable[[str, Any], Any], *lengths: str, kind: type = float) -> Callable[[str, Any], Array]:
         """Lists of lists as an array; the lengths of one without entries are those of others."""
 
         def nested(key: str, given: Any, *rest: str) -> Any:
@@ -326,8 +325,8 @@ def _check_together(given: Mapping[str, Any]) -> None:
         raise _WrongEntry("unknowns does not begin with names")
     if list(given["coefficients"]) != list(unknowns[len(names) :][: len(given["coefficients"])]):
         raise _WrongEntry("coefficients are not those of unknowns")
-    if given["gains"] and tuple(given["gains"]) != given["joints"]:
-        raise _WrongEntry("gains are not those of joints")
+    if unknown := next((name for name in given["gains"] if name not in given["joints"]), None):
+        raise _WrongEntry(f"gains has {unknown!r}, which is none of joints")
     if not len(given["base"]) <= rank <= len(unknowns):
         raise _WrongEntry(
             f"structural_rank is {rank}, of {len(unknowns)} unknowns and {len(given['base'])} base parameters"
