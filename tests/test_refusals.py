@@ -14,7 +14,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.errors import ArgumentTypeError, GdalembertError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError
 from tests.helpers.sets import quick
 
 ODD = [
@@ -59,6 +59,7 @@ Q = [0.1, 0.2]
 STATES = {"0": Q, "1": Q, "2": Q}
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "graph": (of(dyn, "inverse_dynamics"), STATES),
+    "sparse graph": (of(dyn, "torque_regressor"), STATES),
     "graph by name": (of(dyn, "inverse_dynamics"), {"q": Q, "v": Q, "a": Q}),
     "NewtonEuler": (gd.NewtonEuler, {"0": MODEL, "motors": None, "friction": None, "springs": None, "wrenches": None}),
     "compile": (
@@ -141,3 +142,41 @@ def test_flags_are_true_or_false(where: str) -> None:
     for odd in ("no", 0, np.nan, []):
         with pytest.raises(ArgumentTypeError, match=f"^{where}: {name} is .*; give True or False$"):
             call(odd)
+
+
+def failing(*_: Any) -> Any:
+    raise LookupError("of the user")
+
+
+OWN = {
+    "simulate: u(t, q, v) at t = 0 s raised this": lambda: gd.simulate(dyn(), (Q, Q), 1e-3, failing),
+    "Beam: mass_per_length raised this": lambda: gd.Beam(1.0, failing, EI_z=1.0).along("mass_per_length", 0.1),
+    "custom: the value of mode 1 raised this": lambda: gd.modes.custom([[failing] * 3]).value(0.1, 1.0),
+    "poses: accept(q) raised this": lambda: gd.calibration.poses(
+        gd.Kinematics(MODEL, parameters={"placement": ["joint2"]}), "tip", 9, ([-1, -1], [1, 1]), accept=failing
+    ),
+}
+
+
+@pytest.mark.parametrize("note", OWN)
+def test_what_a_function_of_the_user_raises_passes_with_its_name(note: str) -> None:
+    with pytest.raises(LookupError, match=r"^of the user") as caught:
+        OWN[note]()
+    assert caught.value.__notes__ == [note]
+
+
+def test_an_expression_that_fails_is_refused() -> None:
+    """Whatever it raises, also without a word."""
+    for error, told in ((ZeroDivisionError("of the user"), "of the user"), (RuntimeError(), "RuntimeError")):
+
+        def expression(q: Any, error: Exception = error) -> Any:
+            raise error
+
+        with pytest.raises(ArgumentError, match=rf"an expression of \['q'\] fails: {told}$"):
+            problem().path(expression, 0.0)
+
+
+def test_durations_in_which_accelerations_overflow() -> None:
+    assert not ocp.rest_to_rest(dyn(), Q, [0.3, 0.4], 1e300).a.any()
+    with pytest.raises(ArgumentError, match=r"^rest_to_rest: duration: got 1e-300 s, in which accelerations overflow"):
+        ocp.rest_to_rest(dyn(), Q, [0.3, 0.4], 1e-300)

@@ -23,7 +23,14 @@ import pinocchio as pin
 
 from gdalembert.dynamics.constrained.constrained_dynamics import check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, ExcitationError, UnknownNameError, UnsupportedError
+from gdalembert.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ExcitationError,
+    UnknownNameError,
+    UnsupportedError,
+    reason_of,
+)
 from gdalembert.identification.experiment import Known
 from gdalembert.identification.fourier import INSTANTS, Excitation, Limit, Path, Plan
 from gdalembert.identification.unknowns import known_values
@@ -331,7 +338,7 @@ class Search:
         try:
             solver = ca.nlpsol("excitation", "ipopt", problem, dict(self._options))
         except RuntimeError as error:
-            reason = str(error).strip().splitlines()[-1]
+            reason = reason_of(error)
             raise ArgumentError(f"excitation: CasADi refuses the options: {reason}") from None
         return solver, np.concatenate([low for _, low, _ in scaled]), np.concatenate([up for _, _, up in scaled])
 

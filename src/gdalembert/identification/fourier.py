@@ -31,7 +31,7 @@ from gdalembert.model.limits import Bounds
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import evaluate, path_bounds
-from gdalembert.spatial.functions import symbols
+from gdalembert.spatial.functions import Function, symbols
 
 Path = tuple[Any, Any, Any]
 """(expression of q, v, a; lower, upper)."""
@@ -147,7 +147,7 @@ class Excitation:
         q[list(self.q_indices)] = first + ca.mtimes(in_sine.T, sine / w) - ca.mtimes(in_cosine.T, cosine / w)
         v[list(self.v_indices)] = ca.mtimes(in_sine.T, cosine) + ca.mtimes(in_cosine.T, sine)
         a[list(self.v_indices)] = ca.mtimes(in_cosine.T, w * cosine) - ca.mtimes(in_sine.T, w * sine)
-        return ca.Function("excitation", [t], [q, v, a], ["t"], ["q", "v", "a"])
+        return Function("excitation", [t], [q, v, a], ["t"], ["q", "v", "a"])
 
     def samples(self, rate: float, periods: int = 1) -> tuple[Array, Array, Array, Array]:
         """t (N), q (N × nq), v (N × nv) and a (N × nv) at equal steps, both ends of the motion included.

@@ -90,7 +90,7 @@ class Bounds(Brief):
             ArgumentError: if the model is another robot's, or a range is empty; the message names the joint.
         """
         robot = getattr(dyn, "dynamics", dyn)
-        if not isinstance(robot, Robot):
+        if not isinstance(robot, Robot) or not isinstance(robot.tree, Tree):
             raise ArgumentTypeError(f"Bounds.of takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
         tree = robot.tree
         joints, v_names = robot.modes.start, robot.coordinate_names

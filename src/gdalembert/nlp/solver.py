@@ -20,6 +20,7 @@ from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Found, InvalidStartErr
 from gdalembert.spatial import arguments
 from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.expressions import foreign
+from gdalembert.spatial.functions import Function
 from gdalembert.spatial.interrupts import Interrupts
 
 
@@ -180,7 +181,7 @@ class Solver(Uncopied, Generic[Found]):
         over = [found[key] - limits[f"ub{key}"] for key in "xg"] + [limits[f"lb{key}"] - found[key] for key in "xg"]
         known = ca.norm_1(ca.veccat(*inputs.values())) < ca.inf
         outputs["violation"] = ca.if_else(known, ca.fmax(ca.mmax(ca.vertcat(*over)), 0), ca.inf)
-        return ca.Function("solver", list(inputs.values()), list(outputs.values()), list(inputs), list(outputs))
+        return Function("solver", list(inputs.values()), list(outputs.values()), list(inputs), list(outputs))
 
     def begin(self, guess: Any = None, shift: int = 0) -> dict[str, Array]:
         """Where :meth:`function` may begin: z0, lam_x0, lam_g0, by name.

@@ -100,7 +100,10 @@ def rest_to_rest_of(
     tau, way = np.linspace(0, 1, samples), ca.evalf(difference(tree, ca.DM(start), ca.DM(end))).full().ravel()
     fraction = 10 * tau**3 - 15 * tau**4 + 6 * tau**5
     rate = (30 * tau**2 - 60 * tau**3 + 30 * tau**4) / duration
-    second = (60 * tau - 180 * tau**2 + 120 * tau**3) / duration**2
+    with np.errstate(over="ignore"):
+        second = (60 * tau - 180 * tau**2 + 120 * tau**3) / duration / duration
+    if not np.isfinite(second).all():
+        raise ArgumentError(f"rest_to_rest: duration: got {duration:g} s, in which accelerations overflow; give more")
     q = step.map(samples)(start, np.outer(way, fraction)).full().T
     q, v, a = system.consistent(q, np.outer(rate, way), np.outer(second, way))
     u, _ = system.efforts(q, v, a, values)

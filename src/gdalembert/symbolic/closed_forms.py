@@ -26,7 +26,7 @@ import sympy
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.dynamics.named_functions import KINEMATIC, NamedFunction
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, reason_of
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import constant
 from gdalembert.spatial.arguments import integer
@@ -167,7 +167,7 @@ def _expanded(function: ca.Function) -> ca.Function:
     try:
         return function.expand()
     except RuntimeError as error:
-        reason = str(error).strip().splitlines()[-1]
+        reason = reason_of(error)
         raise UnsupportedError(f"{function.name()}: cannot be expanded to scalar operations: {reason}") from None
 
 

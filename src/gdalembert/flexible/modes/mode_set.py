@@ -146,7 +146,7 @@ class ModeSet(Brief, ABC):
 
 def _on_beam(abscissae: npt.ArrayLike, length: float) -> tuple[Array, float]:
     end = number("length", length, "m")
-    eta = np.atleast_1d(np.asarray(abscissae, dtype=float))
+    eta = np.atleast_1d(numbers("abscissae", abscissae, finite=False))
     off = ~((eta >= -ROUND_OFF * end) & (eta <= (1 + ROUND_OFF) * end))
     if off.any():
         raise ArgumentError(f"abscissa {eta[off][0]:g} m does not lie on the beam, which goes from 0 to {end:g} m")

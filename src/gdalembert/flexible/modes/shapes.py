@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.flexible.modes.mode_set import ModeSet
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.spatial.arguments import integer, number, numbers
+from gdalembert.spatial.arguments import call_of, integer, number, numbers
 from gdalembert.spatial.arrays import Array
 
 MOST = 1000
@@ -300,10 +300,11 @@ class Custom(ModeSet):
         if order >= len(self.functions[k]):
             raise ArgumentError(f"custom: mode {k + 1} has no {what}, which bending needs; give it as third function")
         f = self.functions[k][order]
-        try:
-            found = f(eta)
-        except (TypeError, ValueError):  # a function of single numbers
-            found = [f(float(x)) for x in eta]
+        with call_of(f"custom: the {what} of mode {k + 1}"):
+            try:
+                found = f(eta)
+            except (TypeError, ValueError):  # a function of single numbers
+                found = [f(float(x)) for x in eta]
         try:
             values = np.broadcast_to(np.asarray(found, dtype=float), eta.shape)
         except (TypeError, ValueError):
