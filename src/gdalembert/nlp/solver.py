@@ -21,7 +21,7 @@ from gdalembert.spatial import arguments
 from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.expressions import foreign
 from gdalembert.spatial.functions import Function
-from gdalembert.spatial.interrupts import Interrupts
+from gdalembert.spatial.interrupts import Interrupts, interruptible
 
 
 class Solver(Uncopied, Generic[Found]):
@@ -114,6 +114,7 @@ class Solver(Uncopied, Generic[Found]):
         with Interrupts(__name__) as interrupts:
             return self._explained(self._solve(self._program.current(), self._program.begin(None), None, interrupts))
 
+    @interruptible
     def value(self, expression: ca.MX) -> Array:
         """An expression of the problem's variables and parameters at the last iterate.
 
@@ -137,6 +138,7 @@ class Solver(Uncopied, Generic[Found]):
         graph = ca.Function("value", self._program.symbols, [expression])
         return np.array(graph(*self._program.unscaled(*self._iterate)).full().squeeze())
 
+    @interruptible
     def stationarity(self) -> float:
         """max|∇ Lagrangian| / max|∇ cost| at the last solution, in the solver's scaled variables.
 
@@ -152,6 +154,7 @@ class Solver(Uncopied, Generic[Found]):
         lagrangian, cost = (float(each) for each in graph(*self._found, self._iterate[1]))
         return lagrangian / cost
 
+    @interruptible
     def function(self, *, warm: bool = False) -> ca.Function:
         """The solver as one Function of the parameters of the problem, for graphs and for C code.
 
@@ -197,6 +200,7 @@ class Solver(Uncopied, Generic[Found]):
             lam_x, lam_g = np.zeros(self._nlp.size), np.zeros(len(self._nlp.equal))
         return {"z0": z, "lam_x0": lam_x, "lam_g0": lam_g}
 
+    @interruptible
     def generate(self, path: str | Path, *, warm: bool = False) -> Path:
         """Write C code of :meth:`function`, or, where CasADi cannot, of the functions of the NLP and their derivatives.
 

@@ -19,6 +19,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.plotting.style import BLUE, GREY, INK, LEGEND, SMALL, axes, label, names_of
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import interruptible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +30,7 @@ _SIZE = 0.35
 """Ratio of the longest axis in the picture to the extent of the robot."""
 
 
+@interruptible
 def force_ellipsoid(
     model: pin.Model | Tree,
     frame: str | int,
@@ -64,6 +66,7 @@ def force_ellipsoid(
     return _draw(_FORCE, model, frame, q, reference, plane, limits, scale, ax)
 
 
+@interruptible
 def velocity_ellipsoid(
     model: pin.Model | Tree,
     frame: str | int,

@@ -22,6 +22,7 @@ from gdalembert.model.rounding import clean_matrix
 from gdalembert.plotting.style import MotionLike, axes, label, legend, line_style, panels, shared_legend, trajectory
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import interruptible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +33,7 @@ _NONE = 1e-12
 _NAMES = {"bending_y": "bending, y", "bending_z": "bending, z", "extension": "extension", "torsion": "torsion"}
 
 
+@interruptible
 def tip_deflection(arm: Arm, motion: MotionLike, *, ax: Axes | None = None) -> Axes:
     """The transverse deflection of each flexible link's tip over time [mm], along y and z of its clamped frame.
 
@@ -74,6 +76,7 @@ def deflections(arm: Arm, q: Array) -> dict[str, Array]:
     return found
 
 
+@interruptible
 def mode_shapes(
     flexible: FlexibleLink | Arm,
     q: npt.ArrayLike | None = None,

@@ -10,6 +10,7 @@ import numpy as np
 from gdalembert.dynamics.simplified.dynamics import BoundCheck, SimplifiedDynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.plotting.style import BLUE, COLOURS, GREY, INK, ORANGE, SMALL, axes, expect, label, legend, line_style
+from gdalembert.spatial.interrupts import interruptible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +22,7 @@ _BEHIND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 """The box behind a text, which covers the grid."""
 
 
+@interruptible
 def instructions(
     results: Mapping[str, Mapping[str, float | None]],
     reference: str,
@@ -72,6 +74,7 @@ def instructions(
     return ax
 
 
+@interruptible
 def scaling(
     results: Mapping[str, Mapping[float, float]],
     *,
@@ -141,6 +144,7 @@ def _check(where: str, results: object) -> None:
         raise ArgumentError(f"{where}: got no counts; give at least one")
 
 
+@interruptible
 def pruning_error(
     simplified: SimplifiedDynamics | BoundCheck,
     *,

@@ -31,6 +31,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import constant
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.instructions import evaluate, operation_name
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.symbolic.formula import (
     Angle,
     Formula,
@@ -80,6 +81,7 @@ _MOST_TERMS = 16
 """Largest number of terms in a sum that is factored; for more, in many symbols, SymPy needs many seconds."""
 
 
+@interruptible
 def to_sympy(function: ca.Function, inputs: Inputs | None = None) -> dict[str, sympy.Matrix]:
     """The outputs of a Function as SymPy matrices, by name.
 
@@ -102,6 +104,7 @@ def to_sympy(function: ca.Function, inputs: Inputs | None = None) -> dict[str, s
     return {name: sympy.Matrix(result) for name, result in results.items()}
 
 
+@interruptible
 def to_trigonometric(
     function: ca.Function,
     inputs: Inputs | None = None,
@@ -287,6 +290,7 @@ _POLYNOMIAL = _COMMON | {
 }
 
 
+@interruptible
 def readable(formulas: Formulas | TrigonometricPolynomial, *, shorthand: bool = True) -> sympy.Matrix | sympy.Expr:
     """A readable form of each entry; a matrix of polynomials gives a SymPy matrix.
 
@@ -311,6 +315,7 @@ def readable(formulas: Formulas | TrigonometricPolynomial, *, shorthand: bool = 
     return matrix[0, 0] if isinstance(formulas, TrigonometricPolynomial) else matrix
 
 
+@interruptible
 def abbreviations(expression: sympy.Matrix | sympy.Expr) -> dict[sympy.Symbol, sympy.Expr]:
     """The meaning of the shorthand of an expression with ``shorthand=False``: {c_23: cos(q_2 + q_3)}.
 
@@ -462,6 +467,7 @@ def _half(angle: Mapping[str, int]) -> Angle | None:
     return tuple(sorted((name, k // 2) for name, k in angle.items() if k))
 
 
+@interruptible
 def closed_forms(
     robot: SymbolicTree | Tree | pin.Model | str,
     formulation: type[Dynamics] = GeneralizedDAlembert,
@@ -513,6 +519,7 @@ def _base_regressor(given: SymbolicTree, dynamics: Dynamics) -> ca.Function:
     return ca.Function("base_regressor", inputs, [whole(*inputs) @ constant(bodies)], whole.name_in(), ["Y"])
 
 
+@interruptible
 def readable_forms(
     robot: SymbolicTree | Tree | pin.Model | str,
     formulation: type[Dynamics] = GeneralizedDAlembert,

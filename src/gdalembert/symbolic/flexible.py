@@ -20,6 +20,7 @@ from gdalembert.model.joints import Revolute
 from gdalembert.model.joints.deflection import FirstOrderDeflection
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.symbolic.closed_forms import MAX_TERMS, Formulas, to_trigonometric
 from gdalembert.symbolic.formula import Vector, formulas, symbol
 from gdalembert.symbolic.tree import Constants
@@ -28,6 +29,7 @@ _MOST = 9
 """Largest number of links, and of modes of a link: each has one digit in the names of symbols."""
 
 
+@interruptible
 def flexible_arm_forms(
     modes: Sequence[int] = (1, 1),
     *,

@@ -48,6 +48,7 @@ from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Frame, Joint, Tree, TreeOfSymbols
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, Vector, angle, formula, formulas, symbol
 
 Given = Mapping[str, Mapping[str, Any]]
@@ -69,6 +70,7 @@ _CASADI |= {"Abs": ca.fabs, "pi": math.pi}
 """What formulas are made of in CasADi, by the names that SymPy writes."""
 
 
+@interruptible
 @dataclass(frozen=True, eq=False)
 class SymbolicTree(TreeOfSymbols):
     """A tree whose constants are formulas.
@@ -241,6 +243,7 @@ def _column(parts: Iterable[ca.SX]) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *parts)
 
 
+@interruptible
 def symbolic_tree(
     model: str | pin.Model | Tree,
     parameters: Given | None = None,
@@ -425,6 +428,7 @@ class Row(Brief):
     armature: Formula = 0
 
 
+@interruptible
 def from_denavit_hartenberg(
     rows: Sequence[Row],
     *,
