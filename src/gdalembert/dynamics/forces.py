@@ -143,7 +143,7 @@ def check_forces(forces: Iterable[Force] | None, tree: Tree) -> tuple[Force, ...
         )
     for each in forces or ():
         if not isinstance(each, Force):
-            raise ArgumentTypeError(f"forces: expected force elements of gdalembert.dynamics.forces, got {each!r}")
+            raise ArgumentTypeError(f"forces: expected force elements of gdalembert.dynamics.forces, got {shown(each)}")
         if not isinstance(getattr(each, "name", None), str):
             raise ArgumentTypeError(f"forces: {type(each).__name__} has no name; give the class name = '…'")
         if each.name == "gravity":

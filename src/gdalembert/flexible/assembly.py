@@ -91,7 +91,7 @@ class Flexibility(Brief):
 
     def link(self, name: str) -> PlacedBeam:
         """A flexible link by name."""
-        if name not in self.links:
+        if not isinstance(name, str) or name not in self.links:
             raise UnknownNameError("flexible link", name, self.links)
         return self.links[name]
 

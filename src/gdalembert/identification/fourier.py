@@ -42,6 +42,8 @@ _FIRST = 0.6
 """Part of the limits that a random motion uses."""
 _OFF_CENTRE = 0.3
 """The largest distance of its centre from the middle of the limits, in half of their range."""
+_MOST = 10**8
+"""Samples that memory holds."""
 _NOISE = 1e-14
 """Rounding of entries of the order of 1."""
 
@@ -168,6 +170,8 @@ class Excitation:
                 f"samples: {rate:g} Hz is at most twice the highest frequency of the motion, "
                 f"{self.harmonics / self.period:g} Hz; give more"
             )
+        if periods * steps > _MOST:
+            raise ArgumentError(f"samples: more than {_MOST:.0e} would be made; give fewer periods, or a lower rate")
         t = np.asarray(np.arange(periods * steps + 1) * (self.period / steps), dtype=float)
         return t, self.q(t), self.v(t), self.a(t)
 

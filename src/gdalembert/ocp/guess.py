@@ -47,8 +47,13 @@ class Guess(Brief):
             raise ArgumentError("Guess: t must be at least two times [s], each later than the last")
 
     def at(self, fractions: Array, duration: float) -> tuple[Array, Array, Array, Array]:
-        """q, v, a, u at fractions of the duration, scaled to ``duration`` [s]."""
-        pace = (self.t[-1] - self.t[0]) / duration
+        """q, v, a, u at fractions (N) of the duration, scaled to ``duration`` [s].
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if an argument cannot be used.
+        """
+        fractions = numbers("at: fractions", fractions).ravel()
+        pace = (self.t[-1] - self.t[0]) / number("at: duration", duration, "s")
         times = self.t[0] + fractions * (self.t[-1] - self.t[0])
         q, v, a, u = (
             np.column_stack([np.interp(times, self.t, column) for column in rows.T])

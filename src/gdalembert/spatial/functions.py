@@ -139,7 +139,7 @@ def _matrix(given: Any) -> Any:
     if isinstance(given, _MATRICES):
         return given
     if isinstance(given, int) and not isinstance(given, bool):  # which may have more digits than those of CasADi
-        return float(given) if abs(given) <= sys.float_info.max else math.copysign(math.inf, given)
+        return float(given) if abs(given) <= sys.float_info.max else math.inf if given > 0 else -math.inf
     if hasattr(given, "toDynamicParameters"):
         return given.toDynamicParameters()
     for attribute in ("vector", "homogeneous"):  # a Motion has both

@@ -26,10 +26,10 @@ import sympy
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.dynamics.named_functions import KINEMATIC, NamedFunction
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, reason_of
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, reason_of, shown
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import constant
-from gdalembert.spatial.arguments import integer
+from gdalembert.spatial.arguments import integer, listed
 from gdalembert.spatial.instructions import evaluate, operation_name
 from gdalembert.spatial.interrupts import interruptible
 from gdalembert.symbolic.formula import (
@@ -126,7 +126,9 @@ def to_trigonometric(
     """
     graph = _expanded(function)
     if outputs is not None:
-        wanted = [outputs] if isinstance(outputs, str) else list(outputs)
+        wanted = [outputs] if isinstance(outputs, str) else listed(outputs)
+        if wanted is None:
+            raise ArgumentTypeError(f"outputs: got {shown(outputs)}; give names of outputs")
         for name in wanted:
             if name not in graph.name_out():
                 raise UnknownNameError("output", name, graph.name_out())
@@ -176,6 +178,8 @@ def _expanded(function: ca.Function) -> ca.Function:
 
 def _values(function: ca.Function, inputs: Inputs | None) -> list[list[sympy.Expr]]:
     """The formulas of all entries of each input, in which no symbol has two meanings."""
+    if not isinstance(inputs, Mapping | None):
+        raise ArgumentTypeError(f"inputs: got {shown(inputs)}; give {{name: formulas}}")
     given = dict(inputs or {})
     for name in given:
         if name not in function.name_in():
@@ -321,6 +325,8 @@ def abbreviations(expression: sympy.Matrix | sympy.Expr) -> dict[sympy.Symbol, s
 
     Names that are symbols already and angles without a short name are left out.
     """
+    if not isinstance(expression, sympy.MatrixBase | sympy.Expr):
+        raise ArgumentTypeError(f"abbreviations: got {shown(expression)}; give a matrix or an expression of SymPy's")
     taken = {x.name for x in expression.free_symbols}
     waves = sorted(expression.atoms(sympy.sin, sympy.cos), key=str)
     found: dict[sympy.Symbol, sympy.Expr] = {}

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 import sympy
 
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, shown
 from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
 from gdalembert.model.joints import Revolute
 from gdalembert.model.joints.deflection import FirstOrderDeflection
@@ -99,7 +99,7 @@ def _checked(modes: Sequence[int]) -> list[int]:
     counts = list(modes) if isinstance(modes, Sequence) and not isinstance(modes, str) else []
     whole = all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= _MOST for n in counts)
     if not whole or not 1 <= len(counts) <= _MOST:
-        raise ArgumentError(f"modes={modes!r}: give 1 to {_MOST} links a number of modes from 0 to {_MOST} each")
+        raise ArgumentError(f"modes={shown(modes)}: give 1 to {_MOST} links a number of modes from 0 to {_MOST} each")
     return counts
 
 

@@ -32,7 +32,7 @@ import numpy.typing as npt
 import sympy
 from sympy.parsing.sympy_parser import parse_expr, rationalize, standard_transformations
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnsupportedError, shown
 from gdalembert.model.rounding import CLEANED
 
 Angle: TypeAlias = tuple[tuple[str, int], ...]
@@ -359,10 +359,14 @@ def formula(value: Formula) -> sympy.Expr:
         exact = value.replace(lambda x: isinstance(x, sympy.Float), lambda x: sympy.Rational(rational(float(x))))
         return exact.xreplace({x: symbol(x.name) for x in exact.free_symbols if isinstance(x, sympy.Symbol)})
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        if not math.isfinite(value):
-            raise ArgumentError(f"{value!r} is not finite; give a finite number or a name")
-        return sympy.Rational(rational(float(value)))
-    raise ArgumentTypeError(f"{value!r}: give a number, a name, a formula in a string, or a SymPy expression")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise ArgumentError(f"{shown(value)} is not finite; give a finite number or a name")
+        return sympy.Rational(rational(number))
+    raise ArgumentTypeError(f"{shown(value)}: give a number, a name, a formula in a string, or a SymPy expression")
 
 
 def angle(value: Formula) -> sympy.Expr:
