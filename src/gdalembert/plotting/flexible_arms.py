@@ -20,7 +20,7 @@ from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.modes import ModeSet
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.plotting.style import MotionLike, axes, label, legend, line_style, panels, shared_legend, trajectory
-from gdalembert.spatial.arguments import integer
+from gdalembert.spatial.arguments import flag, integer
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import interruptible
 
@@ -111,6 +111,7 @@ def mode_shapes(
         UnknownNameError: if the names of links are not those of the arm.
         UnsupportedError: if a link is made of nodes, between which shapes are unknown.
     """
+    natural = flag("mode_shapes: natural", natural)
     if isinstance(flexible, FlexibleLink):
         if q is not None or links is not None:
             raise ArgumentError("mode_shapes: q and links go with an arm, not with a link; leave them out")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gdalembert.dynamics.simplified.dynamics import BoundCheck, SimplifiedDynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.plotting.style import BLUE, COLOURS, GREY, INK, ORANGE, SMALL, axes, expect, label, legend, line_style
 from gdalembert.spatial.interrupts import interruptible
 
@@ -46,6 +46,8 @@ def instructions(
         ArgumentError: if they are empty, or a robot has no reference.
     """
     _check("instructions", results)
+    if not isinstance(reference, str):
+        raise ArgumentTypeError(f"instructions: reference is {shown(reference)}; give the name of a graph")
     for robot, row in results.items():
         if not row.get(reference):
             raise ArgumentError(f"instructions: robot {robot!r} has no count for {reference!r}; give one above 0")

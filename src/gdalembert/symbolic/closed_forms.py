@@ -130,7 +130,7 @@ def to_trigonometric(
         if wanted is None:
             raise ArgumentTypeError(f"outputs: got {shown(outputs)}; give names of outputs")
         for name in wanted:
-            if name not in graph.name_out():
+            if not isinstance(name, str) or name not in graph.name_out():
                 raise UnknownNameError("output", name, graph.name_out())
         arguments = graph.sx_in()
         found = dict(zip(graph.name_out(), graph.call(arguments), strict=True))
@@ -176,11 +176,15 @@ def _expanded(function: ca.Function) -> ca.Function:
         raise UnsupportedError(f"{function.name()}: cannot be expanded to scalar operations: {reason}") from None
 
 
-def _values(function: ca.Function, inputs: Inputs | None) -> list[list[sympy.Expr]]:
-    """The formulas of all entries of each input, in which no symbol has two meanings."""
+def _by_name(inputs: Inputs | None) -> dict[str, Sequence[Any]]:
     if not isinstance(inputs, Mapping | None):
         raise ArgumentTypeError(f"inputs: got {shown(inputs)}; give {{name: formulas}}")
-    given = dict(inputs or {})
+    return dict(inputs or {})
+
+
+def _values(function: ca.Function, inputs: Inputs | None) -> list[list[sympy.Expr]]:
+    """The formulas of all entries of each input, in which no symbol has two meanings."""
+    given = _by_name(inputs)
     for name in given:
         if name not in function.name_in():
             raise UnknownNameError("input", name, function.name_in())
@@ -506,13 +510,15 @@ def closed_forms(
     given = robot if isinstance(robot, SymbolicTree) else symbolic_tree(robot)
     tree = given.exact or given
     dynamics = tree.dynamics(formulation)
+    if not isinstance(of, str | NamedFunction):
+        raise ArgumentTypeError(f"closed_forms: of is {shown(of)}; give the name of a Function")
     named = NamedFunction.read(of) if isinstance(of, str) else of
     known = [name for name in ("terms", *CLOSED) if hasattr(type(dynamics), name)]
     if named.of not in known and not named.is_kinematic:
         raise UnknownNameError("Function", named.of, [*known, *KINEMATIC])
     function = _base_regressor(given, dynamics) if named.of == "base_regressor" else named.function(dynamics)
     try:
-        return to_trigonometric(function, {**tree.inputs(), **(inputs or {})}, outputs=outputs, max_terms=max_terms)
+        return to_trigonometric(function, {**tree.inputs(), **_by_name(inputs)}, outputs=outputs, max_terms=max_terms)
     except UnsupportedError as error:
         raise UnsupportedError(f"{tree.name}: {error}") from None
 

@@ -274,10 +274,10 @@ def symbolic_tree(
         ArgumentError: if a formula or ``others`` cannot be used.
         UnsupportedError: if a joint has velocities that are not dq/dt (spherical, planar, free-flyer).
     """
-    if others not in ("symbols", "numbers"):
+    if not isinstance(others, str) or others not in ("symbols", "numbers"):
         raise ArgumentError(f"others={shown(others)}: give 'symbols' or 'numbers'")
     source, _ = clean_tree(read_tree(load_robot(model) if isinstance(model, str) else model), clean)
-    given = _by_joint(source, parameters or {})
+    given = _by_joint(source, {} if parameters is None else parameters)
     constants = Constants(others=others)
     springs: dict[str, tuple[ca.SX, ca.SX]] = {}
     joints: list[Joint] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import numbers
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Self, Unpack
@@ -30,7 +30,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.limits import Ranges, limits_of
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import integer
+from gdalembert.spatial.arguments import integer, listed
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import BatchFunction, function
@@ -501,8 +501,8 @@ class TranslationalRotational(SimplifiedDynamics):
         a_max: npt.ArrayLike,
         **options: Unpack[SimplifiedOptions],
     ) -> None:
-        names = () if wrist is None else wrist
-        if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(x, str) for x in names):
+        names = () if wrist is None else listed(wrist)
+        if names is None or not all(isinstance(x, str) for x in names):
             raise ArgumentTypeError(f"wrist={shown(wrist)}: give a list of names")
         self._wrist: tuple[str, ...] | None = None if wrist is None else tuple(names)
         self._recipe = {"wrist": self._wrist}
