@@ -11,14 +11,17 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+import sympy
 
 import gdalembert as gd
+import gdalembert.symbolic as gs
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError
+from gdalembert.identification import Excitation
 from tests.helpers.sets import quick
 
 ODD = [
-    *(None, float("nan"), "nonsense", "a\0b", b"x", True, -1, 10**40, 1j),
+    *(None, float("nan"), "nonsense", "a\0b", b"x", True, -1, 10**40, 10**400, 1j),
     *([], [[1, 2], [3]], {}, {1: 2}, {"": ""}, {"joint1": None}, object(), type, iter([1])),
     *(np.zeros(0), np.zeros((2, 2, 2)), np.array(["a"]), np.ma.masked_array([1, 2], [1, 0])),
     *(ca.SX.sym("x"), ca.MX.sym("x", 3), ca.DM.zeros(3), "\ud800"),
@@ -53,6 +56,13 @@ def solved() -> ocp.Solver[ocp.Solution]:
 
 def of(make: Callable[[], Any], name: str) -> Callable[..., Any]:
     return lambda *args, **kwargs: getattr(make(), name)(*args, **kwargs)
+
+
+def saved_excitation() -> dict[str, Any]:
+    condition, of_joint = {"condition_number": 2.0, "first_condition_number": 3.0}, {"q_indices": [1], "v_indices": [1]}
+    entries = {"model": "arm", "joints": ["joint2"], "period": 5.0, "coefficients": [[0.1], [0.2], [0.3]], "nv": 2}
+    entries |= {"hold": [0.0, 0.0], "parameters": ["joint2.m"], "cost": -1.0, "status": "solved"}
+    return entries | condition | of_joint | {"limits": {"velocity of joint2": 0.5}, "excess": {}}
 
 
 Q = [0.1, 0.2]
@@ -93,11 +103,25 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "write": (gd.export.write, {"0": {"a.txt": "text"}, "1": "folder/", "force": True}),
     "citation": (gd.citation, {"0": "bibtex", "sources": False}),
+    "excess": (of(lambda: ocp.Bounds.of(dyn(), MODEL), "excess"), {"0": [Q], "1": [Q]}),
+    "motion at": (of(lambda: ocp.rest_to_rest(dyn(), Q, Q), "at"), {"0": np.array([0.0, 1.0]), "1": 1.0}),
+    "force_stiffness": (of(dyn, "force_stiffness"), {"0": Q}),
+    "Beam.round": (
+        gd.Beam.round,
+        {"0": 0.8, "1": 0.02, "density": 1e3, "youngs_modulus": 1e7, "breaks": ()},
+    ),
+    "along": (of(lambda: gd.Beam(0.8, 0.45, EI_z=10.0), "along"), {"0": "EI_z", "1": [0.1]}),
+    "shapes": (of(lambda: gd.modes.clamped_free(2), "value"), {"0": [0.1], "1": 0.8}),
+    "selected": (of(lambda: gd.modes.clamped_free(2), "selected"), {"0": [1]}),
+    "abbreviations": (gs.abbreviations, {"0": sympy.Matrix([1])}),
+    "to_trigonometric": (gs.to_trigonometric, {"0": dyn().generalized_gravity, "inputs": None, "outputs": None}),
+    "symbolic_tree": (gs.symbolic_tree, {"0": MODEL, "1": None, "gravity": None, "others": "symbols"}),
+    "saved excitation": (lambda **entries: Excitation.from_dict(entries), saved_excitation()),
 }
 
 
 BUILDING = ("NewtonEuler", "start", "path", "parameter", "friction", "Problem", "simulate", "derive")
-BUILDING += ("solver", "solver of phases", "solver of a schedule")
+BUILDING += ("solver", "solver of phases", "solver of a schedule", "symbolic_tree", "to_trigonometric")
 
 
 @pytest.mark.parametrize("name", quick(CALLS, *(set(CALLS) - set(BUILDING))))
@@ -180,3 +204,11 @@ def test_durations_in_which_accelerations_overflow() -> None:
     assert not ocp.rest_to_rest(dyn(), Q, [0.3, 0.4], 1e300).a.any()
     with pytest.raises(ArgumentError, match=r"^rest_to_rest: duration: got 1e-300 s, in which accelerations overflow"):
         ocp.rest_to_rest(dyn(), Q, [0.3, 0.4], 1e-300)
+
+
+def test_a_saved_excitation_is_the_motion() -> None:
+    motion = Excitation.from_dict(saved_excitation())
+    assert Excitation.from_dict(motion.to_dict()).q([0.3, 0.4]).tolist() == motion.q([0.3, 0.4]).tolist()
+    for key, wrong in (("period", -1.0), ("nv", 0), ("q_indices", [2]), ("condition_number", 0.5), ("joints", [])):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=rf"^Excitation.from_dict: {key}"):
+            Excitation.from_dict(saved_excitation() | {key: wrong})
