@@ -11,14 +11,17 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
+import sympy
 
 import gdalembert as gd
+import gdalembert.symbolic as gs
 from gdalembert import ocp
-from gdalembert.errors import ArgumentTypeError, GdalembertError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError
+from gdalembert.identification import Excitation
 from tests.helpers.sets import quick
 
 ODD = [
-    *(None, float("nan"), "nonsense", "a\0b", b"x", True, -1, 10**40, 1j),
+    *(None, float("nan"), "nonsense", "a\0b", b"x", True, -1, 10**40, 10**400, 1j),
     *([], [[1, 2], [3]], {}, {1: 2}, {"": ""}, {"joint1": None}, object(), type, iter([1])),
     *(np.zeros(0), np.zeros((2, 2, 2)), np.array(["a"]), np.ma.masked_array([1, 2], [1, 0])),
     *(ca.SX.sym("x"), ca.MX.sym("x", 3), ca.DM.zeros(3), "\ud800"),
@@ -55,10 +58,18 @@ def of(make: Callable[[], Any], name: str) -> Callable[..., Any]:
     return lambda *args, **kwargs: getattr(make(), name)(*args, **kwargs)
 
 
+def saved_excitation() -> dict[str, Any]:
+    condition, of_joint = {"condition_number": 2.0, "first_condition_number": 3.0}, {"q_indices": [1], "v_indices": [1]}
+    entries = {"model": "arm", "joints": ["joint2"], "period": 5.0, "coefficients": [[0.1], [0.2], [0.3]], "nv": 2}
+    entries |= {"hold": [0.0, 0.0], "parameters": ["joint2.m"], "cost": -1.0, "status": "solved"}
+    return entries | condition | of_joint | {"limits": {"velocity of joint2": 0.5}, "excess": {}}
+
+
 Q = [0.1, 0.2]
 STATES = {"0": Q, "1": Q, "2": Q}
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "graph": (of(dyn, "inverse_dynamics"), STATES),
+    "sparse graph": (of(dyn, "torque_regressor"), STATES),
     "graph by name": (of(dyn, "inverse_dynamics"), {"q": Q, "v": Q, "a": Q}),
     "NewtonEuler": (gd.NewtonEuler, {"0": MODEL, "motors": None, "friction": None, "springs": None, "wrenches": None}),
     "compile": (
@@ -92,11 +103,25 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "write": (gd.export.write, {"0": {"a.txt": "text"}, "1": "folder/", "force": True}),
     "citation": (gd.citation, {"0": "bibtex", "sources": False}),
+    "excess": (of(lambda: ocp.Bounds.of(dyn(), MODEL), "excess"), {"0": [Q], "1": [Q]}),
+    "motion at": (of(lambda: ocp.rest_to_rest(dyn(), Q, Q), "at"), {"0": np.array([0.0, 1.0]), "1": 1.0}),
+    "force_stiffness": (of(dyn, "force_stiffness"), {"0": Q}),
+    "Beam.round": (
+        gd.Beam.round,
+        {"0": 0.8, "1": 0.02, "density": 1e3, "youngs_modulus": 1e7, "breaks": ()},
+    ),
+    "along": (of(lambda: gd.Beam(0.8, 0.45, EI_z=10.0), "along"), {"0": "EI_z", "1": [0.1]}),
+    "shapes": (of(lambda: gd.modes.clamped_free(2), "value"), {"0": [0.1], "1": 0.8}),
+    "selected": (of(lambda: gd.modes.clamped_free(2), "selected"), {"0": [1]}),
+    "abbreviations": (gs.abbreviations, {"0": sympy.Matrix([1])}),
+    "to_trigonometric": (gs.to_trigonometric, {"0": dyn().generalized_gravity, "inputs": None, "outputs": None}),
+    "symbolic_tree": (gs.symbolic_tree, {"0": MODEL, "1": None, "gravity": None, "others": "symbols"}),
+    "saved excitation": (lambda **entries: Excitation.from_dict(entries), saved_excitation()),
 }
 
 
 BUILDING = ("NewtonEuler", "start", "path", "parameter", "friction", "Problem", "simulate", "derive")
-BUILDING += ("solver", "solver of phases", "solver of a schedule")
+BUILDING += ("solver", "solver of phases", "solver of a schedule", "symbolic_tree", "to_trigonometric")
 
 
 @pytest.mark.parametrize("name", quick(CALLS, *(set(CALLS) - set(BUILDING))))
@@ -141,3 +166,49 @@ def test_flags_are_true_or_false(where: str) -> None:
     for odd in ("no", 0, np.nan, []):
         with pytest.raises(ArgumentTypeError, match=f"^{where}: {name} is .*; give True or False$"):
             call(odd)
+
+
+def failing(*_: Any) -> Any:
+    raise LookupError("of the user")
+
+
+OWN = {
+    "simulate: u(t, q, v) at t = 0 s raised this": lambda: gd.simulate(dyn(), (Q, Q), 1e-3, failing),
+    "Beam: mass_per_length raised this": lambda: gd.Beam(1.0, failing, EI_z=1.0).along("mass_per_length", 0.1),
+    "custom: the value of mode 1 raised this": lambda: gd.modes.custom([[failing] * 3]).value(0.1, 1.0),
+    "poses: accept(q) raised this": lambda: gd.calibration.poses(
+        gd.Kinematics(MODEL, parameters={"placement": ["joint2"]}), "tip", 9, ([-1, -1], [1, 1]), accept=failing
+    ),
+}
+
+
+@pytest.mark.parametrize("note", OWN)
+def test_what_a_function_of_the_user_raises_passes_with_its_name(note: str) -> None:
+    with pytest.raises(LookupError, match=r"^of the user") as caught:
+        OWN[note]()
+    assert caught.value.__notes__ == [note]
+
+
+def test_an_expression_that_fails_is_refused() -> None:
+    """Whatever it raises, also without a word."""
+    for error, told in ((ZeroDivisionError("of the user"), "of the user"), (RuntimeError(), "RuntimeError")):
+
+        def expression(q: Any, error: Exception = error) -> Any:
+            raise error
+
+        with pytest.raises(ArgumentError, match=rf"an expression of \['q'\] fails: {told}$"):
+            problem().path(expression, 0.0)
+
+
+def test_durations_in_which_accelerations_overflow() -> None:
+    assert not ocp.rest_to_rest(dyn(), Q, [0.3, 0.4], 1e300).a.any()
+    with pytest.raises(ArgumentError, match=r"^rest_to_rest: duration: got 1e-300 s, in which accelerations overflow"):
+        ocp.rest_to_rest(dyn(), Q, [0.3, 0.4], 1e-300)
+
+
+def test_a_saved_excitation_is_the_motion() -> None:
+    motion = Excitation.from_dict(saved_excitation())
+    assert Excitation.from_dict(motion.to_dict()).q([0.3, 0.4]).tolist() == motion.q([0.3, 0.4]).tolist()
+    for key, wrong in (("period", -1.0), ("nv", 0), ("q_indices", [2]), ("condition_number", 0.5), ("joints", [])):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=rf"^Excitation.from_dict: {key}"):
+            Excitation.from_dict(saved_excitation() | {key: wrong})

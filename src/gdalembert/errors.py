@@ -31,6 +31,11 @@ def quoted(text: object) -> str:
     return repr(shortened(str(text)))
 
 
+def reason_of(error: BaseException) -> str:
+    """The last line of what an exception says, or its name if it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[-1]
+
+
 class GdalembertError(Exception):
     """Base of every error that gdalembert raises on purpose."""
 

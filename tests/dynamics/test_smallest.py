@@ -11,6 +11,7 @@ from benchmarks.common import robots
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.equations_of_motion import FUNCTIONS
 from gdalembert.spatial.functions import function
+from tests.helpers.models import relative_error
 from tests.helpers.sets import quick
 
 ALL = (*FUNCTIONS, *(f"{name}_regressor" for name in ("torque", "base", "kinetic_energy", "potential_energy")))
@@ -76,3 +77,20 @@ def test_no_alternative_divides_by_a_mass_that_p_takes_away() -> None:
     dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"), parameters={"inertia": True, "payload": ["link2"]})
     nothing = np.zeros(len(dyn.parameters))
     assert not dyn.inverse_dynamics(*np.ones((3, 2)), nothing).full().any()
+
+
+@pytest.mark.parametrize("name", ["generalized_dalembert", "lagrange_euler", "newton_euler"])
+def test_every_p_is_right_also_without_masses(name: str) -> None:
+    """tau = Y p, whatever p is: no formulation divides by a mass, of which a fit may leave first moments alone."""
+    model = gd.load_urdf("puma560_3")
+    model.armature = np.zeros(3)
+    dyn, rng = gd.formulations()[name](model, parameters={"inertia": True}), np.random.default_rng(0)
+    q, v, a = rng.normal(size=(3, 3))
+    regressor = gd.NewtonEuler(model).torque_regressor(q, v, a).full()
+    for p in (np.zeros(30), rng.normal(size=30), rng.normal(size=30) * (np.arange(30) % 10 > 0)):
+        tau = dyn.inverse_dynamics(q, v, a, p).full().ravel()
+        assert relative_error(tau, regressor @ p) < 1e-12
+        energy = 0.5 * v @ dyn.mass_matrix(q, p).full() @ v
+        assert relative_error(float(dyn.kinetic_energy(q, v, p)), energy) < 1e-12
+        nle = dyn.coriolis_matrix(q, v, p).full() @ v + dyn.generalized_gravity(q, p).full().ravel()
+        assert relative_error(nle, dyn.nle(q, v, p).full().ravel()) < 1e-12

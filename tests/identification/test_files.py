@@ -89,6 +89,35 @@ WRONG = {
     "fitted": (None, "fitted is None, and no entries by name"),
     "sticking": (None, "fitted.at_rest: samples are at rest, and sticking says of no speed that they are"),
 }
+"""Entries of a wrong type or length."""
+
+IMPOSSIBLE: dict[str, tuple[tuple[str | int, ...], Any, str]] = {
+    "a negative deviation": (
+        ("standard_deviation", 0),
+        -1.0,
+        "standard_deviation[0] is -1.0, and no standard deviation",
+    ),
+    "a deviation of nan": (("standard_deviation", 0), "nan", "standard_deviation[0] is nan, and no standard deviation"),
+    "a condition of nan": (("condition_number",), "nan", "condition_number is nan, and no condition number"),
+    "a condition below 1": (("condition_number",), 0.5, "condition_number is 0.5, and no condition number"),
+    "a negative noise": (("noise", 1), -0.1, "noise[1] is -0.1, and no root mean square"),
+    "an infinite residual": (("residual", 0), "inf", "residual[0] is inf, and no root mean square"),
+    "an infinite torque": (("fitted", "measured", 0, 0), "-inf", "fitted.measured[0][0] is -inf, and no finite number"),
+    "a speed below 0": (("sticking",), -0.1, "sticking is -0.1, and no speed above 0"),
+    "a name twice": (("joints", 0), "joint2", "joints has 'joint2' twice"),
+    "another name": (("unknowns", 0), "x", "unknowns does not begin with names"),
+    "a low rank": (("structural_rank",), 1, "structural_rank is 1, of 26 unknowns and "),
+    "a high rank": (("structural_rank",), 27, "structural_rank is 27, of 26 unknowns and "),
+    "an unknown parameter": (
+        ("not_identifiable", "parameters"),
+        ["x"],
+        "not_identifiable.parameters has 'x', which ",
+    ),
+    "a gain of no sensor": (("gains",), {"x": 1.0}, "gains_standard_deviation has other names than gains"),
+    "not symmetric": (("base", "covariance", 0, 1), 1e-30, "base.covariance[0][1] is 1e-30, and it is not symmetric"),
+    "no variances": (("base", "covariance", 0, 0), 1e-30, "base.covariance[0]["),
+}
+"""Entries of the right type that no fit has: their place, the value, and what is told."""
 
 
 @pytest.mark.parametrize("key", WRONG)
@@ -96,6 +125,19 @@ def test_a_changed_file_is_refused_by_the_key(key: str, written: dict[str, Any],
     value, told = WRONG[key]
     path = tmp_path / "changed.json"
     path.write_text(json.dumps(written | {key: value}), encoding="utf-8")
+    with pytest.raises(ArgumentError, match=f"^load: {re.escape(f'{path}: {told}')}.*; give a file that save wrote$"):
+        load(path)
+
+
+@pytest.mark.parametrize("fault", IMPOSSIBLE)
+def test_values_that_no_fit_has_are_refused(fault: str, written: dict[str, Any], tmp_path: Path) -> None:
+    (*parents, last), value, told = IMPOSSIBLE[fault]
+    path, changed = tmp_path / "changed.json", copy.deepcopy(written)
+    entry: Any = changed
+    for key in parents:
+        entry = entry[key]
+    entry[last] = value
+    path.write_text(json.dumps(changed), encoding="utf-8")
     with pytest.raises(ArgumentError, match=f"^load: {re.escape(f'{path}: {told}')}.*; give a file that save wrote$"):
         load(path)
 

@@ -13,7 +13,7 @@ import pytest
 import scipy.linalg
 
 from gdalembert import ocp
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from tests.helpers.models import relative_error
 
 pytestmark = pytest.mark.system
@@ -213,6 +213,12 @@ def test_arrays_are_filled_and_never_replaced() -> None:
     for name in ("dynamics", "offset", "hessian", "gradient", "lower", "upper", "rows", "rows_lower", "rows_upper"):
         with pytest.raises(ArgumentError, match=f"StageQP: {name} is read where it is, and cannot be replaced; write"):
             setattr(qp, name, getattr(qp, name) * 0.1)
+    with pytest.raises(UnknownNameError, match=r"^no attribute of StageQP named 'uper'; nearest: 'upper'"):
+        qp.uper = np.ones(2)
+    with pytest.raises(ArgumentError, match=r"^StageQP: intervals is \d+ and remains so; make another StageQP$"):
+        qp.intervals = 2
+    with pytest.raises(ArgumentError, match=r"^StageQP: upper is read at each call, and cannot be deleted$"):
+        del qp.upper
     qp.upper *= 0.1
     qp.lower *= 0.1
     found = qp([5.9, 0.5])

@@ -19,6 +19,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
+import gdalembert.symbolic as gs
 from gdalembert import cpin
 from gdalembert.spatial.interrupts import Interrupts, interruptible, progress
 from tests.helpers.linkages import closed_four_bar, four_bar_loop
@@ -283,7 +284,27 @@ def rotors() -> Callable[[], object]:
     return lambda: gd.with_rotors(MODEL, {"joint2": gd.Rotor(1e-4, 50.0)})
 
 
+def tendon() -> Callable[[], object]:
+    path = gd.Tendon([("tip", [0, 0.1, 0]), ("universe", [0, 0, 1.0])])
+    return lambda: path.length(MODEL)
+
+
+def closed_forms() -> Callable[[], object]:
+    return lambda: gs.closed_forms(gs.symbolic_tree(MODEL), of="generalized_gravity")
+
+
+def function_of_a_solver() -> Callable[[], object]:
+    stated = gd.ocp.Problem(gd.NewtonEuler(MODEL), 1.0, 2, degree=1)
+    stated.start(np.zeros(2))
+    stated.minimize(stated.integral(lambda u: ca.sumsqr(u)))
+    solver = stated.solver()
+    return lambda: solver.function()
+
+
 PREPARED = (
+    tendon,
+    closed_forms,
+    function_of_a_solver,
     graph,
     graph_of_symbols,
     objects,

@@ -22,7 +22,7 @@ from gdalembert.calibration.measurement import Measurement, Samples, are_of_mark
 from gdalembert.calibration.result import Calibration
 from gdalembert.dynamics.constraints.constraint import Loop
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, CalibrationWarning, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, CalibrationWarning, UnsupportedError, shown
 from gdalembert.identification.least_squares import (
     base_estimate,
     descended,
@@ -162,8 +162,8 @@ def _split(measurement: Measurement, samples: Samples, held_back: Any) -> tuple[
     count = round(held_back * len(samples)) if 0 < held_back < 1 else 0
     if not 0 < count < len(samples):
         raise ArgumentError(
-            f"fit: held_back={held_back!r} of {len(samples)} samples leaves none to fit or none to predict; give a "
-            "fraction between 0 and 1"
+            f"fit: held_back={shown(held_back)} of {len(samples)} samples leaves none to fit or none to predict; "
+            "give a fraction between 0 and 1"
         )
     last = len(samples) - count
     return samples.part(slice(0, last)), samples.part(slice(last, None))

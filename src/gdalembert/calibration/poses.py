@@ -20,7 +20,7 @@ from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.limits import NO_LIMIT, Bounds
-from gdalembert.spatial.arguments import flag, integer, vector
+from gdalembert.spatial.arguments import call_of, flag, integer, vector
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import interruptible
 
@@ -130,7 +130,10 @@ def _candidates(kin: Kinematics, bounds: Any, accept: Any, count: int, seed: int
     for tried in range(1, _ATTEMPTS * count + 1):
         q = random_configuration(tree, rng).full().ravel()
         q[bounded] = rng.uniform(lower[bounded], upper[bounded])
-        if accept is None or flag("poses: accept(q)", accept(q)):
+        if accept is not None:
+            with call_of("poses: accept(q)"):
+                taken = accept(q)
+        if accept is None or flag("poses: accept(q)", taken):
             found.append(q)
         if len(found) == count:
             return np.array(found)

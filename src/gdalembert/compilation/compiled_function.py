@@ -269,7 +269,7 @@ class CompiledFunction:
 
     def _few(self, inputs: tuple[Any, ...], axis: int) -> Any:
         """New outputs of few states by one call of C; ``None`` if the inputs must be checked."""
-        for x, dimensions in zip(inputs, self._dimensions):  # noqa: B905, C sees whether one is missing
+        for x, dimensions in zip(inputs, self._dimensions):  # noqa: B905  # C sees whether one is missing
             if type(x) is np.ndarray and x.ndim > dimensions:
                 results = tuple([self._empty(shape) for shape in self._stacked(x.shape[axis], axis)])
                 break

@@ -71,7 +71,7 @@ class RigidConstraintModel:
         return RigidConstraintData(self)
 
 
-class ProximalSettings(pin.ProximalSettings):  # type: ignore[misc]
+class ProximalSettings(pin.ProximalSettings):  # type: ignore[misc]  # Pinocchio has no types
     """Pinocchio's: (accuracies, mu, number of iterations); no accuracy is needed here, where it may be ``None``."""
 
     def __init__(self, *given: Any) -> None:

@@ -12,7 +12,7 @@ import pinocchio as pin
 from gdalembert.cpin.data import SLOTS, WRITES, Data
 from gdalembert.cpin.model import Model
 from gdalembert.dynamics.kinematics import frame_placements_at
-from gdalembert.errors import ArgumentTypeError
+from gdalembert.errors import ArgumentTypeError, shown
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.matrices import Items, is_same
 from gdalembert.spatial.objects import SE3, Motion
@@ -100,7 +100,7 @@ def _derivatives(algorithm: str, model: Model, data: Data, *frame: Any) -> tuple
 
 def _axes(algorithm: str, reference: Any) -> Any:
     if not isinstance(reference, pin.ReferenceFrame):
-        raise ArgumentTypeError(f"{algorithm}: got {reference!r}; give LOCAL, WORLD or LOCAL_WORLD_ALIGNED")
+        raise ArgumentTypeError(f"{algorithm}: got {shown(reference)}; give LOCAL, WORLD or LOCAL_WORLD_ALIGNED")
     return reference
 
 

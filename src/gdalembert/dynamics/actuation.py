@@ -41,11 +41,13 @@ from gdalembert.spatial.arguments import numbers, vector
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.interrupts import interruptible
 
 _STEPS, _SMALL = 50, 1e-12
 """Steps (for each tendon) for the u of a torque, and what counts as zero, relatively."""
 
 
+@interruptible
 @dataclass(frozen=True, init=False)
 class Tendon(Brief):
     """A tendon as an actuator: ``actuation={"flexor": gd.Tendon([("base", (0, 0, 0.02)), ("link1", (0.1, 0, 0))])}``.

@@ -391,6 +391,7 @@ class Dynamics(EquationsOfMotion, ABC):
 
     def force_stiffness(self, q: Array, p: Values = None) -> Array:
         """∂force/∂q at rest (nv × nv) [N m/rad, N/m]: the stiffness of the force elements; gravity is not in it."""
+        q = vector("force_stiffness: q", q, self.tree.nq)
         return frozen(self._force_stiffness(q, *self._values_of("force_stiffness", p, dynamics=False)).full())
 
     @cached_property

@@ -27,7 +27,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.factorization import Factorization
-from gdalembert.spatial.functions import directional_derivative, function, symbols
+from gdalembert.spatial.functions import Function, directional_derivative, function, symbols
 from gdalembert.spatial.instructions import eliminate_common_subexpressions
 from gdalembert.spatial.interrupts import interruptible
 
@@ -446,4 +446,4 @@ class EquationsOfMotion(Expressions):
 def _sparse(name: str, inputs: dict[str, ca.SX], y: Matrix) -> ca.Function:
     y = ca.sparsify(ca.SX(y))
     small = eliminate_common_subexpressions(list(inputs.values()), [y])
-    return ca.Function(name, list(inputs.values()), small, list(inputs), ["Y"])
+    return Function(name, list(inputs.values()), small, list(inputs), ["Y"])

@@ -53,7 +53,7 @@ class Expressions(ABC):
                 setattr(cls, name, _with_wrenches(name, own))
         if "inverse_dynamics_expression" in vars(cls) and "nle_expression" not in vars(cls):
             # nle of a class that has a tau of its own follows from that, not from the tau of its base
-            cls.nle_expression = Expressions.nle_expression  # type: ignore[method-assign]
+            cls.nle_expression = Expressions.nle_expression  # type: ignore[method-assign]  # of a class
 
     # What a formulation writes down, for the links and their weight: no armature, no other force.
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, reason_of, shown
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
@@ -143,7 +143,7 @@ def check_forces(forces: Iterable[Force] | None, tree: Tree) -> tuple[Force, ...
         )
     for each in forces or ():
         if not isinstance(each, Force):
-            raise ArgumentTypeError(f"forces: expected force elements of gdalembert.dynamics.forces, got {each!r}")
+            raise ArgumentTypeError(f"forces: expected force elements of gdalembert.dynamics.forces, got {shown(each)}")
         if not isinstance(getattr(each, "name", None), str):
             raise ArgumentTypeError(f"forces: {type(each).__name__} has no name; give the class name = '…'")
         if each.name == "gravity":
@@ -164,7 +164,7 @@ def _check(force: Force, tree: Tree) -> None:
         try:
             found = ca.SX(evaluate()).shape
         except Exception as error:
-            reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+            reason = reason_of(error)
             raise ArgumentTypeError(f"force {force.name!r}: {what} cannot be evaluated in CasADi: {reason}") from error
         if found != shape:
             raise ArgumentError(f"force {force.name!r}: {what} has shape {found}; give {shape}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.arrays import frozen
 
@@ -93,5 +93,5 @@ def check_reference(reference: pin.ReferenceFrame) -> None:
     """Refuse anything but the three reference frames: none of them is common enough to be the default."""
     if not isinstance(reference, pin.ReferenceFrame):
         raise ArgumentTypeError(
-            f"reference: expected pin.LOCAL, pin.WORLD or pin.LOCAL_WORLD_ALIGNED, got {reference!r}"
+            f"reference: expected pin.LOCAL, pin.WORLD or pin.LOCAL_WORLD_ALIGNED, got {shown(reference)}"
         )

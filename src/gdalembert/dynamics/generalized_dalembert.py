@@ -14,6 +14,10 @@ d'Alembert's principle: inertia forces and moments do no work on the motions tha
 and eqs. 28–33 are its parts: D (30) at rest, H^tra (31) and H^rot (32) at a = 0, G (33) at v = a = 0. The sums over
 s are taken once, from the tips to the base (suffix sums: n instead of n³ for H and G, n² for D).
 
+A link whose inertia are symbols has its origin as r_s, its first moment d_s about it, and Ī_s there (force m_s r̈_s +
+U_s d_s, moment d_s × r̈_s beside Euler's): nothing is divided by its mass, which p may take away. ``terms`` and
+``link_torques`` alone are of centres of mass.
+
 Ours: prismatic joints, trees, joints of several columns (a_i and J_is have one column for each), the suffix sums, and
 the choice of the inertial frame: the one that coincides with the root link of the branch at this instant. Nothing but
 the direction of g depends on that choice, and the root link's own pose drops out of D and H.
@@ -45,8 +49,9 @@ class InertialLink:
     rotation: Matrix  # R_s: link axes to inertial axes
     origin: Matrix  # p: a point on the joint's axis, the origin of the link frame
     com: Matrix  # r_s
-    mass: float  # m_s
-    inertia: Matrix  # Ī_s = R_s I_s R_sᵀ
+    mass: Matrix  # m_s
+    moment: Matrix  # d_s, about r_s: 0 where that is the centre of mass
+    inertia: Matrix  # Ī_s = R_s I_s R_sᵀ, about r_s
     angular: Matrix  # a_i, a column for each velocity of the joint
     linear: Matrix  # velocity of p, so that J_is = linear + a_i × (r_s − p)
     gravity: Matrix  # g
@@ -62,13 +67,15 @@ class InertialMotion:
     acceleration: Matrix  # of the origin
     com_velocity: Matrix
     com_acceleration: Matrix  # r̈_s
+    moment_rate: Matrix  # ω × d_s
+    moment_acceleration: Matrix  # U_s d_s
 
 
-_AT_REST = InertialMotion(_NULL, _NULL, _NULL, _NULL, _NULL, _NULL)
+_AT_REST = InertialMotion(*[_NULL] * 8)
 
 
-def place(tree: Tree, q: Matrix) -> list[InertialLink]:
-    """All links at q."""
+def place(tree: Tree, q: Matrix, *, central: bool = False) -> list[InertialLink]:
+    """All links at q; ``central``: r_s are centres of mass, also where inertia is a symbol."""
     links: list[InertialLink] = []
     for joint in tree.joints:
         r, p = joint.placement(q)
@@ -80,9 +87,13 @@ def place(tree: Tree, q: Matrix) -> list[InertialLink]:
             gravity = parent.gravity
             r, p = parent.rotation @ r, parent.origin + parent.rotation @ p
         linear, angular = joint.subspace(q)
-        com = p + r @ spatial.constant(joint.com)
-        inertia = spatial.congruence(r, spatial.constant(joint.inertia))
-        links.append(InertialLink(r, p, com, joint.mass, inertia, r @ angular, r @ linear, gravity))
+        if central or not isinstance(joint.pseudo_inertia, ca.SX):
+            com, moment, inertia = p + r @ spatial.constant(joint.com), _NULL, spatial.constant(joint.inertia)
+        else:
+            j = joint.pseudo_inertia
+            com, moment, inertia = p, r @ j[:3, 3], spatial.inertia_of(j[:3, :3])
+        inertia = spatial.congruence(r, inertia)
+        links.append(InertialLink(r, p, com, joint.mass, moment, inertia, r @ angular, r @ linear, gravity))
     return links
 
 
@@ -104,16 +115,29 @@ def move(tree: Tree, links: list[InertialLink], q: Matrix, v: Matrix, a: Matrix)
         acceleration = acceleration + ca.cross(before.omega + omega, sliding) + link.rotation @ (linear_rate @ v_i)
         to_com = link.com - link.origin
         com_velocity = velocity + ca.cross(omega, to_com)
-        com_acceleration = acceleration + spatial.spin(alpha, omega) @ to_com
-        motions.append(InertialMotion(omega, alpha, velocity, acceleration, com_velocity, com_acceleration))
+        turning = spatial.spin(alpha, omega)  # U_s
+        com_acceleration = acceleration + turning @ to_com
+        rate, second = ca.cross(omega, link.moment), turning @ link.moment
+        motions.append(
+            InertialMotion(omega, alpha, velocity, acceleration, com_velocity, com_acceleration, rate, second)
+        )
     return motions
 
 
-def translational_torques(tree: Tree, links: list[InertialLink], accelerations: list[Matrix]) -> Matrix:
-    """Σ_s m_s r̈_s·J_is (eq. 31 at a = 0; G of eq. 33 with −g for r̈_s), nv."""
-    forces = [link.mass * r_ddot for link, r_ddot in zip(links, accelerations, strict=True)]
+def translational_torques(
+    tree: Tree, links: list[InertialLink], accelerations: list[Matrix], motions: list[InertialMotion] | None = None
+) -> Matrix:
+    """Σ_s m_s r̈_s·J_is (eq. 31 at a = 0; G of eq. 33 with −g for r̈_s), nv, and what d_s adds to that."""
+    turned = [motion.moment_acceleration for motion in motions or [_AT_REST] * len(links)]
+    every = list(zip(links, accelerations, turned, strict=True))
+    forces = [link.mass * r_ddot + second for link, r_ddot, second in every]
     force = tree.suffix_sums(forces)
-    moment = tree.suffix_sums([ca.cross(link.com, f) for link, f in zip(links, forces, strict=True)])
+    moment = tree.suffix_sums(
+        [
+            ca.cross(link.com, f) + ca.cross(link.moment, r_ddot)
+            for (link, r_ddot, _), f in zip(every, forces, strict=True)
+        ]
+    )
     return tree.vector(
         [
             link.linear.T @ f + link.angular.T @ (k - ca.cross(link.origin, f))
@@ -136,7 +160,7 @@ def euler_moment(link: InertialLink, motion: InertialMotion) -> Matrix:
 def translational_mass_matrix(tree: Tree, links: list[InertialLink]) -> Matrix:
     """D^tra (30), nv × nv: the work on J_is of the forces that unit accelerations of joint j need."""
     mass = tree.suffix_sums([link.mass for link in links])
-    first = tree.suffix_sums([link.mass * link.com for link in links])  # S = Σ m r
+    first = tree.suffix_sums([first_moment(link) for link in links])  # S = Σ m r + d
     second = tree.suffix_sums([point_inertia(link) for link in links])  # Q = Σ m (|r|² 1 − r rᵀ)
 
     columns = []  # of forces, and of moments about the inertial frame's origin
@@ -152,9 +176,15 @@ def work(link: InertialLink, force: Matrix, moment: Matrix) -> Matrix:
     return link.linear.T @ force + link.angular.T @ (moment - spatial.skew(link.origin) @ force)
 
 
+def first_moment(link: InertialLink) -> Matrix:
+    """m r + d, about the inertial frame's origin."""
+    return link.mass * link.com + link.moment
+
+
 def point_inertia(link: InertialLink) -> Matrix:
-    """m (|r|² 1 − r rᵀ) of a link's mass gathered at its centre."""
-    return spatial.inertia_of(link.mass * spatial.outer(link.com))
+    """m (|r|² 1 − r rᵀ) of a link's mass gathered at its centre; with d, what Ī_s lacks of it."""
+    cross = link.com @ link.moment.T
+    return spatial.inertia_of(link.mass * spatial.outer(link.com) + cross + cross.T)
 
 
 def rotational_mass_matrix(tree: Tree, links: list[InertialLink]) -> Matrix:
@@ -199,7 +229,7 @@ class GeneralizedDAlembert(Dynamics):
         tree, links = self.tree, place(self.tree, q)
         motions = move(tree, links, q, v, a)
         specific_forces = [motion.com_acceleration - link.gravity for motion, link in zip(motions, links, strict=True)]
-        tau = translational_torques(tree, links, specific_forces) + rotational_torques(tree, links, motions)
+        tau = translational_torques(tree, links, specific_forces, motions) + rotational_torques(tree, links, motions)
         return tau + self.wrench_torque_expression(q, wrenches)
 
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
@@ -215,13 +245,18 @@ class GeneralizedDAlembert(Dynamics):
         motions = move(tree, links, q, v, ca.DM(tree.nv, 1))
         both = list(zip(links, motions, strict=True))
         mass = tree.suffix_sums([link.mass for link in links])
-        first = tree.suffix_sums([link.mass * link.com for link in links])
-        first_rate = tree.suffix_sums([link.mass * motion.com_velocity for link, motion in both])
+        first = tree.suffix_sums([first_moment(link) for link in links])
+        first_rate = tree.suffix_sums([link.mass * motion.com_velocity + motion.moment_rate for link, motion in both])
         # about the origin: B + Q for da_j/dt, and of Σ m ṙ rᵀ + [ω×] Σ_s for a_j
         second = tree.suffix_sums([link.inertia + point_inertia(link) for link in links])
         turnings = [spatial.skew(motion.omega) @ spatial.pseudo_inertia_of(link.inertia) for link, motion in both]
         second_rate = tree.suffix_sums(
-            [link.mass * motion.com_velocity @ link.com.T + x for (link, motion), x in zip(both, turnings, strict=True)]
+            [
+                (link.mass * motion.com_velocity + motion.moment_rate) @ link.com.T
+                + motion.com_velocity @ link.moment.T
+                + x
+                for (link, motion), x in zip(both, turnings, strict=True)
+            ]
         )
         rates: list[tuple[Matrix, Matrix]] = []  # of the columns at the origin, of the joint's own columns
         for joint, (link, motion) in zip(tree.joints, both, strict=True):
@@ -244,11 +279,13 @@ class GeneralizedDAlembert(Dynamics):
         return tree.matrix([*upper, *((j, i, work(links[j], *column(i, j))) for i, j in tree.pairs() if i != j)])
 
     def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        """½ Σ m_s |ṙ_s|² + ½ Σ ω_s·Ī_s ω_s."""
+        """½ Σ m_s |ṙ_s|² + ½ Σ ω_s·Ī_s ω_s, and Σ ṙ_s·(ω_s × d_s)."""
         links = place(self.tree, q)
         motions = move(self.tree, links, q, v, ca.DM(self.tree.nv, 1))
         return 0.5 * sum(
-            link.mass * ca.sumsqr(motion.com_velocity) + ca.dot(motion.omega, link.inertia @ motion.omega)
+            link.mass * ca.sumsqr(motion.com_velocity)
+            + 2 * ca.dot(motion.com_velocity, motion.moment_rate)
+            + ca.dot(motion.omega, link.inertia @ motion.omega)
             for link, motion in zip(links, motions, strict=True)
         )
 
@@ -261,7 +298,7 @@ class GeneralizedDAlembert(Dynamics):
         """
         self._require_bodies("terms")
         tree, s = self.tree, self.symbols("q", "v")
-        links = place(tree, s["q"])
+        links = place(tree, s["q"], central=True)
         motions = move(tree, links, s["q"], s["v"], ca.DM(tree.nv, 1))
         d_tra, d_rot = translational_mass_matrix(tree, links), rotational_mass_matrix(tree, links)
         h_tra = translational_torques(tree, links, [motion.com_acceleration for motion in motions])
@@ -279,7 +316,7 @@ class GeneralizedDAlembert(Dynamics):
         """
         self._require_bodies("link_torques")
         tree, s = self.tree, self.symbols("q", "v", "a")
-        links = place(tree, s["q"])
+        links = place(tree, s["q"], central=True)
         motions = move(tree, links, s["q"], s["v"], s["a"])
         columns = []
         for j in tree.links:

@@ -311,9 +311,7 @@ class NewtonEuler(RecursiveNewtonEuler):
             others += [DifferentiatedNewtonEuler]
         if len(joints) <= _SMALL and self._ancestors <= _ABOVE:
             named = formulations()  # imported here, for the few robots that they are smaller of
-            others += [named["lagrange_euler"]]
-            if not any(isinstance(joint.mass, ca.SX) for joint in joints):
-                others += [named["generalized_dalembert"]]  # has centres of mass: 0 / 0 where p takes the mass away
+            others += [named["lagrange_euler"], named["generalized_dalembert"]]
         return tuple(self._by(other) for other in others)
 
     @cached_property

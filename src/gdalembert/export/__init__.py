@@ -6,7 +6,7 @@ files = derive("puma560_3", "latex")  # {"puma560_3.tex": …}
 write(files, "report")
 """
 
-from gdalembert.export import latex, code  # noqa: F401, I001 (the order of FORMATS)
+from gdalembert.export import latex, code  # noqa: F401, I001  # each registers formats, in their order
 from gdalembert.export.formats import FORMATS, derive, write
 
 __all__ = ["FORMATS", "derive", "write"]

@@ -71,7 +71,7 @@ def sympy_files(forms: ClosedForms) -> Files:
     return {f"{forms.name}_sympy.py": "\n".join([*lines, ""])}
 
 
-class _Printer(StrPrinter):  # type: ignore[misc]
+class _Printer(StrPrinter):  # type: ignore[misc]  # SymPy has no types
     """Fractions as ``Rational``, because Python would make 1/2 a float."""
 
     def _print_Rational(self, expr: sympy.Rational) -> str:

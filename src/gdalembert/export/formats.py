@@ -321,7 +321,7 @@ def _with_rotors(tree: Tree) -> Tree:
 def _by_name(robot: Dynamics) -> str:
     """How to ask for the formulation of a Dynamics, of a model."""
     name = getattr(robot, "name", None)
-    return f"formulation={name!r}" if name in formulations() else "terms=['mass_matrix'], for example"
+    return f"formulation={shown(name)}" if name in formulations() else "terms=['mass_matrix'], for example"
 
 
 def _derived_code(into: Format, model: pin.Model | Tree, find: _Find, *, with_symbols: bool, clean: float) -> Files:

@@ -91,7 +91,7 @@ class Flexibility(Brief):
 
     def link(self, name: str) -> PlacedBeam:
         """A flexible link by name."""
-        if name not in self.links:
+        if not isinstance(name, str) or name not in self.links:
             raise UnknownNameError("flexible link", name, self.links)
         return self.links[name]
 
@@ -321,7 +321,7 @@ def assemble_with_selected_modes(
     candidates = [(link, each) for link in links for each in _choices(links[link])]
     left_out = _at_rest(whole, flexibility, tree.nv, candidates, wrenches)
     for name, direction in left_out:
-        links[name] = replace(links[name], **{direction: None})  # type: ignore[arg-type]
+        links[name] = replace(links[name], **{direction: None})  # type: ignore[arg-type]  # of any field
     found, flexibility = assemble(tree, links, joints, fixed_bodies, deflection)
     return found, replace(flexibility, left_out=tuple(left_out)), links
 

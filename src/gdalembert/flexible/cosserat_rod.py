@@ -19,7 +19,7 @@ from numpy.polynomial import legendre
 from numpy.typing import ArrayLike
 
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.quadrature import Quadrature, converged
 from gdalembert.flexible.flexible_link import BeamLink, FlexibleLink, Where
@@ -88,7 +88,7 @@ class CosseratRod(BeamLink):
 
     def __post_init__(self) -> None:
         if not isinstance(self.beam, Beam):
-            raise ArgumentTypeError(f"CosseratRod: expected a Beam, got {self.beam!r}")
+            raise ArgumentTypeError(f"CosseratRod: expected a Beam, got {shown(self.beam)}")
         object.__setattr__(self, "segments", integer("CosseratRod: segments", self.segments, 1, MOST_SEGMENTS))
         object.__setattr__(self, "degree", integer("CosseratRod: degree", self.degree, 0, MOST))
         self._check_strains()
@@ -100,14 +100,14 @@ class CosseratRod(BeamLink):
     def _check_strains(self) -> None:
         where, given = "CosseratRod: strains", self.strains
         if not isinstance(given, tuple | list):
-            raise ArgumentTypeError(f"{where}: got {given!r}; {_KNOWN}")
+            raise ArgumentTypeError(f"{where}: got {shown(given)}; {_KNOWN}")
         if not given:
             raise ArgumentError(f"{where}: got none; {_KNOWN}")
         for name in given:
             if not isinstance(name, str) or name not in STRAINS:
-                raise ArgumentError(f"{where}: got {name!r}; {_KNOWN}")
+                raise ArgumentError(f"{where}: got {shown(name)}; {_KNOWN}")
             if given.count(name) > 1:
-                raise ArgumentError(f"{where}: got {name!r} {given.count(name)} times; give it once")
+                raise ArgumentError(f"{where}: got {shown(name)} {given.count(name)} times; give it once")
             if getattr(self.beam, stiffness := STRAINS[name][3]) is None:
                 raise ArgumentError(
                     f"{where}: {name!r} needs the stiffness {stiffness} of the beam; give it, as "
@@ -117,11 +117,13 @@ class CosseratRod(BeamLink):
     def _checked_rest(self) -> dict[str, Property]:
         given: Any = {} if self.rest is None else self.rest
         if not isinstance(given, Mapping):
-            raise ArgumentTypeError(f"CosseratRod: rest: got {given!r}; give {{strain: number or function of η [m]}}")
+            raise ArgumentTypeError(
+                f"CosseratRod: rest: got {shown(given)}; give {{strain: number or function of η [m]}}"
+            )
         found: dict[str, Property] = {}
         for name, value in given.items():
             if name not in STRAINS:
-                raise ArgumentError(f"CosseratRod: rest: got {name!r}; {_KNOWN}")
+                raise ArgumentError(f"CosseratRod: rest: got {shown(name)}; {_KNOWN}")
             what = f"CosseratRod: rest[{name!r}]"
             found[name] = value if callable(value) else number(what, value, least=-np.inf)
             if name == "elongation" and not callable(value) and value <= -1:

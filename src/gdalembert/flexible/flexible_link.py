@@ -12,7 +12,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning
+from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning, shown
 from gdalembert.flexible.beams import modal_integrals
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_integrals import eigenmodes, eigenmodes_of, largest_eigenvalue, modal_mass
@@ -22,7 +22,7 @@ from gdalembert.flexible.station import NO_BODY, Station, check_body
 from gdalembert.flexible.station import root as root_station
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.spatial.arguments import checked_transform, listed, number, warn
+from gdalembert.spatial.arguments import checked_transform, listed, number, numbers, warn
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
 
@@ -111,18 +111,22 @@ class BeamLink(Brief, ABC):
     def _settle(self) -> None:
         """Check the arguments, and give them the types that they have as attributes."""
         if not isinstance(self.keep_body, bool):
-            raise ArgumentTypeError(f"{type(self).__name__}: keep_body: expected True or False, got {self.keep_body!r}")
+            raise ArgumentTypeError(
+                f"{type(self).__name__}: keep_body: expected True or False, got {shown(self.keep_body)}"
+            )
         if self.to is not None and not isinstance(self.to, str):
-            raise ArgumentTypeError(f"to: expected the name of a joint or frame, got {self.to!r}")
+            raise ArgumentTypeError(f"to: expected the name of a joint or frame, got {shown(self.to)}")
         for name in ("hub", "tip_body"):
             if (body := getattr(self, name)) is not None:
                 check_body(name, body)
         children: Any = {} if self.children is None else self.children
         if not isinstance(children, Mapping):
-            raise ArgumentTypeError(f"children: expected {{name: 'root', 'tip' or an abscissa [m]}}, got {children!r}")
+            raise ArgumentTypeError(
+                f"children: expected {{name: 'root', 'tip' or an abscissa [m]}}, got {shown(children)}"
+            )
         for name, where in children.items():
             if not isinstance(name, str):
-                raise ArgumentTypeError(f"children: expected names, got {name!r}")
+                raise ArgumentTypeError(f"children: expected names, got {shown(name)}")
             self._abscissa(f"children[{name!r}]", where)
         settled: dict[str, Any] = {"children": dict(children)}
         if self.root is not None:
@@ -138,7 +142,7 @@ class BeamLink(Brief, ABC):
             if self.modal_damping is not None:
                 raise ArgumentError(f"{type(self).__name__}: got modal_damping and rayleigh; give one of them")
             if len(pair := listed(self.rayleigh) or []) != 2:
-                raise ArgumentTypeError(f"rayleigh: got {self.rayleigh!r}; give (α [1/s], β [s])")
+                raise ArgumentTypeError(f"rayleigh: got {shown(self.rayleigh)}; give (α [1/s], β [s])")
             alpha = number("rayleigh α", pair[0], "1/s", inclusive=True)
             return {"rayleigh": (alpha, number("rayleigh β", pair[1], "s", inclusive=True))}
         if (ratios := listed(self.modal_damping)) is not None:
@@ -153,7 +157,7 @@ class BeamLink(Brief, ABC):
         length = self.length if self.has_length else np.inf
         if isinstance(where, str):
             if where not in ("root", "tip"):
-                raise ArgumentError(f"{what}: got {where!r}; give 'root', 'tip' or an abscissa [m]")
+                raise ArgumentError(f"{what}: got {shown(where)}; give 'root', 'tip' or an abscissa [m]")
             return 0.0 if where == "root" else length
         eta = number(what, where, "m", inclusive=True)
         if eta > length * (1 + ROUND_OFF):
@@ -251,15 +255,15 @@ class FlexibleLink(BeamLink):
 
     def __post_init__(self) -> None:
         if not isinstance(self.beam, Beam | Nodes):
-            raise ArgumentTypeError(f"FlexibleLink: expected a Beam or Nodes, got {self.beam!r}")
+            raise ArgumentTypeError(f"FlexibleLink: expected a Beam or Nodes, got {shown(self.beam)}")
         if not isinstance(self.foreshortening, bool | None):
             raise ArgumentTypeError(
-                f"FlexibleLink: foreshortening: expected True or False, got {self.foreshortening!r}"
+                f"FlexibleLink: foreshortening: expected True or False, got {shown(self.foreshortening)}"
             )
         for name in modal_integrals.DIRECTIONS:
             each = getattr(self, name)
             if not isinstance(each, Modes) or (each is Choice.BY_ROLE and not name.startswith("bending")):
-                raise ArgumentTypeError(f"{name}: expected a set of gdalembert.modes, got {each!r}")
+                raise ArgumentTypeError(f"{name}: expected a set of gdalembert.modes, got {shown(each)}")
             if isinstance(each, ModeSet) and isinstance(self.beam, Nodes):
                 raise ArgumentError(f"{name}: Nodes bring their own modes; leave it out")
         self._settle()
@@ -303,7 +307,7 @@ class FlexibleLink(BeamLink):
 
     def with_modes(self, **families: Modes) -> FlexibleLink:
         """The link with other sets: ``bending_y=``, ``bending_z=``, ``extension=``, ``torsion=``."""
-        return replace(self, **families)  # type: ignore[arg-type]
+        return replace(self, **families)  # type: ignore[arg-type]  # of any field, for mypy
 
     @property
     def directions_by_role(self) -> tuple[str, ...]:
@@ -369,7 +373,9 @@ class FlexibleLink(BeamLink):
             ArgumentError: if the link has no modes yet, or no such station.
         """
         beam, eta = self._with_modes(), self._abscissa("station", where)
-        body = NO_BODY if body is None else body
+        body = NO_BODY if body is None else numbers("station: body", body)
+        if body.shape != (4, 4):
+            raise ArgumentError(f"station: body has shape {body.shape}; give a pseudo-inertia, 4 × 4")
         if eta == 0:
             return root_station(self.inertia().modes, body)
         if isinstance(beam, Beam):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.model.joints.deflection import Deflection
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import clean_matrix, least_moment
@@ -146,7 +146,7 @@ class CarriedBeam:
 def check_body(what: str, body: Any) -> None:
     """Refuse anything but the inertia of a rigid body, a ``pin.Inertia``."""
     if not isinstance(body, pin.Inertia):
-        raise ArgumentTypeError(f"{what}: expected a pin.Inertia, got {body!r}")
+        raise ArgumentTypeError(f"{what}: expected a pin.Inertia, got {shown(body)}")
     mass, lever, tensor = float(body.mass), np.array(body.lever), np.array(body.inertia)
     if not (math.isfinite(mass) and np.all(np.isfinite(lever)) and np.all(np.isfinite(tensor))):
         raise ArgumentError(f"{what}: a number is not finite; give a pin.Inertia of finite numbers")

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, reason_of, shown
 from gdalembert.identification.experiment import Samples
 from gdalembert.identification.sensors import Sensors
 from gdalembert.model.configuration import reached
@@ -136,7 +136,7 @@ def _columns(
         try:
             block = ca.SX(make(s["q"], s["v"], s["a"]))
         except Exception as error:
-            reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+            reason = reason_of(error)
             raise ArgumentTypeError(f"fit: columns[{name!r}] cannot be evaluated in CasADi: {reason}") from error
         if block.shape[0] != nv or not block.shape[1]:
             raise ArgumentError(f"fit: columns[{name!r}] has shape {block.shape}; give ({nv}, k), a row for each v")

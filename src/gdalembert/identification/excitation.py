@@ -23,7 +23,15 @@ import pinocchio as pin
 
 from gdalembert.dynamics.constrained.constrained_dynamics import check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, ExcitationError, UnknownNameError, UnsupportedError
+from gdalembert.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ExcitationError,
+    UnknownNameError,
+    UnsupportedError,
+    reason_of,
+    shown,
+)
 from gdalembert.identification.experiment import Known
 from gdalembert.identification.fourier import INSTANTS, Excitation, Limit, Path, Plan
 from gdalembert.identification.unknowns import known_values
@@ -124,7 +132,7 @@ def excitation(
     starts = integer("excitation: starts", starts, 1)
     rng = np.random.default_rng(integer("excitation: seed", seed, 0, SEEDS))
     if not isinstance(options, Mapping | None):
-        raise ArgumentTypeError(f"excitation: options={options!r}; give {{name: value}}")
+        raise ArgumentTypeError(f"excitation: options={shown(options)}; give {{name: value}}")
     margin = number("excitation: margin", margin, inclusive=True)
     if margin > _MOST_MARGIN:
         raise ArgumentError(f"excitation: margin is {margin:g}; give a part from 0 to {_MOST_MARGIN}")
@@ -158,7 +166,7 @@ def excitation(
 def _known(dyn: Dynamics, runs: Any) -> tuple[Mapping[str, float], ...]:
     """Known parameters of each run."""
     if not isinstance(runs, list | tuple) or not runs or not all(isinstance(each, Mapping) for each in runs):
-        raise ArgumentTypeError(f"excitation: runs={runs!r}; give a list of {{name: value}}, one of each run")
+        raise ArgumentTypeError(f"excitation: runs={shown(runs)}; give a list of {{name: value}}, one of each run")
     return tuple(known_values("excitation", each, tuple(dyn.parameters.names)) for each in runs)
 
 
@@ -195,7 +203,7 @@ def _moving(dyn: Dynamics, bounds: Bounds, joints: Sequence[str] | None) -> tupl
     """The entries of v of the joints that move; each of them can."""
     known = {joint.name: joint for joint in dyn.tree.independent_joints}
     if joints is not None and (isinstance(joints, str) or not all(isinstance(name, str) for name in joints)):
-        raise ArgumentTypeError(f"excitation: joints={joints!r}; give a list of names")
+        raise ArgumentTypeError(f"excitation: joints={shown(joints)}; give a list of names")
     for name in joints or ():
         if name not in known:
             raise UnknownNameError("joint", name, known)
@@ -331,7 +339,7 @@ class Search:
         try:
             solver = ca.nlpsol("excitation", "ipopt", problem, dict(self._options))
         except RuntimeError as error:
-            reason = str(error).strip().splitlines()[-1]
+            reason = reason_of(error)
             raise ArgumentError(f"excitation: CasADi refuses the options: {reason}") from None
         return solver, np.concatenate([low for _, low, _ in scaled]), np.concatenate([up for _, _, up in scaled])
 

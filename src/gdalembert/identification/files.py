@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from os import PathLike
@@ -21,6 +22,8 @@ from gdalembert.spatial.arrays import Array, frozen
 _FORMAT = "gdalembert identification 1"
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _WROTE = "give a file that save wrote"
+_ROUNDING = 1e-9
+"""By how much variances and condition numbers may be off."""
 
 
 def save(result: Identification, path: str | PathLike[str]) -> None:
@@ -112,7 +115,7 @@ class _Reader:
 
     def identification(self, given: Mapping[str, Any]) -> Identification:
         """The result, without its robot."""
-        words, finite, numbers, by_name = self._words, self._finite, self._numbers, self._by_name
+        words, finite, by_name = self._words, self._finite, self._by_name
         readers: dict[str, Callable[[str, Any], Any]] = {
             "robot": _word,
             "method": lambda key, x: _one_of(key, x, METHODS),
@@ -121,7 +124,7 @@ class _Reader:
             "unknowns": words("unknowns"),
             "nominal": finite("parameters"),
             "values": finite("parameters"),
-            "standard_deviation": numbers("parameters"),
+            "standard_deviation": self._array(_deviation, "parameters"),
             "base": self._part(
                 BaseEstimate,
                 names=words("base parameters"),
@@ -136,19 +139,19 @@ class _Reader:
                 **{name: words() for name in ("parameters", "without_effect", "combined", "not_excited")},
                 directions=finite("directions", "unknowns"),
             ),
-            "condition_number": _number,
+            "condition_number": _condition,
             "remarks": words(),
-            "gains": by_name("gains"),
-            "gains_standard_deviation": by_name("gains"),
-            "coefficients": by_name("coefficients"),
-            "coefficients_standard_deviation": by_name("coefficients"),
-            "noise": numbers("sensors"),
-            "residual": numbers("sensors"),
+            "gains": by_name("gains", _finite),
+            "gains_standard_deviation": by_name("gains", _deviation),
+            "coefficients": by_name("coefficients", _finite),
+            "coefficients_standard_deviation": by_name("coefficients", _deviation),
+            "noise": self._array(_scatter, "sensors"),
+            "residual": self._array(_scatter, "sensors"),
             "at_bounds": words(),
-            "sticking": lambda key, x: None if x is None else _number(key, x),
+            "sticking": lambda key, x: None if x is None else _speed(key, x),
             "fitted": self._torques("samples"),
             "held_back": lambda key, x: None if x is None else self._torques("samples held back")(key, x),
-            "least_eigenvalues": by_name("bodies"),
+            "least_eigenvalues": by_name("bodies", _finite),
         }
         own = _entries("", given, readers)
         if own["sticking"] is None:
@@ -157,11 +160,12 @@ class _Reader:
                     raise _WrongEntry(
                         f"{key}.at_rest: samples are at rest, and sticking says of no speed that they are"
                     )
+        _check_together(own)
         return Identification(**own, _model=None, _dynamics=None)
 
     def _torques(self, samples: str) -> Callable[[str, Any], Any]:
-        each = self._numbers(samples, "sensors")
-        flags = self._array(_flag, bool, samples, "sensors")
+        each = self._array(_effort, samples, "sensors")
+        flags = self._array(_flag, samples, "sensors", kind=bool)
         return self._part(Torques, measured=each, predicted=each, from_motion=each, speeds=each, at_rest=flags)
 
     def _part(self, kind: type, **readers: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
@@ -171,23 +175,29 @@ class _Reader:
         def read(key: str, given: Any) -> tuple[str, ...]:
             found = tuple(_word(f"{key}[{k}]", x) for k, x in enumerate(_list(key, given)))
             self._check_length(key, len(found), length)
+            if twice := next((name for name, count in Counter(found).items() if length and count > 1), None):
+                raise _WrongEntry(f"{key} has {twice!r} twice")
             return found
 
         return read
 
     def _finite(self, *lengths: str) -> Callable[[str, Any], Array]:
-        return self._array(_finite, float, *lengths)
-
-    def _numbers(self, *lengths: str) -> Callable[[str, Any], Array]:
-        return self._array(_number, float, *lengths)
+        return self._array(_finite, *lengths)
 
     def _covariance(self, key: str, given: Any) -> Array:
         found = self._finite("base parameters", "base parameters")(key, given)
         if len(found) and found.diagonal().min() < 0:
             raise _WrongEntry(f"{key} has {found.diagonal().min():.3g} on its diagonal, where variances are")
+        size = np.sqrt(found.diagonal())
+        most = np.outer(size, size)
+        excess = np.abs(found) - most
+        for wrong, told in ((np.abs(found - found.T), "it is not symmetric"), (excess, "more than variances allow")):
+            if len(found) and (wrong - _ROUNDING * most).max() > 0:
+                i, j = (int(k) for k in np.unravel_index((wrong - _ROUNDING * most).argmax(), wrong.shape))
+                raise _WrongEntry(f"{key}[{i}][{j}] is {found[i, j]:.6g}, and {told}")
         return found
 
-    def _array(self, of: Callable[[str, Any], Any], kind: type, *lengths: str) -> Callable[[str, Any], Array]:
+    def _array(self, of: Callable[[str, Any], Any], *lengths: str, kind: type = float) -> Callable[[str, Any], Array]:
         """Lists of lists as an array; the lengths of one without entries are those of others."""
 
         def nested(key: str, given: Any, *rest: str) -> Any:
@@ -203,14 +213,14 @@ class _Reader:
 
         return read
 
-    def _by_name(self, of_what: str) -> Callable[[str, Any], dict[str, float]]:
+    def _by_name(self, of_what: str, of: Callable[[str, Any], float]) -> Callable[[str, Any], dict[str, float]]:
         def read(key: str, given: Any) -> dict[str, float]:
             if not isinstance(given, dict):
                 raise _WrongEntry(f"{key} is {shown(given)}, and no numbers by name")
-            found = {name: _number(f"{key}[{name!r}]", x) for name, x in given.items()}
-            names, of = self._names.setdefault(of_what, (set(found), key))
+            found = {name: of(f"{key}[{name!r}]", x) for name, x in given.items()}
+            names, first = self._names.setdefault(of_what, (set(found), key))
             if different := sorted(names ^ set(found)):
-                raise _WrongEntry(f"{key} has other names than {of}: {different[0]!r} is in one of them alone")
+                raise _WrongEntry(f"{key} has other names than {first}: {different[0]!r} is in one of them alone")
             return found
 
         return read
@@ -272,6 +282,57 @@ def _finite(key: str, given: Any) -> float:
     if not math.isfinite(found := _number(key, given)):
         raise _WrongEntry(f"{key} is {found}, and no finite number")
     return found
+
+
+def _deviation(key: str, given: Any) -> float:
+    """A standard deviation: infinite of what the data do not know."""
+    if not (found := _number(key, given)) >= 0:
+        raise _WrongEntry(f"{key} is {found}, and no standard deviation")
+    return found
+
+
+def _scatter(key: str, given: Any) -> float:
+    """A root mean square: NaN of a sensor that measured nothing."""
+    if (found := _number(key, given)) < 0 or math.isinf(found):
+        raise _WrongEntry(f"{key} is {found}, and no root mean square")
+    return found
+
+
+def _effort(key: str, given: Any) -> float:
+    """A number, or NaN where nothing was measured."""
+    if math.isinf(found := _number(key, given)):
+        raise _WrongEntry(f"{key} is {found}, and no finite number")
+    return found
+
+
+def _condition(key: str, given: Any) -> float:
+    """A condition number: infinite of what is singular."""
+    if not (found := _number(key, given)) >= 1 - _ROUNDING:
+        raise _WrongEntry(f"{key} is {found}, and no condition number, which is at least 1")
+    return found
+
+
+def _speed(key: str, given: Any) -> float:
+    if not (found := _finite(key, given)) > 0:
+        raise _WrongEntry(f"{key} is {found}, and no speed above 0")
+    return found
+
+
+def _check_together(given: Mapping[str, Any]) -> None:
+    """Refuse entries that contradict each other."""
+    names, unknowns, rank = given["names"], given["unknowns"], given["structural_rank"]
+    if unknowns[: len(names)] != names:
+        raise _WrongEntry("unknowns does not begin with names")
+    if list(given["coefficients"]) != list(unknowns[len(names) :][: len(given["coefficients"])]):
+        raise _WrongEntry("coefficients are not those of unknowns")
+    if unknown := next((name for name in given["gains"] if name not in given["joints"]), None):
+        raise _WrongEntry(f"gains has {unknown!r}, which is none of joints")
+    if not len(given["base"]) <= rank <= len(unknowns):
+        raise _WrongEntry(
+            f"structural_rank is {rank}, of {len(unknowns)} unknowns and {len(given['base'])} base parameters"
+        )
+    if unknown := next((name for name in given["not_identifiable"].parameters if name not in unknowns), None):
+        raise _WrongEntry(f"not_identifiable.parameters has {unknown!r}, which is none of unknowns")
 
 
 def _count(key: str, given: Any) -> int:

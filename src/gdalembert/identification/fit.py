@@ -250,8 +250,8 @@ def _split(
     for run, count in zip(runs, counts, strict=True):
         if not 0 < count < len(run.samples):
             raise ArgumentError(
-                f"fit: held_back={held_back!r} of {len(run.samples)} samples leaves none to fit or none to predict; "
-                "give a fraction between 0 and 1"
+                f"fit: held_back={shown(held_back)} of {len(run.samples)} samples leaves none to fit or none to "
+                "predict; give a fraction between 0 and 1"
             )
     first = [slice(0, len(run.samples) - count) for run, count in zip(runs, counts, strict=True)]
     last = [slice(each.stop, None) for each in first]

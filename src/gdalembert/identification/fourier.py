@@ -26,12 +26,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.model.limits import Bounds
-from gdalembert.spatial.arguments import integer, number, numbers
+from gdalembert.spatial.arguments import integer, listed, number, numbers, table
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import evaluate, path_bounds
-from gdalembert.spatial.functions import symbols
+from gdalembert.spatial.functions import Function, symbols
 
 Path = tuple[Any, Any, Any]
 """(expression of q, v, a; lower, upper)."""
@@ -42,6 +42,8 @@ _FIRST = 0.6
 """Part of the limits that a random motion uses."""
 _OFF_CENTRE = 0.3
 """The largest distance of its centre from the middle of the limits, in half of their range."""
+_MOST = 10**8
+"""Samples that memory holds."""
 _NOISE = 1e-14
 """Rounding of entries of the order of 1."""
 
@@ -133,7 +135,7 @@ class Excitation:
         times = numbers(f"{letter}: t", t)
         every = np.tile(held, (times.size, 1))
         every[:, list(moving)] = rows(times.ravel(), self.period, self.harmonics)[letter] @ self.coefficients
-        return every.reshape(*times.shape, -1)
+        return every.reshape(*times.shape, len(held))
 
     @cached_property
     def function(self) -> ca.Function:
@@ -147,7 +149,7 @@ class Excitation:
         q[list(self.q_indices)] = first + ca.mtimes(in_sine.T, sine / w) - ca.mtimes(in_cosine.T, cosine / w)
         v[list(self.v_indices)] = ca.mtimes(in_sine.T, cosine) + ca.mtimes(in_cosine.T, sine)
         a[list(self.v_indices)] = ca.mtimes(in_cosine.T, w * cosine) - ca.mtimes(in_sine.T, w * sine)
-        return ca.Function("excitation", [t], [q, v, a], ["t"], ["q", "v", "a"])
+        return Function("excitation", [t], [q, v, a], ["t"], ["q", "v", "a"])
 
     def samples(self, rate: float, periods: int = 1) -> tuple[Array, Array, Array, Array]:
         """t (N), q (N × nq), v (N × nv) and a (N × nv) at equal steps, both ends of the motion included.
@@ -168,6 +170,8 @@ class Excitation:
                 f"samples: {rate:g} Hz is at most twice the highest frequency of the motion, "
                 f"{self.harmonics / self.period:g} Hz; give more"
             )
+        if periods * steps > _MOST:
+            raise ArgumentError(f"samples: more than {_MOST:.0e} would be made; give fewer periods, or a lower rate")
         t = np.asarray(np.arange(periods * steps + 1) * (self.period / steps), dtype=float)
         return t, self.q(t), self.v(t), self.a(t)
 
@@ -189,9 +193,7 @@ class Excitation:
             raise ArgumentTypeError(f"Excitation.from_dict: expected a mapping, got {type(values).__name__}")
         if missing := [name for name in names if name not in values]:
             raise ArgumentError(f"Excitation.from_dict: no {missing[0]!r}; give what to_dict returned")
-        arrays = {name: frozen(values[name]) for name in ("coefficients", "hold")}
-        tuples = {name: tuple(values[name]) for name in ("joints", "q_indices", "v_indices", "parameters")}
-        return cls(**{name: values[name] for name in names} | arrays | tuples)
+        return cls(**{name: values[name] for name in names} | _checked("Excitation.from_dict", values))
 
     def __str__(self) -> str:
         most: dict[str, tuple[float, str]] = {}
@@ -211,6 +213,38 @@ class Excitation:
             f"Excitation({self.model!r}, period={self.period:g}, harmonics={self.harmonics}, "
             f"condition_number={self.condition_number:.4g})"
         )
+
+
+def _checked(where: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of a motion, of their types and lengths."""
+    found: dict[str, Any] = {}
+    for name in ("model", "status"):
+        if not isinstance(values[name], str):
+            raise ArgumentTypeError(f"{where}: {name} is {shown(values[name])}; give a text")
+    for name in ("joints", "parameters"):
+        found[name] = tuple(listed(values[name]) or ())
+        if not found[name] or not all(isinstance(x, str) for x in found[name]):
+            raise ArgumentTypeError(f"{where}: {name} is {shown(values[name])}; give a list of names")
+    found["period"] = number(f"{where}: period", values["period"], "s")
+    found["cost"] = number(f"{where}: cost", values["cost"], least=-np.inf)
+    found["hold"], moving = numbers(f"{where}: hold", values["hold"]), len(found["joints"])
+    found["coefficients"] = table(f"{where}: coefficients", values["coefficients"], moving)
+    if found["hold"].ndim != 1 or len(found["coefficients"]) % 2 == 0:
+        raise ArgumentError(f"{where}: hold and coefficients have other shapes than to_dict gave them; give those")
+    found["nv"] = integer(f"{where}: nv", values["nv"], moving)
+    for name, length in (("q_indices", len(found["hold"])), ("v_indices", found["nv"])):
+        given = listed(values[name])
+        if given is None or len(given) != moving:
+            raise ArgumentTypeError(f"{where}: {name} is {shown(values[name])}; give {moving} integers")
+        found[name] = tuple(integer(f"{where}: {name}", k, 0, length - 1) for k in given)
+    for name in ("condition_number", "first_condition_number"):
+        if not (isinstance(values[name], float) and values[name] == math.inf):
+            number(f"{where}: {name}", values[name], least=1 - _NOISE, inclusive=True)
+    for name in ("limits", "excess"):
+        if not isinstance(values[name], Mapping):
+            raise ArgumentTypeError(f"{where}: {name} is {shown(values[name])}; give numbers by name")
+        found[name] = {key: number(f"{where}: {name}", x, inclusive=True) for key, x in values[name].items()}
+    return found
 
 
 class Limit(NamedTuple):

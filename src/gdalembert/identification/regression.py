@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.identification.efforts import Efforts
 from gdalembert.identification.unknowns import Unknowns, element, quantity
 from gdalembert.model.inertia import DYNAMIC_PARAMETERS, pseudo_inertia_of
@@ -113,7 +113,7 @@ def limits(names: tuple[str, ...], bounds: Bounds | None, fixed: Mapping[int, fl
     for name, pair in _by_name("fit: bounds", bounds, names).items():
         what, k = f"fit: bounds[{name!r}]", names.index(name)
         if not isinstance(pair, list | tuple | np.ndarray) or len(pair) != 2:
-            raise ArgumentTypeError(f"{what}: expected (least, largest), got {pair!r}")
+            raise ArgumentTypeError(f"{what}: expected (least, largest), got {shown(pair)}")
         least, most = (
             end if given is None or given == end else number(what, given, least=-np.inf)
             for given, end in zip(pair, (-np.inf, np.inf), strict=True)
@@ -134,7 +134,7 @@ def priors(names: tuple[str, ...], nominal: Array, prior: Prior | None) -> tuple
         what, k = f"fit: prior[{name!r}]", names.index(name)
         if isinstance(given, list | tuple | np.ndarray):
             if len(given) != 2:
-                raise ArgumentTypeError(f"{what}: expected a value or (value, standard deviation), got {given!r}")
+                raise ArgumentTypeError(f"{what}: expected a value or (value, standard deviation), got {shown(given)}")
             deviations[k] = number(f"{what}: standard deviation", given[1])
             given = given[0]
         values[k] = number(what, given, least=-np.inf)

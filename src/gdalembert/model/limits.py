@@ -14,7 +14,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.from_pinocchio import name_of
 from gdalembert.model.tree import Joint, Tree
-from gdalembert.spatial.arguments import vector
+from gdalembert.spatial.arguments import table, vector
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
 
@@ -90,7 +90,7 @@ class Bounds(Brief):
             ArgumentError: if the model is another robot's, or a range is empty; the message names the joint.
         """
         robot = getattr(dyn, "dynamics", dyn)
-        if not isinstance(robot, Robot):
+        if not isinstance(robot, Robot) or not isinstance(robot.tree, Tree):
             raise ArgumentTypeError(f"Bounds.of takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
         tree = robot.tree
         joints, v_names = robot.modes.start, robot.coordinate_names
@@ -153,11 +153,15 @@ class Bounds(Brief):
         return frozen(clipped)
 
     def excess(self, q: npt.ArrayLike, v: npt.ArrayLike) -> dict[str, float]:
-        """The largest violation of the bounds by rows of q (N × nq) and v (N × nv), by name, where it is above 1e-6."""
+        """The largest violation of the bounds by rows of q (N × nq) and v (N × nv), by name, where it is above 1e-6.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if they are no such rows.
+        """
         found: dict[str, float] = {}
         for prefix, names, rows, lower, upper in (
-            ("", self.q_names, np.asarray(q), self.q_lower, self.q_upper),
-            ("rate of ", self.v_names, np.asarray(v), self.v_lower, self.v_upper),
+            ("", self.q_names, table("excess: q", q, len(self.q_names)), self.q_lower, self.q_upper),
+            ("rate of ", self.v_names, table("excess: v", v, len(self.v_names)), self.v_lower, self.v_upper),
         ):
             over = np.maximum(lower - rows, rows - upper).max(axis=0)
             found |= {prefix + name: float(x) for name, x in zip(names, over, strict=True) if x > NEGLIGIBLE}

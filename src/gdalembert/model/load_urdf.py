@@ -22,7 +22,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert import errors
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UrdfError, quoted, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UrdfError, quoted, reason_of, shown
 from gdalembert.model.from_pinocchio import idle_joints, read_tree
 from gdalembert.model.rounding import CLEANED, DOUBTFUL, LARGEST, NEGLIGIBLE, least_moment, moment_noise
 from gdalembert.model.urdf_joints import (
@@ -166,7 +166,7 @@ def _build(checked: CheckedUrdf, root_joint: pin.JointModel | None) -> pin.Model
     try:
         model = pin.buildModelFromXML(checked.text, *root, checked.mimic)
     except Exception as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+        reason = reason_of(error)
         raise UrdfError(checked.source, None, f"Pinocchio refuses it: {reason}") from error
     for index, name in enumerate(model.names):
         model.names[index] = checked.renamed.get(name, name)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.model.from_pinocchio import check_body, read_tree
 from gdalembert.model.rounding import MOMENT_TOLERANCE, PRODUCT_ERROR, clean_unit_vector
 from gdalembert.model.tree import Joint, Tree
@@ -73,9 +73,12 @@ class Rotor(Brief):
             number("Rotor: inertia", self.inertia, "kg m², or a pin.Inertia", inclusive=True)
         ratio = numbers("Rotor: ratio", self.ratio, expected="a number")
         if ratio.shape != () or ratio == 0:
-            raise ArgumentError(f"Rotor: ratio: got {self.ratio!r}; give one number other than 0 [rad/rad, or rad/m]")
+            raise ArgumentError(
+                f"Rotor: ratio: got {shown(self.ratio)}; give one number other than 0 [rad/rad, or rad/m]"
+            )
+        object.__setattr__(self, "ratio", float(ratio))
         if not isinstance(self.carrier, str | None):
-            raise ArgumentTypeError(f"Rotor: carrier: expected the name of a joint or frame, got {self.carrier!r}")
+            raise ArgumentTypeError(f"Rotor: carrier: expected the name of a joint or frame, got {shown(self.carrier)}")
         if self.axis is not None:
             axis = vector("Rotor: axis", self.axis, 3)
             length = float(np.linalg.norm(axis))
@@ -145,7 +148,9 @@ def _add(result: pin.Model, model: pin.Model, tree: Tree, name: str, rotor: Roto
     rotation.setIndexes(driver.id, driver.idx_q, driver.idx_v)
 
     tensor, (x, y, _), armature = body.inertia, body.lever, model.armature[joint.idx_v]
-    reflected = scaling**2 * (tensor[2, 2] + body.mass * (x**2 + y**2))
+    reflected = scaling * scaling * (tensor[2, 2] + body.mass * (x**2 + y**2))
+    if not np.isfinite(reflected):
+        raise ArgumentError(f"{where}: ratio² × inertia overflows with the ratio {scaling:g}; give a smaller one")
     if reflected and abs(armature - reflected) <= _REFLECTED * reflected:
         raise ArgumentError(
             f"{where}: its armature {armature:.6g} already counts the rotor (ratio² × inertia is {reflected:.6g}); "

@@ -13,7 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, reason_of, shown
 from gdalembert.nlp.program import NonlinearProgram
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import Interrupts
@@ -206,7 +206,7 @@ def same_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 def last_line(error: BaseException) -> str:
     """What an exception of CasADi says at last, without the line of its code."""
-    return re.sub(r"^\S+\.(?:[ch]pp|cxx):\d+: ", "", str(error).strip().splitlines()[-1].strip())
+    return re.sub(r"^\S+\.(?:[ch]pp|cxx):\d+: ", "", reason_of(error).strip())
 
 
 class Leash(ca.Callback):

@@ -20,7 +20,8 @@ from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Found, InvalidStartErr
 from gdalembert.spatial import arguments
 from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.expressions import foreign
-from gdalembert.spatial.interrupts import Interrupts
+from gdalembert.spatial.functions import Function
+from gdalembert.spatial.interrupts import Interrupts, interruptible
 
 _MISSED = 1e-6
 """By how much fixed variables violate a row that no variable can mend, scaled: what solvers tolerate."""
@@ -116,6 +117,7 @@ class Solver(Uncopied, Generic[Found]):
         with Interrupts(__name__) as interrupts:
             return self._explained(self._solve(self._program.current(), self._program.begin(None), None, interrupts))
 
+    @interruptible
     def value(self, expression: ca.MX) -> Array:
         """An expression of the problem's variables and parameters at the last iterate.
 
@@ -139,6 +141,7 @@ class Solver(Uncopied, Generic[Found]):
         graph = ca.Function("value", self._program.symbols, [expression])
         return np.array(graph(*self._program.unscaled(*self._iterate)).full().squeeze())
 
+    @interruptible
     def stationarity(self) -> float:
         """max|∇ Lagrangian| / max|∇ cost| at the last solution, in the solver's scaled variables.
 
@@ -154,6 +157,7 @@ class Solver(Uncopied, Generic[Found]):
         lagrangian, cost = (float(each) for each in graph(*self._found, self._iterate[1]))
         return lagrangian / cost
 
+    @interruptible
     def function(self, *, warm: bool = False) -> ca.Function:
         """The solver as one Function of the parameters of the problem, for graphs and for C code.
 
@@ -183,7 +187,7 @@ class Solver(Uncopied, Generic[Found]):
         over = [found[key] - limits[f"ub{key}"] for key in "xg"] + [limits[f"lb{key}"] - found[key] for key in "xg"]
         known = ca.norm_1(ca.veccat(*inputs.values())) < ca.inf
         outputs["violation"] = ca.if_else(known, ca.fmax(ca.mmax(ca.vertcat(*over)), 0), ca.inf)
-        return ca.Function("solver", list(inputs.values()), list(outputs.values()), list(inputs), list(outputs))
+        return Function("solver", list(inputs.values()), list(outputs.values()), list(inputs), list(outputs))
 
     def begin(self, guess: Any = None, shift: int = 0) -> dict[str, Array]:
         """Where :meth:`function` may begin: z0, lam_x0, lam_g0, by name.
@@ -199,6 +203,7 @@ class Solver(Uncopied, Generic[Found]):
             lam_x, lam_g = np.zeros(self._nlp.size), np.zeros(len(self._nlp.equal))
         return {"z0": z, "lam_x0": lam_x, "lam_g0": lam_g}
 
+    @interruptible
     def generate(self, path: str | Path, *, warm: bool = False) -> Path:
         """Write C code of :meth:`function`, or, where CasADi cannot, of the functions of the NLP and their derivatives.
 

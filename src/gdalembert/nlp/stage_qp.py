@@ -54,9 +54,9 @@ class StageQP(FilledInPlace):
         min  Σ_k  z_kᵀ H_k z_k / 2 + g_kᵀ z_k + penalties,     z_k = (u_k, x_k),  k = 0 … N
              x_{k+1} = A_k z_k + b_k,     lower_k ≤ z_k ≤ upper_k,     rows_lower_k ≤ G_k z_k ≤ rows_upper_k
 
-    Its arrays are filled in place before it is called, as ``qp.upper[:] = 1``, and cannot be replaced. At first, the
-    dynamics and costs are zero and there are no limits. Limits of u are hard, those of x and of rows soft, where
-    ``soften`` says so. H_k must be such that the cost is convex in u.
+    Its arrays are filled in place before it is called, as ``qp.upper[:] = 1``, and cannot be replaced or deleted.
+    At first, the dynamics and costs are zero and there are no limits. Limits of u are hard, those of x and of rows
+    soft, where ``soften`` says so. H_k must be such that the cost is convex in u.
 
     Args:
         nx, nu: numbers of states and inputs. ``intervals``: N.
@@ -74,6 +74,7 @@ class StageQP(FilledInPlace):
 
     Raises:
         ArgumentTypeError, ArgumentError: if a size cannot be used; or by an assignment, if an array would be replaced.
+        UnknownNameError: by an assignment, if there is no such attribute.
         CompilationError: if there is no C compiler, or it fails.
     """
 
@@ -98,6 +99,7 @@ class StageQP(FilledInPlace):
         self.dynamics, self.offset = self.memory["A"][:n, :, :nz], self.memory["b"][:n]
         self.lower, self.upper = (self.memory[key][:, :nz] for key in ("lower", "upper"))
         self.rows_lower, self.rows_upper = (self.memory[key][:, wide : wide + count] for key in ("lower", "upper"))
+        self._complete()
 
     def soften(self, linear: float, quadratic: float, *, x: bool = True, rows: bool = True) -> None:
         """Let limits be exceeded, by s at the cost linear · s + quadratic · s² / 2, at least one of them positive.

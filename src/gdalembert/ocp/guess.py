@@ -47,8 +47,13 @@ class Guess(Brief):
             raise ArgumentError("Guess: t must be at least two times [s], each later than the last")
 
     def at(self, fractions: Array, duration: float) -> tuple[Array, Array, Array, Array]:
-        """q, v, a, u at fractions of the duration, scaled to ``duration`` [s]."""
-        pace = (self.t[-1] - self.t[0]) / duration
+        """q, v, a, u at fractions (N) of the duration, scaled to ``duration`` [s].
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if an argument cannot be used.
+        """
+        fractions = numbers("at: fractions", fractions).ravel()
+        pace = (self.t[-1] - self.t[0]) / number("at: duration", duration, "s")
         times = self.t[0] + fractions * (self.t[-1] - self.t[0])
         q, v, a, u = (
             np.column_stack([np.interp(times, self.t, column) for column in rows.T])
@@ -100,7 +105,10 @@ def rest_to_rest_of(
     tau, way = np.linspace(0, 1, samples), ca.evalf(difference(tree, ca.DM(start), ca.DM(end))).full().ravel()
     fraction = 10 * tau**3 - 15 * tau**4 + 6 * tau**5
     rate = (30 * tau**2 - 60 * tau**3 + 30 * tau**4) / duration
-    second = (60 * tau - 180 * tau**2 + 120 * tau**3) / duration**2
+    with np.errstate(over="ignore"):
+        second = (60 * tau - 180 * tau**2 + 120 * tau**3) / duration / duration
+    if not np.isfinite(second).all():
+        raise ArgumentError(f"rest_to_rest: duration: got {duration:g} s, in which accelerations overflow; give more")
     q = step.map(samples)(start, np.outer(way, fraction)).full().T
     q, v, a = system.consistent(q, np.outer(rate, way), np.outer(second, way))
     u, _ = system.efforts(q, v, a, values)

@@ -36,7 +36,7 @@ from gdalembert.ocp.solution import (
 from gdalembert.ocp.stage import Stages as StageValues
 from gdalembert.spatial.arguments import UNIT_ERROR, file_path, integer, number
 from gdalembert.spatial.arrays import Array, Uncopied, frozen
-from gdalembert.spatial.interrupts import Interrupts
+from gdalembert.spatial.interrupts import Interrupts, interruptible
 from gdalembert.spatial.source_text import comment_text
 
 STATUS = "Real_Time_Iteration"
@@ -291,6 +291,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                     arrays[name][:] = part
         return reason
 
+    @interruptible
     def generate(self, path: str | os.PathLike[str]) -> None:
         """Write a tick as C99, without a library, for a controller that has no Python.
 

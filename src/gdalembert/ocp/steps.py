@@ -32,7 +32,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import choice, integer, numbers
 from gdalembert.spatial.arrays import Array, ByValue, independent_columns
-from gdalembert.spatial.functions import function, symbols
+from gdalembert.spatial.functions import Function, function, symbols
 from gdalembert.spatial.interrupts import interruptible
 
 CONTROLS = ("constant", "linear")
@@ -276,7 +276,7 @@ def differentiable(step: ca.Function) -> ca.Function:
     inputs = step.sx_in()
     by_jacobian = {"enable_forward": False}
     options = by_jacobian | {"reverse_options": by_jacobian}
-    return ca.Function(step.name(), inputs, step.call(inputs), step.name_in(), step.name_out(), options)
+    return Function(step.name(), inputs, step.call(inputs), step.name_in(), step.name_out(), options)
 
 
 def step_symbols(dyn: Dynamics | ConstrainedDynamics, control: str, **more: tuple[int, int]) -> dict[str, ca.SX]:

@@ -12,13 +12,14 @@ import pinocchio as pin
 
 from gdalembert.dynamics.frames import check_reference, find_frame
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, shown
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.model.tree import Tree
 from gdalembert.plotting.style import BLUE, GREY, INK, LEGEND, SMALL, axes, label, names_of
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import interruptible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +30,7 @@ _SIZE = 0.35
 """Ratio of the longest axis in the picture to the extent of the robot."""
 
 
+@interruptible
 def force_ellipsoid(
     model: pin.Model | Tree,
     frame: str | int,
@@ -64,6 +66,7 @@ def force_ellipsoid(
     return _draw(_FORCE, model, frame, q, reference, plane, limits, scale, ax)
 
 
+@interruptible
 def velocity_ellipsoid(
     model: pin.Model | Tree,
     frame: str | int,
@@ -114,7 +117,7 @@ def _draw(
     if plane is not None and not (
         isinstance(plane, str) and len(plane) == 2 and len(set(plane)) == 2 and set(plane) <= set("xyz")
     ):
-        raise ArgumentError(f"{where}: plane={plane!r}; give two axes, as 'xy', or None for all three")
+        raise ArgumentError(f"{where}: plane={shown(plane)}; give two axes, as 'xy', or None for all three")
     names, q = names_of(model), checked_configuration(f"{where}: q", q, kinematics.tree)
     jacobian = kinematics.frame_jacobian(frame, reference)(q).full()
     semi_axes = _semi_axes(kind, jacobian, names.v, plane or "xyz", limits)

@@ -20,8 +20,9 @@ from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.flexible.modes import ModeSet
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.plotting.style import MotionLike, axes, label, legend, line_style, panels, shared_legend, trajectory
-from gdalembert.spatial.arguments import integer
+from gdalembert.spatial.arguments import flag, integer
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import interruptible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +33,7 @@ _NONE = 1e-12
 _NAMES = {"bending_y": "bending, y", "bending_z": "bending, z", "extension": "extension", "torsion": "torsion"}
 
 
+@interruptible
 def tip_deflection(arm: Arm, motion: MotionLike, *, ax: Axes | None = None) -> Axes:
     """The transverse deflection of each flexible link's tip over time [mm], along y and z of its clamped frame.
 
@@ -74,6 +76,7 @@ def deflections(arm: Arm, q: Array) -> dict[str, Array]:
     return found
 
 
+@interruptible
 def mode_shapes(
     flexible: FlexibleLink | Arm,
     q: npt.ArrayLike | None = None,
@@ -108,6 +111,7 @@ def mode_shapes(
         UnknownNameError: if the names of links are not those of the arm.
         UnsupportedError: if a link is made of nodes, between which shapes are unknown.
     """
+    natural = flag("mode_shapes: natural", natural)
     if isinstance(flexible, FlexibleLink):
         if q is not None or links is not None:
             raise ArgumentError("mode_shapes: q and links go with an arm, not with a link; leave them out")

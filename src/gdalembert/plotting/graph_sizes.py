@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gdalembert.dynamics.simplified.dynamics import BoundCheck, SimplifiedDynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.plotting.style import BLUE, COLOURS, GREY, INK, ORANGE, SMALL, axes, expect, label, legend, line_style
+from gdalembert.spatial.interrupts import interruptible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +22,7 @@ _BEHIND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 """The box behind a text, which covers the grid."""
 
 
+@interruptible
 def instructions(
     results: Mapping[str, Mapping[str, float | None]],
     reference: str,
@@ -44,6 +46,8 @@ def instructions(
         ArgumentError: if they are empty, or a robot has no reference.
     """
     _check("instructions", results)
+    if not isinstance(reference, str):
+        raise ArgumentTypeError(f"instructions: reference is {shown(reference)}; give the name of a graph")
     for robot, row in results.items():
         if not row.get(reference):
             raise ArgumentError(f"instructions: robot {robot!r} has no count for {reference!r}; give one above 0")
@@ -72,6 +76,7 @@ def instructions(
     return ax
 
 
+@interruptible
 def scaling(
     results: Mapping[str, Mapping[float, float]],
     *,
@@ -141,6 +146,7 @@ def _check(where: str, results: object) -> None:
         raise ArgumentError(f"{where}: got no counts; give at least one")
 
 
+@interruptible
 def pruning_error(
     simplified: SimplifiedDynamics | BoundCheck,
     *,

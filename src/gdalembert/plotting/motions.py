@@ -26,6 +26,7 @@ from gdalembert.plotting.style import BLUE, GREY, INK, ORANGE, MotionLike, expec
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, integer
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.interrupts import interruptible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +41,7 @@ _LONGEST = 42
 _SIMULATION = "a Simulation, as gd.simulate gives it"
 
 
+@interruptible
 def motion(
     simulation: Simulation | Solution | PhasesSolution,
     robot: pin.Model | Tree | Dynamics | ConstrainedDynamics | None = None,
@@ -120,6 +122,7 @@ def _check_robot(motion: Simulation | Solution | PhasesSolution, robot: pin.Mode
         )
 
 
+@interruptible
 def energy_balance(simulation: Simulation) -> Any:
     """The energies of a simulation over time [J], and their imbalance below.
 
@@ -157,6 +160,7 @@ def energy_balance(simulation: Simulation) -> Any:
     return grid
 
 
+@interruptible
 def torque_decomposition(
     robot: Dynamics | pin.Model | Tree,
     motion: MotionLike,
@@ -259,6 +263,7 @@ def contributions(robot: Dynamics, q: Array, v: Array, a: Array, by: str) -> dic
     return parts
 
 
+@interruptible
 def excitation(trajectory: Excitation, model: pin.Model | None = None, dyn: Dynamics | None = None) -> Any:
     """q, v and a of the joints that move, over one period.
 
@@ -313,6 +318,7 @@ def _nominal_efforts(dyn: Dynamics, q: Array, v: Array, a: Array) -> Array:
     return np.asarray(np.linalg.solve(dyn.actuation, tau.full()).T)
 
 
+@interruptible
 def identification(result: Identification, show: Literal["torques", "residuals", "parameters"] = "torques") -> Any:
     """The efforts of a fit beside the measured ones, their residuals, or base parameters beside the nominal ones.
 

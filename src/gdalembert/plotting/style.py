@@ -189,7 +189,7 @@ def legend(ax: Axes, handles: list[Any] | None = None) -> None:
 
 def shared_legend(ax: Axes, title: str = "") -> None:
     """One legend for all panels, from one of them, to the right of the figure."""
-    key = ax.get_figure(root=True).legend(  # type: ignore[union-attr]
+    key = ax.get_figure(root=True).legend(  # type: ignore[union-attr]  # an Axes on show has one
         *ax.get_legend_handles_labels(), title=title, loc="outside right upper", **LEGEND
     )
     key.get_title().set_color(INK)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
-from gdalembert.spatial.arguments import MASKED, is_masked, number, numbers, real
+from gdalembert.spatial.arguments import MASKED, call_of, is_masked, number, numbers, real
 from gdalembert.spatial.arrays import Array
 
 Law = Callable[[float, Array, Array], npt.ArrayLike] | Callable[[float, Array, Array, Array], npt.ArrayLike]
@@ -246,10 +246,9 @@ class PythonFeedback(ca.Callback):
 
     def _called(self, t: float, x: Array) -> Array:
         self.failure.reason = f"{self.driver.name} raised an exception, see above"
-        answer, size = (
-            self.law(t, x[: self.nq].copy(), x[self.nq :].copy(), *(p.copy() for p in self.p)),
-            self.driver.size,
-        )
+        size = self.driver.size
+        with call_of(f"simulate: {self.driver.name}(t, q, v) at t = {t:g} s"):
+            answer = self.law(t, x[: self.nq].copy(), x[self.nq :].copy(), *(p.copy() for p in self.p))
         try:
             given = real(answer)
         except (TypeError, ValueError):

@@ -369,7 +369,7 @@ def _result(
 def _stopped(result: Simulation, error: BaseException) -> BaseException:
     """The exception of a signal handler, with the motion up to there."""
     error.add_note(f"simulate: {result.model}: stopped after {result.t[-1]:g} s; the motion up to there is in .result")
-    error.result = result  # type: ignore[attr-defined]
+    error.result = result  # type: ignore[attr-defined]  # exceptions take attributes
     return error.with_traceback(None)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import casadi as ca
 import numpy as np
@@ -42,7 +42,7 @@ def kernel(write: Written) -> Written:
             graphs[shapes] = ca.Function("kernel", inputs, [write(*inputs)])
         return ca.sparsify(graphs[shapes](*given))
 
-    return put_in  # type: ignore[return-value]
+    return cast(Written, put_in)
 
 
 def constant(values: ArrayLike | ca.SX) -> Matrix:

@@ -12,7 +12,8 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Any, TypeAlias, TypeVar
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, MissingPackageError, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, MissingPackageError, shown
 from gdalembert.spatial.arrays import Array, frozen
 
 T = TypeVar("T")
@@ -204,10 +205,11 @@ def evaluate(
     """The values of a property at abscissae (m,), finite and above (or, inclusive, at least) a limit."""
     if not callable(given):
         return np.full(eta.shape, given)
-    try:
-        found = given(eta)
-    except (TypeError, ValueError):  # a function of single numbers
-        found = [given(float(x)) for x in eta]
+    with call_of(what):
+        try:
+            found = given(eta)
+        except (TypeError, ValueError):  # a function of single numbers
+            found = [given(float(x)) for x in eta]
     try:
         values = np.broadcast_to(np.asarray(found, dtype=float), eta.shape)
     except (TypeError, ValueError, OverflowError):
@@ -218,6 +220,17 @@ def evaluate(
         limit = f" and {'at least' if inclusive else 'above'} {least:g}" if np.isfinite(least) else ""
         raise ArgumentError(f"{what}: {values[k]:.6g} at {eta[k]:.6g} m; it must be finite [{unit}]{limit}")
     return values
+
+
+@contextmanager
+def call_of(what: str) -> Iterator[None]:
+    """A call of a function of the user: what it raises passes, with a note that says which function it was."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, GdalembertError):
+            error.add_note(f"{what} raised this")
+        raise
 
 
 def taken(what: str, call: Callable[..., Any], *args: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError, shown
 from gdalembert.spatial.brief import Brief
 
 Array = npt.NDArray[np.float64]
@@ -97,11 +97,24 @@ class Uncopied:
 
 
 class FilledInPlace(Uncopied):
-    """What reads its arrays where they are: they are filled, and never replaced."""
+    """What reads its arrays where they are: they are filled, and never replaced; once ``_complete``, nothing is
+    added."""
+
+    _is_complete = False
 
     def __setattr__(self, name: str, value: Any) -> None:
-        present = self.__dict__.get(name, value)
+        own, known = type(self).__name__, self.__dict__
+        if self._is_complete and name not in known:
+            raise UnknownNameError(f"attribute of {own}", name, [key for key in known if not key.startswith("_")])
+        present = known.get(name, value)
         if isinstance(present, np.ndarray) and present is not value:  # which ``x.array *= 2`` assigns again
-            own = type(self).__name__
             raise ArgumentError(f"{own}: {name} is read where it is, and cannot be replaced; write {name}[:] = …")
+        if self._is_complete and present is not value:
+            raise ArgumentError(f"{own}: {name} is {shown(present)} and remains so; make another {own}")
         super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise ArgumentError(f"{type(self).__name__}: {name} is read at each call, and cannot be deleted")
+
+    def _complete(self) -> None:
+        self._is_complete = True

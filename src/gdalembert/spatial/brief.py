@@ -29,7 +29,7 @@ class Brief:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "__repr__" not in cls.__dict__:  # which dataclass would write otherwise
-            setattr(cls, "__repr__", brief)  # noqa: B010
+            setattr(cls, "__repr__", brief)  # noqa: B010  # mypy forbids to assign methods
 
 
 def brief(x: object, parts_by_name: Mapping[str, Any] | None = None) -> str:

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, reason_of, shown
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array
 
@@ -62,8 +62,8 @@ def evaluate(
     symbols = [ca.MX.sym(name, available[name].shape[0]) for name in names]
     try:
         value = expression(*symbols)
-    except (RuntimeError, NotImplementedError, TypeError, ArgumentError) as error:
-        raise ArgumentError(f"an expression of {names} fails: {str(error).strip().splitlines()[-1]}") from error
+    except Exception as error:
+        raise ArgumentError(f"an expression of {names} fails: {reason_of(error)}") from error
     if isinstance(value, tuple | list | dict):
         raise ArgumentError("an expression has one value; pick it, as lambda q, v: f(q, v)[0]")
     try:

@@ -12,7 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, reason_of, shown
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import MASKED, is_masked
 from gdalembert.spatial.arrays import Array
@@ -139,7 +139,7 @@ def _matrix(given: Any) -> Any:
     if isinstance(given, _MATRICES):
         return given
     if isinstance(given, int) and not isinstance(given, bool):  # which may have more digits than those of CasADi
-        return float(given) if abs(given) <= sys.float_info.max else math.copysign(math.inf, given)
+        return float(given) if abs(given) <= sys.float_info.max else math.inf if given > 0 else -math.inf
     if hasattr(given, "toDynamicParameters"):
         return given.toDynamicParameters()
     for attribute in ("vector", "homogeneous"):  # a Motion has both
@@ -250,7 +250,7 @@ class BatchFunction:
                 self._mapped[n] = self._function.map(n, *threads)
             values = self._evaluated(self._mapped[n], columns)
         except RuntimeError as error:
-            reason = str(error).strip().splitlines()[-1]
+            reason = reason_of(error)
             raise ArgumentError(f"the Function {self._function.name()!r} cannot be evaluated: {reason}") from error
         if not self._shape:
             return np.asarray(values[:, 0])

@@ -26,11 +26,12 @@ import sympy
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.dynamics.named_functions import KINEMATIC, NamedFunction
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, reason_of, shown
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import constant
-from gdalembert.spatial.arguments import integer
+from gdalembert.spatial.arguments import integer, listed
 from gdalembert.spatial.instructions import evaluate, operation_name
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.symbolic.formula import (
     Angle,
     Formula,
@@ -80,6 +81,7 @@ _MOST_TERMS = 16
 """Largest number of terms in a sum that is factored; for more, in many symbols, SymPy needs many seconds."""
 
 
+@interruptible
 def to_sympy(function: ca.Function, inputs: Inputs | None = None) -> dict[str, sympy.Matrix]:
     """The outputs of a Function as SymPy matrices, by name.
 
@@ -102,6 +104,7 @@ def to_sympy(function: ca.Function, inputs: Inputs | None = None) -> dict[str, s
     return {name: sympy.Matrix(result) for name, result in results.items()}
 
 
+@interruptible
 def to_trigonometric(
     function: ca.Function,
     inputs: Inputs | None = None,
@@ -123,9 +126,11 @@ def to_trigonometric(
     """
     graph = _expanded(function)
     if outputs is not None:
-        wanted = [outputs] if isinstance(outputs, str) else list(outputs)
+        wanted = [outputs] if isinstance(outputs, str) else listed(outputs)
+        if wanted is None:
+            raise ArgumentTypeError(f"outputs: got {shown(outputs)}; give names of outputs")
         for name in wanted:
-            if name not in graph.name_out():
+            if not isinstance(name, str) or name not in graph.name_out():
                 raise UnknownNameError("output", name, graph.name_out())
         arguments = graph.sx_in()
         found = dict(zip(graph.name_out(), graph.call(arguments), strict=True))
@@ -167,13 +172,19 @@ def _expanded(function: ca.Function) -> ca.Function:
     try:
         return function.expand()
     except RuntimeError as error:
-        reason = str(error).strip().splitlines()[-1]
+        reason = reason_of(error)
         raise UnsupportedError(f"{function.name()}: cannot be expanded to scalar operations: {reason}") from None
+
+
+def _by_name(inputs: Inputs | None) -> dict[str, Sequence[Any]]:
+    if not isinstance(inputs, Mapping | None):
+        raise ArgumentTypeError(f"inputs: got {shown(inputs)}; give {{name: formulas}}")
+    return dict(inputs or {})
 
 
 def _values(function: ca.Function, inputs: Inputs | None) -> list[list[sympy.Expr]]:
     """The formulas of all entries of each input, in which no symbol has two meanings."""
-    given = dict(inputs or {})
+    given = _by_name(inputs)
     for name in given:
         if name not in function.name_in():
             raise UnknownNameError("input", name, function.name_in())
@@ -287,6 +298,7 @@ _POLYNOMIAL = _COMMON | {
 }
 
 
+@interruptible
 def readable(formulas: Formulas | TrigonometricPolynomial, *, shorthand: bool = True) -> sympy.Matrix | sympy.Expr:
     """A readable form of each entry; a matrix of polynomials gives a SymPy matrix.
 
@@ -311,11 +323,14 @@ def readable(formulas: Formulas | TrigonometricPolynomial, *, shorthand: bool = 
     return matrix[0, 0] if isinstance(formulas, TrigonometricPolynomial) else matrix
 
 
+@interruptible
 def abbreviations(expression: sympy.Matrix | sympy.Expr) -> dict[sympy.Symbol, sympy.Expr]:
     """The meaning of the shorthand of an expression with ``shorthand=False``: {c_23: cos(q_2 + q_3)}.
 
     Names that are symbols already and angles without a short name are left out.
     """
+    if not isinstance(expression, sympy.MatrixBase | sympy.Expr):
+        raise ArgumentTypeError(f"abbreviations: got {shown(expression)}; give a matrix or an expression of SymPy's")
     taken = {x.name for x in expression.free_symbols}
     waves = sorted(expression.atoms(sympy.sin, sympy.cos), key=str)
     found: dict[sympy.Symbol, sympy.Expr] = {}
@@ -462,6 +477,7 @@ def _half(angle: Mapping[str, int]) -> Angle | None:
     return tuple(sorted((name, k // 2) for name, k in angle.items() if k))
 
 
+@interruptible
 def closed_forms(
     robot: SymbolicTree | Tree | pin.Model | str,
     formulation: type[Dynamics] = GeneralizedDAlembert,
@@ -494,13 +510,15 @@ def closed_forms(
     given = robot if isinstance(robot, SymbolicTree) else symbolic_tree(robot)
     tree = given.exact or given
     dynamics = tree.dynamics(formulation)
+    if not isinstance(of, str | NamedFunction):
+        raise ArgumentTypeError(f"closed_forms: of is {shown(of)}; give the name of a Function")
     named = NamedFunction.read(of) if isinstance(of, str) else of
     known = [name for name in ("terms", *CLOSED) if hasattr(type(dynamics), name)]
     if named.of not in known and not named.is_kinematic:
         raise UnknownNameError("Function", named.of, [*known, *KINEMATIC])
     function = _base_regressor(given, dynamics) if named.of == "base_regressor" else named.function(dynamics)
     try:
-        return to_trigonometric(function, {**tree.inputs(), **(inputs or {})}, outputs=outputs, max_terms=max_terms)
+        return to_trigonometric(function, {**tree.inputs(), **_by_name(inputs)}, outputs=outputs, max_terms=max_terms)
     except UnsupportedError as error:
         raise UnsupportedError(f"{tree.name}: {error}") from None
 
@@ -513,6 +531,7 @@ def _base_regressor(given: SymbolicTree, dynamics: Dynamics) -> ca.Function:
     return ca.Function("base_regressor", inputs, [whole(*inputs) @ constant(bodies)], whole.name_in(), ["Y"])
 
 
+@interruptible
 def readable_forms(
     robot: SymbolicTree | Tree | pin.Model | str,
     formulation: type[Dynamics] = GeneralizedDAlembert,

@@ -14,12 +14,13 @@ import casadi as ca
 import numpy as np
 import sympy
 
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, shown
 from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
 from gdalembert.model.joints import Revolute
 from gdalembert.model.joints.deflection import FirstOrderDeflection
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.symbolic.closed_forms import MAX_TERMS, Formulas, to_trigonometric
 from gdalembert.symbolic.formula import Vector, formulas, symbol
 from gdalembert.symbolic.tree import Constants
@@ -28,6 +29,7 @@ _MOST = 9
 """Largest number of links, and of modes of a link: each has one digit in the names of symbols."""
 
 
+@interruptible
 def flexible_arm_forms(
     modes: Sequence[int] = (1, 1),
     *,
@@ -97,7 +99,7 @@ def _checked(modes: Sequence[int]) -> list[int]:
     counts = list(modes) if isinstance(modes, Sequence) and not isinstance(modes, str) else []
     whole = all(isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= _MOST for n in counts)
     if not whole or not 1 <= len(counts) <= _MOST:
-        raise ArgumentError(f"modes={modes!r}: give 1 to {_MOST} links a number of modes from 0 to {_MOST} each")
+        raise ArgumentError(f"modes={shown(modes)}: give 1 to {_MOST} links a number of modes from 0 to {_MOST} each")
     return counts
 
 

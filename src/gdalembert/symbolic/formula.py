@@ -32,7 +32,7 @@ import numpy.typing as npt
 import sympy
 from sympy.parsing.sympy_parser import parse_expr, rationalize, standard_transformations
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnsupportedError, shown
 from gdalembert.model.rounding import CLEANED
 
 Angle: TypeAlias = tuple[tuple[str, int], ...]
@@ -62,7 +62,13 @@ _RIGHT_ANGLE = math.pi / 2
 
 def symbol(name: str) -> sympy.Symbol:
     """The real SymPy symbol of this name; all symbols of the package are real."""
-    return sympy.Symbol(name, real=True)
+    return sympy.Symbol(_name(name), real=True)
+
+
+def _name(given: Any) -> str:
+    if not isinstance(given, str):
+        raise ArgumentTypeError(f"symbol: got {shown(given)}; give a name")
+    return given
 
 
 def rational(x: float) -> Fraction:
@@ -108,12 +114,12 @@ class TrigonometricPolynomial:
             return TrigonometricPolynomial({_ONE: {0: numerator}} if numerator else {}, denominator)
         if isinstance(value, sympy.Expr):
             return _of_sympy(value)
-        raise ArgumentTypeError(f"{value!r} is not a formula; give a number or a SymPy expression")
+        raise ArgumentTypeError(f"{shown(value)} is not a formula; give a number or a SymPy expression")
 
     @staticmethod
     def symbol(name: str) -> TrigonometricPolynomial:
         """A symbol alone."""
-        return TrigonometricPolynomial({_ONE: {_packed(name, 1): 1}})
+        return TrigonometricPolynomial({_ONE: {_packed(_name(name), 1): 1}})
 
     @property
     def terms(self) -> dict[Wave, dict[Monomial, Fraction]]:
@@ -359,10 +365,14 @@ def formula(value: Formula) -> sympy.Expr:
         exact = value.replace(lambda x: isinstance(x, sympy.Float), lambda x: sympy.Rational(rational(float(x))))
         return exact.xreplace({x: symbol(x.name) for x in exact.free_symbols if isinstance(x, sympy.Symbol)})
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        if not math.isfinite(value):
-            raise ArgumentError(f"{value!r} is not finite; give a finite number or a name")
-        return sympy.Rational(rational(float(value)))
-    raise ArgumentTypeError(f"{value!r}: give a number, a name, a formula in a string, or a SymPy expression")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise ArgumentError(f"{shown(value)} is not finite; give a finite number or a name")
+        return sympy.Rational(rational(number))
+    raise ArgumentTypeError(f"{shown(value)}: give a number, a name, a formula in a string, or a SymPy expression")
 
 
 def angle(value: Formula) -> sympy.Expr:
@@ -383,7 +393,7 @@ def formulas(values: Vector | Formula, length: int, what: str) -> list[sympy.Exp
     elif isinstance(values, Sequence | sympy.MatrixBase | sympy.Tuple) and not isinstance(values, str):
         entries = list(values)
     if len(entries) != length:
-        raise ArgumentError(f"{what}: has {length} entries, got {len(entries)}: {values!r}")
+        raise ArgumentError(f"{what}: has {length} entries, got {len(entries)}: {shown(values)}")
     return [formula(x) for x in entries]
 
 

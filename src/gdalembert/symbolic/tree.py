@@ -38,7 +38,7 @@ from sympy.core.function import Application
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.parameters.parameters import Parameters, mapped, parameters_of, substituted
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model import joints as jt
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
@@ -48,6 +48,7 @@ from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Frame, Joint, Tree, TreeOfSymbols
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
+from gdalembert.spatial.interrupts import interruptible
 from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, Vector, angle, formula, formulas, symbol
 
 Given = Mapping[str, Mapping[str, Any]]
@@ -69,6 +70,7 @@ _CASADI |= {"Abs": ca.fabs, "pi": math.pi}
 """What formulas are made of in CasADi, by the names that SymPy writes."""
 
 
+@interruptible
 @dataclass(frozen=True, eq=False)
 class SymbolicTree(TreeOfSymbols):
     """A tree whose constants are formulas.
@@ -241,6 +243,7 @@ def _column(parts: Iterable[ca.SX]) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *parts)
 
 
+@interruptible
 def symbolic_tree(
     model: str | pin.Model | Tree,
     parameters: Given | None = None,
@@ -271,10 +274,10 @@ def symbolic_tree(
         ArgumentError: if a formula or ``others`` cannot be used.
         UnsupportedError: if a joint has velocities that are not dq/dt (spherical, planar, free-flyer).
     """
-    if others not in ("symbols", "numbers"):
-        raise ArgumentError(f"others={others!r}: give 'symbols' or 'numbers'")
+    if not isinstance(others, str) or others not in ("symbols", "numbers"):
+        raise ArgumentError(f"others={shown(others)}: give 'symbols' or 'numbers'")
     source, _ = clean_tree(read_tree(load_robot(model) if isinstance(model, str) else model), clean)
-    given = _by_joint(source, parameters or {})
+    given = _by_joint(source, {} if parameters is None else parameters)
     constants = Constants(others=others)
     springs: dict[str, tuple[ca.SX, ca.SX]] = {}
     joints: list[Joint] = []
@@ -300,7 +303,7 @@ def symbolic_tree(
 def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
     """The given quantities by the index of the joint; a link has the name of its joint or of its frame."""
     if not isinstance(parameters, Mapping):
-        raise ArgumentTypeError(f"parameters={parameters!r}: give {{joint or link: {{quantity: formulas}}}}")
+        raise ArgumentTypeError(f"parameters={shown(parameters)}: give {{joint or link: {{quantity: formulas}}}}")
     index = {frame.name: frame.joint for frame in tree.frames if frame.joint >= 0}
     index |= {joint.name: i for i, joint in enumerate(tree.joints)}
     given: dict[int, dict[str, Any]] = {}
@@ -308,7 +311,7 @@ def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
         if name not in index:
             raise UnknownNameError("joint or link", name, index)
         if not isinstance(quantities, Mapping):
-            raise ArgumentTypeError(f"parameters[{name!r}]={quantities!r}: give {{quantity: formulas}}")
+            raise ArgumentTypeError(f"parameters[{name!r}]={shown(quantities)}: give {{quantity: formulas}}")
         for quantity in quantities:
             if quantity not in _QUANTITIES:
                 known = [_SYNONYMS[quantity]] if quantity in _SYNONYMS else _QUANTITIES
@@ -425,6 +428,7 @@ class Row(Brief):
     armature: Formula = 0
 
 
+@interruptible
 def from_denavit_hartenberg(
     rows: Sequence[Row],
     *,
@@ -451,7 +455,7 @@ def from_denavit_hartenberg(
         ArgumentError: if there are no rows, or a row, the convention or the gravity cannot be used.
     """
     if convention not in ("standard", "modified"):
-        raise ArgumentError(f"convention={convention!r}: give 'standard' or 'modified'")
+        raise ArgumentError(f"convention={shown(convention)}: give 'standard' or 'modified'")
     rows = _checked_rows(rows, name)
     constants = Constants()
     joints: list[Joint] = []
@@ -463,8 +467,8 @@ def from_denavit_hartenberg(
         turn = constants.rotation(axis, given, symbol_name, f"{name}: row {i + 1}: {quantity}")
         if symbol_name in constants.numbers and symbol_name in words:
             raise ArgumentError(
-                f"{name}: row {i + 1}: {quantity}={given!r} gets the name {symbol_name}, which a formula has already; "
-                "rename that one"
+                f"{name}: row {i + 1}: {quantity}={shown(given)} gets the name {symbol_name}, which a formula has "
+                "already; rename that one"
             )
         return turn
 
@@ -506,15 +510,15 @@ def _frames(i: int, to_frame: sympy.Matrix, constants: Constants) -> list[Frame]
 def _checked_rows(rows: Sequence[Row], name: str) -> list[Row]:
     """The rows, of which there is at least one, each with a joint that is known."""
     if isinstance(rows, Row | str) or not isinstance(rows, Iterable):
-        raise ArgumentTypeError(f"{name}: rows={rows!r}; give a list of Rows")
+        raise ArgumentTypeError(f"{name}: rows={shown(rows)}; give a list of Rows")
     found = list(rows)
     if not found:
         raise ArgumentError(f"{name}: has no rows; give at least one")
     for i, row in enumerate(found):
         if not isinstance(row, Row):
-            raise ArgumentTypeError(f"{name}: row {i + 1}: got {row!r}; give a Row")
+            raise ArgumentTypeError(f"{name}: row {i + 1}: got {shown(row)}; give a Row")
         if row.joint not in _TYPES:
-            raise ArgumentError(f"{name}: row {i + 1}: joint={row.joint!r}; give 'R' or 'P'")
+            raise ArgumentError(f"{name}: row {i + 1}: joint={shown(row.joint)}; give 'R' or 'P'")
     return found
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnsupportedError, reason_of
 from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -211,7 +211,7 @@ def _supported(robot: Dynamics, names: Iterable[str], unsupported: list[str]) ->
         except GdalembertError:
             raise
         except Exception as error:
-            reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+            reason = reason_of(error)
             raise ArgumentError(f"the system under test: {name} cannot be built: {reason}") from error
         if name != "terms":  # its blocks go by name, in any order
             _check_shape(name, function.size_out(0), shapes[name])

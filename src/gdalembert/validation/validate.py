@@ -35,7 +35,7 @@ import pinocchio as pin
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.parameters.parameters import ModelParameters, Values
-from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, shown
 from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.model.from_pinocchio import idle_joints, without_inertia
 from gdalembert.spatial.arguments import SEEDS, integer, number
@@ -221,7 +221,7 @@ def _check_arguments(samples: object, seed: object, tolerance: object, progress:
     if tolerance is not None:
         number("validate: tolerance", tolerance)
     if progress is not None and not isinstance(progress, bool):
-        raise ArgumentTypeError(f"validate: progress: expected True, False or None, got {progress!r}")
+        raise ArgumentTypeError(f"validate: progress: expected True, False or None, got {shown(progress)}")
 
 
 def _values_of_parameters(dynamics: Dynamics, p: Values, seed: int) -> list[Array]:

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
-import coal  # type: ignore[import-untyped,unused-ignore]
+import coal  # type: ignore[import-untyped,unused-ignore]  # typed in some wheels
 import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.flexible.beams.beam import Beam, Rectangle, Tube
 from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.centreline import centreline, links_of
@@ -387,7 +387,7 @@ def _shown(
 ) -> list[tuple[Frame, str]]:
     """The frames to show, and their labels; frames that are too close for two labels share one."""
     if isinstance(frames, str):
-        raise ArgumentTypeError(f"frames: got {frames!r}; give True, False or a list of names")
+        raise ArgumentTypeError(f"frames: got {shown(frames)}; give True, False or a list of names")
     if not frames:
         return []
     chosen: list[Frame] = []

@@ -13,7 +13,7 @@ from http import HTTPStatus
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, quoted
+from gdalembert.errors import ArgumentError, ArgumentTypeError, quoted, shown
 
 _STARTING = threading.Lock()
 _PORTS = 1000
@@ -72,12 +72,12 @@ def _own_page_only(names: frozenset[str] | None) -> Iterator[None]:
     try:
         yield
     finally:
-        setattr(server, "serve", serve)  # noqa: B010
+        setattr(server, "serve", serve)  # noqa: B010  # the same
 
 
 def _addresses(host: str) -> list[Address]:
     if not isinstance(host, str):
-        raise ArgumentTypeError(f"Viewer: host: expected a name or an address, got {host!r}")
+        raise ArgumentTypeError(f"Viewer: host: expected a name or an address, got {shown(host)}")
     hint = "give 'localhost', or another name or address of this machine"
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)

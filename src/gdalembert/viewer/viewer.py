@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.errors import ArgumentError, UnsupportedError, UrdfWarning
+from gdalembert.errors import ArgumentError, UnsupportedError, UrdfWarning, reason_of
 from gdalembert.flexible.cosserat_rod import Links
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.load_mjcf import is_mjcf, load_robot
@@ -61,7 +61,7 @@ def visuals(
     try:
         found = pin.buildGeomFromUrdfString(model, text, pin.GeometryType.VISUAL, None, folders)
     except Exception as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+        reason = reason_of(error)
         warnings.warn(
             f"{name}: its visual bodies cannot be read ({reason}), and it is drawn with cylinders and boxes; "
             "give package_dirs=, the folders that its meshes are in",

@@ -21,7 +21,7 @@ from gdalembert.dynamics.constraints.constraint_types import (
     constraint_type,
 )
 from gdalembert.dynamics.frames import find_frame, joint_frame
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError, UnsupportedError, shown
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.algebra import Matrix, entries, transform
@@ -212,7 +212,7 @@ def _by_value(options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 def _shown(options: tuple[tuple[str, Any], ...]) -> list[str]:
-    return [f"{name}={value!r}" for name, value in options]
+    return [f"{name}={shown(value)}" for name, value in options]
 
 
 def _anchor(what: str, given: Any, held: ConstraintType) -> Array:

@@ -260,7 +260,8 @@ def constraint_type(where: str, kind: str, options: Mapping[str, Any]) -> Constr
         if len(set(rows)) < len(rows):
             raise ArgumentError(f"{where}: rows: got {shown(rows)}; give each row once")
         return Rows(tuple(row for row in some if row in rows))
-    known = {field.name: field.default is MISSING for field in fields(TYPES[kind]) if field.init}  # type: ignore[arg-type]
+    own: Any = TYPES[kind]  # a dataclass, as all of them are
+    known = {field.name: field.default is MISSING for field in fields(own) if field.init}
     for name in options:
         if name not in known:
             raise ArgumentTypeError(f"{where}: {kind!r} takes no {name}; drop it")

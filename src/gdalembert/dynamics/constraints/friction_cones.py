@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert import spatial
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, shown
 from gdalembert.model.rounding import NEGLIGIBLE, clean_matrix
 from gdalembert.spatial.arguments import checked_transform, choice, integer, number, vector
 from gdalembert.spatial.arrays import Array, frozen
@@ -80,7 +80,7 @@ def friction_cone(
     for name, given, forms in (("edges", edges, _PYRAMIDS), ("smoothing", smoothing, ("norm",))):
         if given is not None and form not in forms:
             of = " or ".join(f"form={other!r}" for other in forms)
-            raise ArgumentError(f"{where}: {name}={given!r} has no part in form={form!r}; drop it, or take {of}")
+            raise ArgumentError(f"{where}: {name}={shown(given)} has no part in form={form!r}; drop it, or take {of}")
     n = unit_vector(f"{where}: normal", normal, "the direction from the ground to the robot")
     edges = integer(f"{where}: edges", 4 if edges is None else edges, 3)
     s = symbols(force=3)

@@ -249,7 +249,7 @@ def _independent(tree: PreparedTree, places: Sequence[Entry], any_gravity: bool)
     y = np.vstack([regressor(*state).full() for state in states])
     size = np.linalg.norm(y, axis=0)
     scale = np.where(size > _DEPENDENT * size.max(), size, np.inf)
-    r: Array = np.linalg.qr(y / scale, mode="r")  # type: ignore[assignment]
+    r: Array = np.asarray(np.linalg.qr(y / scale, mode="r"))
     kept, _ = independent_columns(r, _DEPENDENT, order=range(len(places)))
     dropped = [k for k in range(len(places)) if k not in kept]
     found = np.linalg.lstsq(r[:, kept], r[:, dropped], rcond=None)[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import numbers
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Self, Unpack
@@ -26,11 +26,11 @@ from gdalembert.dynamics.simplified import series
 from gdalembert.dynamics.simplified.series import Expansion, Lagrangian, Term
 from gdalembert.dynamics.simplified.variation import Variation
 from gdalembert.dynamics.wrenches import NO_WRENCHES
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.limits import Ranges, limits_of
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import integer
+from gdalembert.spatial.arguments import integer, listed
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import BatchFunction, function
@@ -456,7 +456,7 @@ class PrunedDynamics(SimplifiedDynamics):
         a_max: npt.ArrayLike,
         **options: Unpack[SimplifiedOptions],
     ) -> None:
-        wanted = f"error={error!r}: give a number from 0 to below 1, 0.01 for a hundredth of tau_max"
+        wanted = f"error={shown(error)}: give a number from 0 to below 1, 0.01 for a hundredth of tau_max"
         if isinstance(error, bool) or not isinstance(error, numbers.Real):
             raise ArgumentTypeError(wanted)
         if not 0 <= error < 1:
@@ -501,9 +501,9 @@ class TranslationalRotational(SimplifiedDynamics):
         a_max: npt.ArrayLike,
         **options: Unpack[SimplifiedOptions],
     ) -> None:
-        names = () if wrist is None else wrist
-        if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(x, str) for x in names):
-            raise ArgumentTypeError(f"wrist={wrist!r}: give a list of names")
+        names = () if wrist is None else listed(wrist)
+        if names is None or not all(isinstance(x, str) for x in names):
+            raise ArgumentTypeError(f"wrist={shown(wrist)}: give a list of names")
         self._wrist: tuple[str, ...] | None = None if wrist is None else tuple(names)
         self._recipe = {"wrist": self._wrist}
         super().__init__(model, a_max=a_max, **options)

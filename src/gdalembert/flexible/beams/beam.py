@@ -15,15 +15,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.flexible.beams.quadrature import Quadrature, converged
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.spatial.arguments import Property, evaluate, listed, number
+from gdalembert.spatial.arguments import Property, choice, evaluate, listed, number, numbers
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
 
 _UNITS = {"mass_per_length": "kg/m", "EI_y": "N m²", "EI_z": "N m²", "EA": "N", "GJ": "N m²", "GA_y": "N", "GA_z": "N"}
 _JY_JZ = ("section_inertia j_y", "section_inertia j_z")
+
+
+def _abscissae(eta: npt.ArrayLike) -> Array:
+    return np.atleast_1d(numbers("Beam: eta", eta))
 
 
 def _dimension(name: str, value: Property, eta: Array) -> Array:
@@ -146,14 +150,14 @@ class Beam(Brief):
             if not callable(value) and not (value is None and name != "mass_per_length"):
                 settle(name, number(f"Beam: {name}", value, unit))
         if len(pair := listed(self.section_inertia) or []) != 2:
-            raise ArgumentTypeError(f"Beam: section_inertia: got {self.section_inertia!r}; give (j_y, j_z) [kg m]")
+            raise ArgumentTypeError(f"Beam: section_inertia: got {shown(self.section_inertia)}; give (j_y, j_z) [kg m]")
         named = zip(_JY_JZ, pair, strict=True)
         pair = [j if callable(j) else number(f"Beam: {name}", j, "kg m", inclusive=True) for name, j in named]
         settle("section_inertia", tuple(pair))
         if not isinstance(self.section, Tube | Rectangle | None):
-            raise ArgumentTypeError(f"Beam: section: got {self.section!r}; leave it out, or take Beam.tube(…)")
+            raise ArgumentTypeError(f"Beam: section: got {shown(self.section)}; leave it out, or take Beam.tube(…)")
         if listed(self.breaks) is None:
-            raise ArgumentTypeError(f"Beam: breaks: got {self.breaks!r}; give a sequence of abscissae [m]")
+            raise ArgumentTypeError(f"Beam: breaks: got {shown(self.breaks)}; give a sequence of abscissae [m]")
         settle("breaks", tuple(sorted(number("Beam: breaks", b, "m") for b in self.breaks)))
         if self.breaks and self.length is not None and self.breaks[-1] >= self.length:
             raise ArgumentError(f"Beam: breaks: {self.breaks[-1]:g} m lies outside the beam of {self.length:g} m")
@@ -178,13 +182,13 @@ class Beam(Brief):
         Raises:
             ArgumentError: if the beam does not have it, or a function returns an invalid value.
         """
-        if (value := getattr(self, name)) is None:
+        if (value := getattr(self, choice("Beam: along", name, tuple(_UNITS)))) is None:
             raise ArgumentError(f"Beam: {name} is needed for these modes; give it [{_UNITS[name]}]")
-        return evaluate(f"Beam: {name}", _UNITS[name], value, np.atleast_1d(np.asarray(eta, dtype=float)))
+        return evaluate(f"Beam: {name}", _UNITS[name], value, _abscissae(eta))
 
     def section_inertias(self, eta: npt.ArrayLike) -> tuple[Array, Array]:
         """j_y and j_z [kg m] at abscissae (m,)."""
-        at = np.atleast_1d(np.asarray(eta, dtype=float))
+        at = _abscissae(eta)
         both = zip(_JY_JZ, self.section_inertia, strict=True)
         j_y, j_z = (evaluate(f"Beam: {name}", "kg m", value, at, inclusive=True) for name, value in both)
         return j_y, j_z
@@ -289,7 +293,7 @@ def _built(
     length: float | None,
     section: Tube | Rectangle,
     dimensions: Mapping[str, Property],
-    breaks: Sequence[float],
+    breaks: Any,
     density: float,
     youngs_modulus: float,
     shear_modulus: float | None,
@@ -321,4 +325,11 @@ def _built(
         if -1 < nu <= 0.5 * (1 + ROUND_OFF):  # Cowper's coefficient is that of isotropic materials
             stiffness |= {"GA_y": of("shear", g), "GA_z": of("shear", g)}
     inertia = of("i_y", rho), of("i_z", rho)
-    return Beam(length, of("area", rho), section_inertia=inertia, breaks=tuple(breaks), section=section, **stiffness)
+    return Beam(
+        length,
+        of("area", rho),
+        section_inertia=inertia,
+        breaks=breaks,
+        section=section,
+        **stiffness,
+    )

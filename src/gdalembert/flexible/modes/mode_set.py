@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.spatial.arguments import integer, number, numbers
+from gdalembert.spatial.arguments import integer, listed, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief
 
@@ -102,10 +102,12 @@ class ModeSet(Brief, ABC):
             ArgumentTypeError: if they are not integers.
             ArgumentError: if there are none, one is twice there, or there is no such shape.
         """
-        each = [indices] if isinstance(indices, int) else list(indices)
+        each = [indices] if isinstance(indices, int) else listed(indices)
+        if each is None:
+            raise ArgumentTypeError(f"selected: got {shown(indices)}; give an index, or a list of them")
         own = [integer("selected: index", k, 0) for k in each]
         if not own or len(set(own)) < len(own) or max(own) >= len(self):
-            raise ArgumentError(f"selected: got {each}; give different indices from 0 to {len(self) - 1}")
+            raise ArgumentError(f"selected: got {shown(each)}; give different indices from 0 to {len(self) - 1}")
         return self.combined(np.eye(len(self))[own])
 
     def combined(self, coefficients: npt.ArrayLike) -> ModeSet:
@@ -146,7 +148,10 @@ class ModeSet(Brief, ABC):
 
 def _on_beam(abscissae: npt.ArrayLike, length: float) -> tuple[Array, float]:
     end = number("length", length, "m")
-    eta = np.atleast_1d(np.asarray(abscissae, dtype=float))
+    eta = np.atleast_1d(numbers("abscissae", abscissae, finite=False))
+    if eta.ndim > 1 and eta.shape != (len(eta), 1):
+        raise ArgumentError(f"abscissae have shape {eta.shape}; give (m,)")
+    eta = eta.ravel()
     off = ~((eta >= -ROUND_OFF * end) & (eta <= (1 + ROUND_OFF) * end))
     if off.any():
         raise ArgumentError(f"abscissa {eta[off][0]:g} m does not lie on the beam, which goes from 0 to {end:g} m")

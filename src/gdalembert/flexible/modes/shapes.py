@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.flexible.modes.mode_set import ModeSet
 from gdalembert.model.rounding import ROUND_OFF
-from gdalembert.spatial.arguments import integer, number, numbers
+from gdalembert.spatial.arguments import call_of, integer, number, numbers
 from gdalembert.spatial.arrays import Array
 
 MOST = 1000
@@ -300,10 +300,11 @@ class Custom(ModeSet):
         if order >= len(self.functions[k]):
             raise ArgumentError(f"custom: mode {k + 1} has no {what}, which bending needs; give it as third function")
         f = self.functions[k][order]
-        try:
-            found = f(eta)
-        except (TypeError, ValueError):  # a function of single numbers
-            found = [f(float(x)) for x in eta]
+        with call_of(f"custom: the {what} of mode {k + 1}"):
+            try:
+                found = f(eta)
+            except (TypeError, ValueError):  # a function of single numbers
+                found = [f(float(x)) for x in eta]
         try:
             values = np.broadcast_to(np.asarray(found, dtype=float), eta.shape)
         except (TypeError, ValueError):
@@ -347,11 +348,11 @@ def custom(functions: Sequence[Sequence[Callable[[Any], Any]]], *, panels: int =
         ArgumentError: if there is none.
     """
     if not isinstance(functions, Sequence) or not functions:
-        raise ArgumentError(f"custom: got {functions!r}; give [(value, slope, curvature), …], functions of η [m]")
+        raise ArgumentError(f"custom: got {shown(functions)}; give [(value, slope, curvature), …], functions of η [m]")
     for k, each in enumerate(functions):
         if not isinstance(each, Sequence) or len(each) not in (2, 3) or not all(map(callable, each)):
             raise ArgumentTypeError(
-                f"custom: mode {k + 1}: got {each!r}; give (value, slope, curvature), functions of η [m]"
+                f"custom: mode {k + 1}: got {shown(each)}; give (value, slope, curvature), functions of η [m]"
             )
     return Custom(tuple(map(tuple, functions)), integer("custom: panels", panels, 1))
 
