@@ -91,23 +91,46 @@ class Plant:
 
     Attributes:
         unit: (x) → (projection), x with unit lengths in q.
-        flow: (x, u) → (xdot, power): the rates of x and of ``INTEGRALS``. Behind the efforts of the actuators u has the
-            wrenches that are an input, column by column. If the robot has parameters, p is the last input.
-        forces: (x, u) → (forces) of the constraints, with the same inputs.
-        kept: what integrates it.
+        flow: (x, u) → (xdot, power, forces): the rates of x and of ``INTEGRALS``, and the forces of the constraints.
+            Behind the efforts of the actuators u has the wrenches that are an input, column by column. If the robot has
+            parameters, p is the last input.
+        observed: (x) → (potential, residual): potential energy, and residual of the constraints; p as in ``flow``.
+        kept: what integrates and evaluates it.
     """
 
     nq: int
     blocks: Blocks
     unit: ca.Function
     flow: ca.Function
-    forces: ca.Function
+    observed: ca.Function
     kept: Kept = field(init=False, compare=False, default_factory=Kept)
 
     def driven(self, control: Control, t: ca.MX, x: ca.MX, numbers: ca.MX, p: ca.MX, called: Any = None) -> list[ca.MX]:
         """The rates of x and of ``INTEGRALS`` under a control."""
         u = control.expression(t, self.unit(x) if self.blocks else x, numbers, p, called)
-        return list(self.flow(x, u, *([p] if p.numel() else [])))
+        xdot, power, _ = self.flow(x, u, *([p] if p.numel() else []))
+        return [xdot, power]
+
+    def flow_at(self, x: Array, u: Array, p: Array) -> list[Array]:
+        """``flow`` where x and u are the rows of arrays, N × … each."""
+        return self._evaluated(self.flow, [x, u], p)
+
+    def observed_at(self, x: Array, p: Array) -> list[Array]:
+        """``observed`` where x are the rows of an array, N × … each."""
+        return self._evaluated(self.observed, [x], p)
+
+    def _evaluated(self, function: ca.Function, rows: list[Array], p: Array) -> list[Array]:
+        def make() -> Evaluation:
+            inputs, outputs = range(function.n_in()), range(function.n_out())
+            return Evaluation(
+                function,
+                [np.zeros(function.size1_in(i)) for i in inputs],
+                [np.zeros(function.size1_out(i)) for i in outputs],
+            )
+
+        with self.kept.borrowed(function.name(), make) as kept:
+            evaluation: Evaluation = kept
+            return evaluation.rows(*rows, *([p] if len(p) else []))
 
 
 _PLANTS: WeakKeyDictionary[Dynamics | ConstrainedDynamics, dict[bool, Plant]] = WeakKeyDictionary()
@@ -143,9 +166,13 @@ def _new_plant(con: ConstrainedDynamics) -> Plant:
         ca.dot(forces, con.velocity(q, v, *p)),
         dyn.kinetic_energy(q, v, *p),
     )
-    outputs = {"xdot": ca.vertcat(scale * tree.configuration_rate(q, v), a), "power": ca.vertcat(*power)}
+    rates = ca.vertcat(scale * tree.configuration_rate(q, v), a)
     unit = function("unit", {"x": s["x"]}, {"projection": ca.vertcat(q, v)})
-    return Plant(nq, blocks, unit, function("flow", s, outputs), function("forces", s, {"forces": forces}))
+    flow = function("flow", s, {"xdot": rates, "power": ca.vertcat(*power), "forces": forces})
+    residual = con.residual(s["x"][:nq], *p) if con.nc else ca.SX(0, 1)
+    potential = dyn.potential_energy(s["x"][:nq], *p)
+    observed = function("observed", {"x": s["x"]} | named, {"potential": potential, "residual": residual})
+    return Plant(nq, blocks, unit, flow, observed)
 
 
 @dataclass
