@@ -44,7 +44,14 @@ _AT_REST = 1e-6
 _STEPS_PER_RADIAN = {"adams": 2.0, "dop853": 0.2}
 """Steps while the fastest vibration turns by one radian, at the default tolerances: measured on flexible arms."""
 _LARGE = 3000
-"""Instructions of the equations of motion from which on their evaluation costs more than a step of radau itself."""
+"""Instructions of the equations of motion from which on their evaluation costs more than a step of radau itself.
+
+With fewer, as of assumed modes and springs at joints, radau pays where nothing shakes what is stiff, and loses more
+where something does, which frequencies do not say. Times of a second of motion, Adams' method and radau: a link of
+steel (default modes up to 7,420 rad/s) under 5 sin t N m 0.42 and 0.39 s, under a constant 5 N m 0.77 and 9.4 s; a
+spring of 10 MN m/rad (5,350 rad/s) 0.11 and 0.02 s, and 0.21 and 3.2 s; flexible joints of 100 kN m/rad at a panda7
+(4,480 rad/s) 0.44 and 1.6 s.
+"""
 _APART, _FOLLOWED = 30.0, 100.0
 """The fastest frequency over the slowest, and the phase [rad] in which a method's own steps are few: where both are
 more, radau takes a third to an eighth of the time of Adams' method (rods, arms with tubes; with fewer instructions it
