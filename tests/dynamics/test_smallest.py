@@ -91,7 +91,11 @@ def test_nor_than_what_is_made_of_its_other_functions(model: Callable[[], pin.Mo
     m, nle, acceleration = dyn.mass_matrix(q), dyn.nle(q, v), dyn.forward_dynamics(q, v, a)
     along = ca.vertcat(q, v, a)
     ways: dict[str, list[tuple[ca.SX, ...]]] = {
-        "generalized_gravity": [(ca.gradient(dyn.potential_energy(q), q),), (dyn.nle(q, rest),)],
+        "generalized_gravity": [
+            (ca.gradient(dyn.potential_energy(q), q),),
+            (dyn.nle(q, rest),),
+            (dyn.inverse_dynamics(q, rest, rest),),
+        ],
         "nle": [(dyn.inverse_dynamics(q, v, rest),), (dyn.coriolis_matrix(q, v) @ v + dyn.generalized_gravity(q),)],
         "mass_matrix": [(ca.hessian(dyn.kinetic_energy(q, v), v)[0],)],
         "kinetic_energy": [(0.5 * ca.dot(v, m @ v),)],

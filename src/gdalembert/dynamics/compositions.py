@@ -59,11 +59,13 @@ def kinetic_energy(robot: EquationsOfMotion) -> Iterator[ca.Function]:
 
 
 def generalized_gravity(robot: EquationsOfMotion) -> Iterator[ca.Function]:
-    """g as the gradient of the potential energy, and as nle at rest."""
+    """g as the gradient of the potential energy, and as nle and tau at rest."""
     yield _gradient(robot)
     if not robot.forces:
         s, rest = robot.symbols("q"), ca.DM.zeros(robot.nv)
-        yield function("generalized_gravity", s, {"g": robot.nle(s["q"], rest, *_parameters(s))})
+        at_rest = robot.inverse_dynamics(s["q"], rest, rest, *_zeros(robot), *_parameters(s))
+        for g in (robot.nle(s["q"], rest, *_parameters(s)), at_rest):
+            yield function("generalized_gravity", s, {"g": g})
 
 
 def nle(robot: EquationsOfMotion) -> Iterator[ca.Function]:

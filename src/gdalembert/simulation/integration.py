@@ -273,6 +273,9 @@ class Integrators(Integrator):
 
     Time is counted from the start t0 of a piece, in units of its length, so that the next piece, and the next motion,
     may begin and end at any time: both are inputs, next to the numbers of the control.
+
+    ``INTEGRALS`` are states of Adams' method, whose iteration takes them with x at once; as quadratures of CVODES they
+    take an evaluation in each step besides, of the whole graph. In the Jacobians of the other methods they would count.
     """
 
     method: str
@@ -282,6 +285,7 @@ class Integrators(Integrator):
     def __post_init__(self) -> None:
         if name := next((shown(key) for key in self.options if not isinstance(key, str)), None):
             raise ArgumentTypeError(f"simulate: options: got the name {name}; give those of the integrator, as texts")
+        self._has_integrals = self.method == "adams"
         options = self.options.items()
         is_known = not self.control.laws and all(isinstance(x, str | bool | int | float) for _, x in options)
         self._kept = (
@@ -301,17 +305,22 @@ class Integrators(Integrator):
         key, make = (*self._key, elements), lambda: self._new(times / unit, elements)
         u = np.vstack([numbers, np.tile([[t[0]], [unit]], numbers.shape[1])])
         with self._kept.borrowed(key, make, times / unit, rounding) as solver, self._quiet():
-            found = solver(x0=x0, u=u, p=self.p)
-            return found["xf"].full().T, found["qf"].full().T, solver.stats().get("nsteps", steps)
+            start = np.pad(x0, (0, solver.size1_in("x0") - len(x0)))
+            found = solver(x0=start, u=u, p=self.p)
+            x, integrals = np.split(np.hstack([found["xf"].full().T, found["qf"].full().T]), [len(x0)], axis=1)
+            return x, integrals, solver.stats().get("nsteps", steps)
 
     def _new(self, times: Array, elements: int) -> ca.Function:
         """An integrator, with so many steps if that is fixed."""
         numbers = self.control.numbers
-        x, since, p = ca.MX.sym("x", self.plant.flow.size1_in(0)), ca.MX.sym("t"), ca.MX.sym("p", len(self.p))
+        nx = self.plant.flow.size1_in(0)
+        y = ca.MX.sym("y", nx + len(INTEGRALS) * self._has_integrals)
+        since, p = ca.MX.sym("t"), ca.MX.sym("p", len(self.p))
         constants = ca.MX.sym("u", numbers + 2)
         start, unit = constants[numbers], constants[numbers + 1]
-        xdot, power = self.plant.driven(self.control, start + unit * since, x, constants[:numbers], p)
-        problem = {"x": x, "t": since, "u": constants, "p": p, "ode": unit * xdot, "quad": unit * power}
+        xdot, power = self.plant.driven(self.control, start + unit * since, y[:nx], constants[:numbers], p)
+        rates = {"ode": ca.vertcat(xdot, power)} if self._has_integrals else {"ode": xdot, "quad": power}
+        problem = {"x": y, "t": since, "u": constants, "p": p} | {name: unit * rate for name, rate in rates.items()}
         kind, own = (ADAPTIVE | FIXED)[self.method]
         settings: dict[str, Any] = {"show_eval_warnings": False} | own
         if self.step is None:
