@@ -48,9 +48,9 @@ _LARGE = 3000
 
 With fewer, as of assumed modes and springs at joints, radau pays where nothing shakes what is stiff, and loses more
 where something does, which frequencies do not say. Times of a second of motion, Adams' method and radau: a link of
-steel (default modes up to 7,420 rad/s) under 5 sin t N m 0.42 and 0.39 s, under a constant 5 N m 0.77 and 9.4 s; a
-spring of 10 MN m/rad (5,350 rad/s) 0.11 and 0.02 s, and 0.21 and 3.2 s; flexible joints of 100 kN m/rad at a panda7
-(4,480 rad/s) 0.44 and 1.6 s.
+steel (default modes up to 7,420 rad/s) under 5 sin t N m 0.28 and 0.34 s, under a constant 5 N m 0.54 and 8.4 s; a
+spring of 10 MN m/rad (5,350 rad/s) 0.11 and 0.02 s, and 0.14 and 3.5 s; flexible joints of 100 kN m/rad at a panda7
+(4,480 rad/s) 0.30 and 1.8 s, and 0.28 and 1.5 s.
 """
 _APART, _FOLLOWED = 30.0, 100.0
 """The fastest frequency over the slowest, and the phase [rad] in which a method's own steps are few: where both are
