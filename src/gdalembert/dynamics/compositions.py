@@ -12,7 +12,7 @@ robots are larger than the recursions, and take long to make.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 import casadi as ca
 
@@ -20,10 +20,9 @@ from gdalembert.spatial.algebra import Matrix, symmetric
 from gdalembert.spatial.factorization import Factorization
 from gdalembert.spatial.functions import function
 
-if TYPE_CHECKING:
-    from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
-
-Composition = Callable[["EquationsOfMotion"], Iterator[ca.Function]]
+Robot: TypeAlias = Any
+"""An :class:`~gdalembert.dynamics.equations_of_motion.EquationsOfMotion`, whose module imports this one."""
+Composition: TypeAlias = Callable[[Robot], Iterator[ca.Function]]
 
 
 def derivatives(expression: ca.SX, x: ca.SX, directions: Matrix) -> Iterator[ca.SX]:
@@ -32,7 +31,7 @@ def derivatives(expression: ca.SX, x: ca.SX, directions: Matrix) -> Iterator[ca.
     yield ca.jtimes(expression, x, ca.DM.eye(expression.shape[0]), True).T @ directions
 
 
-def mass_matrix(robot: EquationsOfMotion) -> Iterator[ca.Function]:
+def mass_matrix(robot: Robot) -> Iterator[ca.Function]:
     """M as the derivative of tau by a, and as that of the kinetic energy, twice, by v."""
     s, one = robot.symbols("q", "v", "a", "wrenches"), ca.DM.eye(robot.nv)
     own, nothing = robot.symbols("q"), ca.DM.zeros(robot.nv)
@@ -47,18 +46,18 @@ def mass_matrix(robot: EquationsOfMotion) -> Iterator[ca.Function]:
         yield function("mass_matrix", own, {"M": symmetric(at_rest)})
 
 
-def mass_matrix_inverse(robot: EquationsOfMotion) -> Iterator[ca.Function]:
+def mass_matrix_inverse(robot: Robot) -> Iterator[ca.Function]:
     s = robot.symbols("q")
     yield function("mass_matrix_inverse", s, {"Minv": Factorization(robot.mass_matrix(*s.values())).inverse})
 
 
-def kinetic_energy(robot: EquationsOfMotion) -> Iterator[ca.Function]:
+def kinetic_energy(robot: Robot) -> Iterator[ca.Function]:
     s = robot.symbols("q", "v")
     m = robot.mass_matrix(s["q"], *_parameters(s))
     yield function("kinetic_energy", s, {"kinetic": 0.5 * ca.dot(s["v"], m @ s["v"])})
 
 
-def generalized_gravity(robot: EquationsOfMotion) -> Iterator[ca.Function]:
+def generalized_gravity(robot: Robot) -> Iterator[ca.Function]:
     """g as the gradient of the potential energy, and as nle and tau at rest."""
     yield _gradient(robot)
     if not robot.forces:
@@ -68,7 +67,7 @@ def generalized_gravity(robot: EquationsOfMotion) -> Iterator[ca.Function]:
             yield function("generalized_gravity", s, {"g": g})
 
 
-def nle(robot: EquationsOfMotion) -> Iterator[ca.Function]:
+def nle(robot: Robot) -> Iterator[ca.Function]:
     """nle as tau at a = 0, and as C v + g."""
     s, rest = robot.symbols("q", "v"), ca.DM.zeros(robot.nv)
     tau = robot.inverse_dynamics(s["q"], s["v"], rest, *_zeros(robot), *_parameters(s))
@@ -79,7 +78,7 @@ def nle(robot: EquationsOfMotion) -> Iterator[ca.Function]:
             yield function("nle", s, {"nle": c @ s["v"] + g(s["q"], *_parameters(s))})
 
 
-def forward_dynamics(robot: EquationsOfMotion) -> Iterator[ca.Function]:
+def forward_dynamics(robot: Robot) -> Iterator[ca.Function]:
     s = robot.symbols("q", "v", "tau", "wrenches")
     if not (robot.external_wrenches or robot.has_load_friction):
         p = _parameters(s)
@@ -87,7 +86,7 @@ def forward_dynamics(robot: EquationsOfMotion) -> Iterator[ca.Function]:
         yield function("forward_dynamics", s, {"a": Factorization(robot.mass_matrix(s["q"], *p)).solve(net)})
 
 
-def state_derivative(robot: EquationsOfMotion) -> Iterator[ca.Function]:
+def state_derivative(robot: Robot) -> Iterator[ca.Function]:
     s = {"x": ca.SX.sym("x", robot.nq + robot.nv), "u": ca.SX.sym("u", robot.nu)} | robot.symbols("wrenches")
     q, v, further = s["x"][: robot.nq], s["x"][robot.nq :], list(s.values())[2:]
     a = robot.forward_dynamics(q, v, robot.actuators.tau(q, s["u"]), *further)
@@ -95,7 +94,7 @@ def state_derivative(robot: EquationsOfMotion) -> Iterator[ca.Function]:
     yield function("state_derivative", s, {"xdot": rates})
 
 
-def inverse_dynamics_derivatives(robot: EquationsOfMotion) -> Iterator[ca.Function]:
+def inverse_dynamics_derivatives(robot: Robot) -> Iterator[ca.Function]:
     s, nv = robot.symbols("q", "v", "a", "wrenches"), robot.nv
     directions = ca.diagcat(robot.tree.tangent_map(s["q"]), ca.DM.eye(nv))
     tau = robot.inverse_dynamics(*s.values())
@@ -104,7 +103,7 @@ def inverse_dynamics_derivatives(robot: EquationsOfMotion) -> Iterator[ca.Functi
         yield function("inverse_dynamics_derivatives", s, {"dtau_dq": by_q, "dtau_dv": by_v})
 
 
-def forward_dynamics_derivatives(robot: EquationsOfMotion) -> Iterator[ca.Function]:
+def forward_dynamics_derivatives(robot: Robot) -> Iterator[ca.Function]:
     s, nv = robot.symbols("q", "v", "tau", "wrenches"), robot.nv
     directions = ca.diagcat(robot.tree.tangent_map(s["q"]), ca.DM.eye(2 * nv))
     smallest, variant = robot.forward_dynamics, type(robot).forward_dynamics.variant(robot)
@@ -134,7 +133,7 @@ COMPOSITIONS: dict[str, Composition] = {
 """The compositions of each Function, by its name."""
 
 
-def _gradient(robot: EquationsOfMotion) -> ca.Function:
+def _gradient(robot: Robot) -> ca.Function:
     """g, the gradient of the potential energy of the links."""
     s = robot.symbols("q")
     energy = ca.SX(robot.gravitational_energy_expression(s["q"]))
@@ -147,6 +146,6 @@ def _parameters(inputs: dict[str, ca.SX]) -> list[ca.SX]:
     return [inputs["p"]] if "p" in inputs else []
 
 
-def _zeros(robot: EquationsOfMotion) -> list[ca.DM]:
+def _zeros(robot: Robot) -> list[ca.DM]:
     """Wrenches of zero, where they are an input."""
     return [ca.DM.zeros(*x.shape) for name, x in robot.symbols("wrenches").items() if name == "wrenches"]
