@@ -43,6 +43,20 @@ def test_a_step_is_that_of_forward_dynamics(options: dict[str, object], p: list[
     assert relative_error(System("test", con).finer(x, u, h, *columns)[0].full(), expected) < 1e-12
 
 
+@pytest.mark.parametrize("options", [{}, {"friction": {"leg": gd.Friction(0.1, 0.2, load=0.1)}}], ids=["plain", "load"])
+def test_kinetic_energies_come_from_the_same_equations(
+    options: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    con, rng = one_leg(**options), np.random.default_rng(0)
+    x = rng.normal(size=(con.nq + con.nv, 4))
+    x[3:7] /= np.linalg.norm(x[3:7], axis=0)
+    q, v = x[: con.nq], x[con.nq :]
+    expected = con.dynamics.kinetic_energy(q, v).full().ravel()
+    if not options:
+        monkeypatch.setattr(gd.NewtonEuler, "kinetic_energy", None)
+    assert relative_error(System("test", con).kinetic_energies(q, v), expected) < 1e-12
+
+
 def test_where_forces_are_not_determined_there_is_no_step() -> None:
     """The tip of an arm that is stretched out cannot move along it, whatever holds it there."""
     arm = gd.NewtonEuler(gd.load_urdf("two_link_arm"))

@@ -437,7 +437,9 @@ REFUSED: dict[str, Callable[[], ocp.Problem]] = {
     "the problem has control='linear'": lambda: problem_of(nothing, control="linear"),
     "the problem has a fixed end": lambda: problem_of(lambda problem: problem.end([0.1, 0.2])),
     "the problem has a start of which some entries are free": lambda: problem_of(lambda problem: problem.start(None)),
-    "the problem has rows of at or subject_to": lambda: problem_of(lambda problem: problem.subject_to(problem.q[0, 2] == 0.1)),
+    "the problem has rows of at or subject_to": lambda: problem_of(
+        lambda problem: problem.subject_to(problem.q[0, 2] == 0.1)
+    ),
     "the problem has paths that are equations": lambda: problem_of(
         lambda problem: problem.path(lambda q: q[0], lower=0.2, upper=0.2)
     ),

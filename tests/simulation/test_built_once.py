@@ -78,6 +78,15 @@ def test_motions_in_a_loop_build_nothing(method: str, u: Callable[[int], Any], m
         assert_same(motion(dyn, k), expected)
 
 
+def test_adams_method_evaluates_nothing_for_the_integrals_alone() -> None:
+    dyn = arm()
+    motion = simulate(dyn, [0.3, 0.2, 0.1, 0.0], [0, 0.1], method="adams")
+    (solver,) = (made for *_, made in integration.plant(dyn).kept._made.values() if isinstance(made, ca.Function))
+    assert solver.size1_out("qf") == 0
+    assert solver.stats()["n_call_daeF"] < 2 * motion.steps
+    assert motion.relative_balance < 1e-6
+
+
 def test_steps_of_order_8_are_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
     dyn = arm()
     expected = simulate(arm(), [0.3, 0.2, 0.1, 0.0], [0.1, 0.2], [0.5, 0.1], method="dop853")

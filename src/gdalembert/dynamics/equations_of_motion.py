@@ -19,6 +19,7 @@ import numpy as np
 
 from gdalembert import spatial
 from gdalembert.dynamics.actuation import Actuators
+from gdalembert.dynamics.compositions import COMPOSITIONS
 from gdalembert.dynamics.expressions import Expressions
 from gdalembert.dynamics.parameters.base import Base, BaseParameters
 from gdalembert.dynamics.parameters.groups import Inertia
@@ -51,16 +52,31 @@ FUNCTIONS = (
 
 
 class smallest(cached_property[ca.Function]):
-    """A Function of a robot, built when it is first asked for: the smallest of the robot and its alternatives."""
+    """A Function of a robot, built when it is first asked for: the smallest of the robot and its alternatives.
+
+    Of a robot of few joints, what is made of its other Functions competes, too.
+
+    Attributes:
+        variant: the smallest that is made of expressions alone.
+    """
+
+    variant: Callable[[EquationsOfMotion], ca.Function]
 
     def __init__(self, build: Callable[[Any], ca.Function]) -> None:
+        name, size = build.__name__, ca.Function.n_instructions
+
+        def variant(robot: EquationsOfMotion) -> ca.Function:
+            found: ca.Function = min([build(robot), *(getattr(other, name) for other in robot._alternatives)], key=size)
+            return found
+
         @wraps(build)
         def of_all(robot: EquationsOfMotion) -> ca.Function:
-            others = (getattr(other, build.__name__) for other in robot._alternatives)
-            found: ca.Function = min([build(robot), *others], key=ca.Function.n_instructions)
+            composed = COMPOSITIONS[name](robot) if robot._is_small and name in COMPOSITIONS else ()
+            found: ca.Function = min([variant(robot), *composed], key=size)
             return found
 
         super().__init__(of_all)
+        self.variant = variant
 
 
 _BODY = np.array([1.0, 0, 0, 0, 1, 0, 1, 0, 0, 1])
@@ -120,6 +136,11 @@ class EquationsOfMotion(Expressions):
     def _alternatives(self) -> tuple[EquationsOfMotion, ...]:
         """The same robot by other formulations, which may have smaller graphs."""
         return ()
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether Functions that are made of others can be smaller than what the robot writes down."""
+        return False
 
     @property
     def nq(self) -> int:

@@ -299,6 +299,10 @@ class NewtonEuler(RecursiveNewtonEuler):
         ),
     )
 
+    @property
+    def _is_small(self) -> bool:
+        return type(self) is NewtonEuler and len(self.tree.joints) <= _SMALL and self._ancestors <= _ABOVE
+
     @cached_property
     def _alternatives(self) -> tuple[EquationsOfMotion, ...]:
         """What may have a smaller graph, of a robot without equations of its own."""
@@ -309,7 +313,7 @@ class NewtonEuler(RecursiveNewtonEuler):
         above = sum(joints[i].type.nv for j in range(len(joints)) for i in self.tree.path(j)[:-1])
         if len(joints) <= _LARGE and above <= _SHALLOW * len(joints):
             others += [DifferentiatedNewtonEuler]
-        if len(joints) <= _SMALL and self._ancestors <= _ABOVE:
+        if self._is_small:
             named = formulations()  # imported here, for the few robots that they are smaller of
             others += [named["lagrange_euler"], named["generalized_dalembert"]]
         return tuple(self._by(other) for other in others)

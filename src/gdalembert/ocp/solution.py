@@ -119,10 +119,10 @@ class Accuracy(Brief):
             motion.append(reached.full())
             times.append(t[:-1] + (i + 1) / steps * h)
         missed = (reached[nq:, :] - x[1:, nq:].T).full()
-        energies = dyn.kinetic_energy(ca.DM(x[1:, :nq].T), missed, *ends).full()
-        kinetic = dyn.kinetic_energy(x[:, :nq].T, x[:, nq:].T, *at_grid).full()
-        slow = dyn.kinetic_energy(x[0, :nq], np.full(dyn.tree.nv, _AT_REST), *one)
-        largest = max(np.abs(kinetic).max(), float(slow), np.finfo(float).tiny)
+        energies = self.system.kinetic_energies(x[1:, :nq].T, missed, *ends)
+        kinetic = self.system.kinetic_energies(x[:, :nq].T, x[:, nq:].T, *at_grid)
+        slow = self.system.kinetic_energies(x[:1, :nq].T, np.full((dyn.tree.nv, 1), _AT_REST), *one)
+        largest = max(np.abs(kinetic).max(), slow.max(), np.finfo(float).tiny)
         error = float(np.sqrt(np.abs(energies).max() / largest))
         return error if np.isfinite(error) else math.inf, np.concatenate(times), np.hstack(motion).T
 

@@ -32,7 +32,7 @@ from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import choice, integer, numbers
 from gdalembert.spatial.arrays import Array, ByValue, independent_columns
-from gdalembert.spatial.functions import Function, function, symbols
+from gdalembert.spatial.functions import Evaluation, Function, function, symbols
 from gdalembert.spatial.interrupts import interruptible
 
 CONTROLS = ("constant", "linear")
@@ -220,7 +220,7 @@ class HeldStep:
     """
 
     def __init__(self, con: ConstrainedDynamics, equations: ca.Function) -> None:
-        self._tree = con.tree
+        self._dynamics, self._tree = con.dynamics, con.tree
         q, v, a, f, *others = equations.sx_in()
         residual, k = ca.SX(equations(q, v, a, f, *others)[1]), ca.vertcat(a, f)
         self._is_affine = not any(ca.which_depends(residual, k, 2, True))
@@ -235,24 +235,39 @@ class HeldStep:
         rates: list[Array] = []
         for row in method.a:
             moved = sum((w * f for w, f in zip(row, rates, strict=False) if w), np.zeros_like(states))
-            rates.append(self._rates(states + h * moved, ca.DM(u), *p))
+            rates.append(self._rates(states + h * moved, ca.DM(u).full(), *p))
         reached = states + h * sum((w * f for w, f in zip(method.b, rates, strict=True)), np.zeros_like(states))
         nq = self._tree.nq
         return [ca.DM(np.vstack([projected(reached[:nq].T, unit_blocks(self._tree)).T, reached[nq:]]))]
 
-    def _rates(self, x: Array, u: ca.DM, *p: Array) -> Array:
+    def kinetic_energies(self, q: Array, v: Array, *p: Array) -> Array:
+        """½ v·M v (n) of columns; M is ∂residual/∂a, so that no other graph is built, but under load friction."""
+        if self._dynamics.has_load_friction:
+            return np.asarray(self._dynamics.kinetic_energy(q, v, *p).full().ravel())
+        (nv, n), rest = v.shape, np.zeros((self._equations.size1_in(2), v.shape[1]))
+        _, slopes, _ = self._evaluated(q, v, rest, np.zeros((self._equations.size1_in(3), n)), *p)
+        return np.asarray(0.5 * np.einsum("ik,kij,jk->k", v, slopes[:, :nv, :nv], v))
+
+    def _evaluated(self, *columns: Array) -> tuple[Array, Array, Array]:
+        """Residuals (n × m), their derivatives by k (n × m × m) and rates of q (nq × n), at columns q, v, k, u and p."""
+        n, m = columns[0].shape[1], self._equations.size1_in(2)
+        mapped = self._at_columns.setdefault(n, self._equations.map(n))
+        residuals, by_k, rates = np.zeros((n, m)), np.zeros((n, m, m)), np.zeros((n, self._tree.nq))
+        evaluation = Evaluation(mapped, [np.ascontiguousarray(x.T) for x in columns], [residuals, by_k, rates])
+        evaluation.evaluate()
+        return residuals, by_k.swapaxes(1, 2), rates.T
+
+    def _rates(self, x: Array, u: Array, *p: Array) -> Array:
         """The rates of [q; v] (columns)."""
         (nq, nv), n, blocks = (self._tree.nq, self._tree.nv), x.shape[1], unit_blocks(self._tree)
         unit, scale = projected(x[:nq].T, blocks).T, np.ones((nq, n))
         for (_, start, stop), length in zip(blocks, lengths(x[:nq].T, blocks).T, strict=True):
             scale[start:stop] = length
         k = np.zeros((self._equations.size1_in(2), n))
-        evaluate = self._at_columns.setdefault(n, self._equations.map(n))
         for _ in range(_NEWTON):
-            left, slope, rate = (each.full() for each in evaluate(unit, x[nq:], k, u, *p))
-            slopes = slope.reshape(len(k), n, len(k)).transpose(1, 0, 2)
+            left, slopes, rate = self._evaluated(unit, x[nq:], k, u, *p)
             try:
-                change = np.linalg.solve(slopes, -left.T[..., None])[..., 0].T
+                change = np.linalg.solve(slopes, -left[..., None])[..., 0].T
             except np.linalg.LinAlgError:  # M is singular, or the constraints are redundant
                 return np.full_like(x, np.nan)
             k += change

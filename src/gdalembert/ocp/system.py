@@ -211,6 +211,12 @@ class System:
         """
         return steps.HeldStep(self.con, self.stage) if self.con.nc else steps.rk4(self.robot)
 
+    def kinetic_energies(self, q: Array, v: Array, *p: Array) -> Array:
+        """Kinetic energies (n) [J] of columns q, v and p."""
+        if isinstance(self.finer, steps.HeldStep):
+            return self.finer.kinetic_energies(q, v, *p)
+        return np.asarray(self.dynamics.kinetic_energy(q, v, *p).full().ravel())
+
     @cached_property
     def stage(self) -> ca.Function:
         """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.steps.stage`."""

@@ -91,23 +91,46 @@ class Plant:
 
     Attributes:
         unit: (x) → (projection), x with unit lengths in q.
-        flow: (x, u) → (xdot, power): the rates of x and of ``INTEGRALS``. Behind the efforts of the actuators u has the
-            wrenches that are an input, column by column. If the robot has parameters, p is the last input.
-        forces: (x, u) → (forces) of the constraints, with the same inputs.
-        kept: what integrates it.
+        flow: (x, u) → (xdot, power, forces): the rates of x and of ``INTEGRALS``, and the forces of the constraints.
+            Behind the efforts of the actuators u has the wrenches that are an input, column by column. If the robot has
+            parameters, p is the last input.
+        observed: (x) → (potential, residual): potential energy, and residual of the constraints; p as in ``flow``.
+        kept: what integrates and evaluates it.
     """
 
     nq: int
     blocks: Blocks
     unit: ca.Function
     flow: ca.Function
-    forces: ca.Function
+    observed: ca.Function
     kept: Kept = field(init=False, compare=False, default_factory=Kept)
 
     def driven(self, control: Control, t: ca.MX, x: ca.MX, numbers: ca.MX, p: ca.MX, called: Any = None) -> list[ca.MX]:
         """The rates of x and of ``INTEGRALS`` under a control."""
         u = control.expression(t, self.unit(x) if self.blocks else x, numbers, p, called)
-        return list(self.flow(x, u, *([p] if p.numel() else [])))
+        xdot, power, _ = self.flow(x, u, *([p] if p.numel() else []))
+        return [xdot, power]
+
+    def flow_at(self, x: Array, u: Array, p: Array) -> list[Array]:
+        """``flow`` where x and u are the rows of arrays, N × … each."""
+        return self._evaluated(self.flow, [x, u], p)
+
+    def observed_at(self, x: Array, p: Array) -> list[Array]:
+        """``observed`` where x are the rows of an array, N × … each."""
+        return self._evaluated(self.observed, [x], p)
+
+    def _evaluated(self, function: ca.Function, rows: list[Array], p: Array) -> list[Array]:
+        def make() -> Evaluation:
+            inputs, outputs = range(function.n_in()), range(function.n_out())
+            return Evaluation(
+                function,
+                [np.zeros(function.size1_in(i)) for i in inputs],
+                [np.zeros(function.size1_out(i)) for i in outputs],
+            )
+
+        with self.kept.borrowed(function.name(), make) as kept:
+            evaluation: Evaluation = kept
+            return evaluation.rows(*rows, *([p] if len(p) else []))
 
 
 _PLANTS: WeakKeyDictionary[Dynamics | ConstrainedDynamics, dict[bool, Plant]] = WeakKeyDictionary()
@@ -143,9 +166,13 @@ def _new_plant(con: ConstrainedDynamics) -> Plant:
         ca.dot(forces, con.velocity(q, v, *p)),
         dyn.kinetic_energy(q, v, *p),
     )
-    outputs = {"xdot": ca.vertcat(scale * tree.configuration_rate(q, v), a), "power": ca.vertcat(*power)}
+    rates = ca.vertcat(scale * tree.configuration_rate(q, v), a)
     unit = function("unit", {"x": s["x"]}, {"projection": ca.vertcat(q, v)})
-    return Plant(nq, blocks, unit, function("flow", s, outputs), function("forces", s, {"forces": forces}))
+    flow = function("flow", s, {"xdot": rates, "power": ca.vertcat(*power), "forces": forces})
+    residual = con.residual(s["x"][:nq], *p) if con.nc else ca.SX(0, 1)
+    potential = dyn.potential_energy(s["x"][:nq], *p)
+    observed = function("observed", {"x": s["x"]} | named, {"potential": potential, "residual": residual})
+    return Plant(nq, blocks, unit, flow, observed)
 
 
 @dataclass
@@ -246,6 +273,9 @@ class Integrators(Integrator):
 
     Time is counted from the start t0 of a piece, in units of its length, so that the next piece, and the next motion,
     may begin and end at any time: both are inputs, next to the numbers of the control.
+
+    ``INTEGRALS`` are states of Adams' method, whose iteration takes them with x at once; as quadratures of CVODES they
+    take an evaluation in each step besides, of the whole graph. In the Jacobians of the other methods they would count.
     """
 
     method: str
@@ -255,6 +285,7 @@ class Integrators(Integrator):
     def __post_init__(self) -> None:
         if name := next((shown(key) for key in self.options if not isinstance(key, str)), None):
             raise ArgumentTypeError(f"simulate: options: got the name {name}; give those of the integrator, as texts")
+        self._has_integrals = self.method == "adams"
         options = self.options.items()
         is_known = not self.control.laws and all(isinstance(x, str | bool | int | float) for _, x in options)
         self._kept = (
@@ -274,17 +305,22 @@ class Integrators(Integrator):
         key, make = (*self._key, elements), lambda: self._new(times / unit, elements)
         u = np.vstack([numbers, np.tile([[t[0]], [unit]], numbers.shape[1])])
         with self._kept.borrowed(key, make, times / unit, rounding) as solver, self._quiet():
-            found = solver(x0=x0, u=u, p=self.p)
-            return found["xf"].full().T, found["qf"].full().T, solver.stats().get("nsteps", steps)
+            start = np.pad(x0, (0, solver.size1_in("x0") - len(x0)))
+            found = solver(x0=start, u=u, p=self.p)
+            x, integrals = np.split(np.hstack([found["xf"].full().T, found["qf"].full().T]), [len(x0)], axis=1)
+            return x, integrals, solver.stats().get("nsteps", steps)
 
     def _new(self, times: Array, elements: int) -> ca.Function:
         """An integrator, with so many steps if that is fixed."""
         numbers = self.control.numbers
-        x, since, p = ca.MX.sym("x", self.plant.flow.size1_in(0)), ca.MX.sym("t"), ca.MX.sym("p", len(self.p))
+        nx = self.plant.flow.size1_in(0)
+        y = ca.MX.sym("y", nx + len(INTEGRALS) * self._has_integrals)
+        since, p = ca.MX.sym("t"), ca.MX.sym("p", len(self.p))
         constants = ca.MX.sym("u", numbers + 2)
         start, unit = constants[numbers], constants[numbers + 1]
-        xdot, power = self.plant.driven(self.control, start + unit * since, x, constants[:numbers], p)
-        problem = {"x": x, "t": since, "u": constants, "p": p, "ode": unit * xdot, "quad": unit * power}
+        xdot, power = self.plant.driven(self.control, start + unit * since, y[:nx], constants[:numbers], p)
+        rates = {"ode": ca.vertcat(xdot, power)} if self._has_integrals else {"ode": xdot, "quad": power}
+        problem = {"x": y, "t": since, "u": constants, "p": p} | {name: unit * rate for name, rate in rates.items()}
         kind, own = (ADAPTIVE | FIXED)[self.method]
         settings: dict[str, Any] = {"show_eval_warnings": False} | own
         if self.step is None:

@@ -289,3 +289,18 @@ class Evaluation:
         for setter, arrays in ((buffer.set_arg, arguments), (buffer.set_res, results)):
             for i, array in enumerate(arrays):
                 setter(i, memoryview(array))  # type: ignore[arg-type, call-arg]  # CasADi has no types
+
+    def rows(self, *inputs: Array) -> list[Array]:
+        """The outputs (N × …) at each row of the inputs, of which one without rows is the same at all of them."""
+        varying = [(into, given) for into, given in zip(self.arguments, inputs, strict=True) if given.ndim > 1]
+        for into, given in zip(self.arguments, inputs, strict=True):
+            if given.ndim == 1:
+                into[:] = given
+        found = [np.zeros((len(varying[0][1]), len(result))) for result in self.results]
+        for k in range(len(found[0])):
+            for into, given in varying:
+                into[:] = given[k]
+            self.evaluate()
+            for values, result in zip(found, self.results, strict=True):
+                values[k] = result
+        return found

@@ -272,9 +272,10 @@ class Closure(ABC):
                 linkage are wherever it is closed, and there is no regularization.
         """
         at = self._satisfied(where, q)
-        check_independent_at(f"{where}: ", [self._rates(at)], self._set, "at this q")
+        rates = self._rates(at)
+        check_independent_at(f"{where}: ", [rates], self._set, "at this q")
         moving = vector(f"{where}: v", v, self._robot.tree.nv)
-        self._check_velocity(where, at, moving, "take consistent_velocity(q, v)")
+        self._check_rates(f"{where}: v", rates @ moving, moving, "/s", "take consistent_velocity(q, v)")
 
     def _check_where_closed(self) -> None:
         """Refuse, without a regularization, loops that are redundant wherever they are closed, as far as is seen."""
