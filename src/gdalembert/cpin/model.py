@@ -16,7 +16,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.cpin.data import Data
-from gdalembert.dynamics.frames import joint_frame
+from gdalembert.dynamics.frames import FrameIndex, joint_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.cleaning import clean_tree
@@ -309,7 +309,7 @@ class Model:
         """The dynamics, with wrenches, LOCAL, at the frames of some joints as an input."""
         from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 
-        wrenches = {self.joint_frame(k): pin.LOCAL for k in joints}
+        wrenches: dict[int, Any] = {FrameIndex(self.joint_frame(k)): pin.LOCAL for k in joints}
         return self.cached(("robot", *joints), lambda: NewtonEuler(self.tree, clean=0, wrenches=wrenches or None))
 
 
