@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature
 from typing import Any, TypeAlias
 
 import casadi as ca
@@ -103,25 +103,25 @@ def _axes(algorithm: str, reference: Any) -> Any:
     return reference
 
 
-def _by_id(frame_id: int, reference_frame: Reference = LOCAL) -> Any: ...
+def _signature(*frame: str) -> Signature:
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    return Signature([*(Parameter(x, kind) for x in frame), Parameter("reference_frame", kind, default=LOCAL)])
 
 
-def _at_joint(joint_id: int, placement: SE3, reference_frame: Reference = LOCAL) -> Any: ...
-
-
-_OVERLOADS = signature(_by_id), signature(_at_joint)
+_BY_ID, _AT_JOINT = _signature("frame_id"), _signature("joint_id", "placement")
 """How Pinocchio's readers take a frame."""
+_CALLS = " or ".join(f"(model, data, {', '.join(each.parameters)})" for each in (_BY_ID, _AT_JOINT))
 
 
 def _asked(algorithm: str, *given: Any, **named: Any) -> dict[str, Any]:
     """The arguments of a reader of a frame, by name."""
-    placed = {"joint_id", "placement"} & named.keys() or isinstance(dict(enumerate(given)).get(1), SE3 | pin.SE3)
+    is_at_joint = {"joint_id", "placement"} & named.keys() or any(isinstance(x, SE3 | pin.SE3) for x in given[1:2])
     try:
-        bound = _OVERLOADS[bool(placed)].bind(*given, **named)
+        bound = (_AT_JOINT if is_at_joint else _BY_ID).bind(*given, **named)
     except TypeError as error:
-        calls = " or ".join(f"(model, data, {', '.join(each.parameters)})" for each in _OVERLOADS)
-        raise ArgumentTypeError(f"{algorithm}: {error}; give {calls}") from None
-    return {"reference_frame": LOCAL} | bound.arguments
+        raise ArgumentTypeError(f"{algorithm}: {error}; give {_CALLS}") from None
+    bound.apply_defaults()
+    return bound.arguments
 
 
 def _readers(name: str, read: Callable[..., Any], joint: str = "Joint", places: bool = True) -> Any:
@@ -142,7 +142,7 @@ def _readers(name: str, read: Callable[..., Any], joint: str = "Joint", places: 
 
     of_joint.__name__, of_frame.__name__ = joints, frames
     of_joint.__doc__ = "A quantity of a joint, at the state of the last sweep."
-    of_frame.__doc__ = f"A quantity of a frame, at the state of the last sweep: {_OVERLOADS[0]}, or {_OVERLOADS[1]}."
+    of_frame.__doc__ = f"A quantity of a frame, at the state of the last sweep: {_CALLS}."
     return of_joint, of_frame
 
 
