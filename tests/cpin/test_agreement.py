@@ -190,6 +190,26 @@ def getJointAccelerationDerivatives(lib, model, data, s):
 
 
 @program
+def frames_placed_at_joints(lib, model, data, s):
+    lib.computeJointJacobians(model, data, s.q)
+    lib.forwardKinematics(model, data, s.q, s.v, s.a)
+    readers = lib.getFrameVelocity, lib.getFrameAcceleration, lib.getFrameClassicalAcceleration, lib.getFrameJacobian
+    placed = [(joint, lib.SE3(s.target)) for joint in (0, 1, s.joint)]
+    return [
+        *(read(model, data, *at, reference) for read in readers for at in placed for reference in REFERENCES),
+        *(lib.computeJointKinematicRegressor(model, data, s.joint, x, placed[-1][1]) for x in REFERENCES),
+    ]
+
+
+@constant_subspace
+def derivatives_of_frames_placed_at_joints(lib, model, data, s):
+    lib.computeForwardKinematicsDerivatives(model, data, s.q, s.v, s.a)
+    at = s.joint, lib.SE3(s.target)
+    rates = [lib.getFrameVelocityDerivatives(model, data, *at, reference) for reference in (LOCAL, WORLD)]
+    return [*rates, lib.getFrameAccelerationDerivatives(model, data, *at, LOCAL)]
+
+
+@program
 def computeFrameKinematicRegressor(lib, model, data, s):
     swept(lib, model, data, s)
     return [lib.computeFrameKinematicRegressor(model, data, s.frame, reference) for reference in REFERENCES]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pinocchio as pin
@@ -11,8 +12,8 @@ import pytest
 
 from gdalembert import cpin
 
-NOT_THERE = {"placement", "geom_model", "list_of_geom_models"}
-"""Arguments of the overloads that the page lists as not there: frames given as (joint, placement), and geometry."""
+NOT_THERE = {"geom_model", "list_of_geom_models"}
+"""Arguments of the two overloads that are not there: those of geometry."""
 REFUSED = re.compile(r"missing a required|unexpected keyword|too many positional|multiple values")
 
 
@@ -46,8 +47,9 @@ def refusal(call: Callable[..., Any], *given: Any, **named: Any) -> str:
 
 
 def test_overloads_are_found() -> None:
-    assert len(OVERLOADS) > 100
+    assert len(OVERLOADS) > 130
     assert ("crba", ("model", "data", "q", "convention")) in OVERLOADS
+    assert ("getFrameJacobian", ("model", "data", "joint_id", "placement", "reference_frame")) in OVERLOADS
     assert ("centerOfMass", ("model", "data", "kinematic_level", "compute_subtree_coms")) in OVERLOADS
 
 
@@ -76,3 +78,27 @@ def test_others_are_refused_in_a_sentence() -> None:
     assert refusal(cpin.randomConfiguration, model, lower_bound=q) == (
         "randomConfiguration: got one bound; give lower_bound and upper_bound, or none"
     )
+    assert refusal(cpin.buildReducedModel, model, None, [1], q) == (
+        "buildReducedModel: too many positional arguments; give (model, list_of_joints_to_lock, "
+        "reference_configuration)"
+    )
+
+
+READER = "give (model, data, frame_id, reference_frame) or (model, data, joint_id, placement, reference_frame)"
+
+
+def test_frames_are_given_by_one_of_two_ways() -> None:
+    model = cpin.buildSampleModelManipulator()
+    data, at = model.createData(), cpin.SE3.Identity()
+    cpin.forwardKinematics(model, data, [0.1] * 6, [0.2] * 6)
+    read = partial(refusal, cpin.getFrameVelocity, model)
+    assert read(data) == f"getFrameVelocity: missing a required argument: 'frame_id'; {READER}"
+    assert read() == "getFrameVelocity: missing a required argument: 'data'; give (model, data, …)"
+    assert read(data, joint_id=3) == f"getFrameVelocity: missing a required argument: 'placement'; {READER}"
+    assert read(data, frame_id=3, placement=at) == (
+        f"getFrameVelocity: missing a required argument: 'joint_id'; {READER}"
+    )
+    assert read(data, 3, at, "LOCAL") == "getFrameVelocity: got 'LOCAL'; give LOCAL, WORLD or LOCAL_WORLD_ALIGNED"
+    assert read(data, 3, "LOCAL") == "getFrameVelocity: got 'LOCAL'; give LOCAL, WORLD or LOCAL_WORLD_ALIGNED"
+    assert read(data, 9, at) == "model.joints[9]: give an index from 0 to 6"
+    assert read(data, joint_id=3, placement=1) == ("frame at a joint: its placement is of type int; give an SE3")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from types import ModuleType
 from typing import Any
 
@@ -13,13 +14,15 @@ import pytest
 
 from gdalembert import cpin
 from gdalembert.cpin.data import WRITES
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import ArgumentError, ArgumentTypeError
 from tests.helpers.models import build, states
 from tests.helpers.sets import quick
 
 READERS = ("getFrameVelocity", "getFrameAcceleration", "getFrameClassicalAcceleration", "getFrameJacobian")
 LAST = 4
 """The frame that is read."""
+AT = pin.SE3(pin.exp3(np.array([0.3, -0.5, 0.8])), np.array([0.1, 0.4, -0.2]))
+"""Where a frame is placed at a joint."""
 
 
 def robot() -> pin.Model:
@@ -106,12 +109,13 @@ def numbers(slot: str, x: Any) -> np.ndarray:
 def read(lib: ModuleType, model: Any, data: Any) -> dict[str, Any]:
     """What programs read of a frame after an algorithm."""
     found: dict[str, Any] = {}
-    for reference in (pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED):
-        for name in READERS:
-            try:
-                found[f"{name} {reference}"] = numbers("", getattr(lib, name)(model, data, LAST, reference))
-            except cpin.MissingAttributeError:
-                found[f"{name} {reference}"] = None
+    frames = {"": (LAST,), " at a joint": (3, lib.SE3(AT))}
+    for reference, (name, way) in product((pin.LOCAL, pin.WORLD, pin.LOCAL_WORLD_ALIGNED), product(READERS, frames)):
+        try:
+            value = numbers("", getattr(lib, name)(model, data, *frames[way], reference))
+        except cpin.MissingAttributeError:
+            value = None
+        found[f"{name} {reference}{way}"] = value
     return found
 
 
@@ -250,6 +254,35 @@ def test_entries_that_no_reader_fills_are_refused() -> None:
     cpin.computeFrameJacobian(model, data, first[0], LAST, pin.WORLD)
     with pytest.raises(cpin.MissingAttributeError, match=r"data.oMf: nothing has computed it"):
         data.oMf  # noqa: B018
+
+
+@pytest.mark.parametrize("kind", [ca.SX, ca.MX])
+def test_placements_at_joints_may_have_symbols(kind: Any) -> None:
+    """Beside constants of the model that have symbols, too; and such a call places nothing in data.oMf."""
+    (q, v, a), model = states(robot(), _rng(), 1)[0], cpin.Model(robot(), clean=0)
+    x, shift = kind.sym("x", 3), kind.sym("shift", 3)
+    model.jointPlacements[2].translation = shift
+    data = model.createData()
+    cpin.forwardKinematics(model, data, q, v, a)
+    cpin.computeJointJacobians(model, data, q)
+    at = 3, cpin.SE3(cpin.exp3(x), 2 * x), pin.LOCAL_WORLD_ALIGNED
+    found = cpin.getFrameJacobian(model, data, *at), cpin.getFrameClassicalAcceleration(model, data, *at).vector
+    with pytest.raises(cpin.MissingAttributeError, match=r"data.oMf: nothing has computed it"):
+        data.oMf  # noqa: B018
+    numeric, turn, moved = robot(), np.array([0.3, -0.5, 0.8]), np.array([0.1, 0.2, 0.3])
+    numeric.jointPlacements[2].translation = moved
+    theirs = forward(numeric, (q, v, a))
+    pin.computeJointJacobians(numeric, theirs, q)
+    at = 3, pin.SE3(pin.exp3(turn), 2 * turn), pin.LOCAL_WORLD_ALIGNED
+    expected = (
+        pin.getFrameJacobian(numeric, theirs, *at),
+        pin.getFrameClassicalAcceleration(numeric, theirs, *at).vector,
+    )
+    for got, wanted in zip(ca.Function("f", [x, shift], found)(turn, moved), expected, strict=True):
+        assert got.full().squeeze() == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+    other = (ca.MX if kind is ca.SX else ca.SX).sym("other", 3)
+    with pytest.raises(ArgumentTypeError, match=r"frame: .* is SX and .* is MX; give symbols of one kind"):
+        cpin.getFrameVelocity(model, data, 3, cpin.SE3(ca.DM.eye(3), other))
 
 
 def changed() -> pin.Model:

@@ -327,22 +327,26 @@ def test_graphs_hold_the_joints_on_the_path_only() -> None:
 def test_an_index_that_is_a_joints_too_is_refused() -> None:
     """That of getJointId; unless it is the frame of that joint, or others have the name of the frame, too."""
     model = gd.load_urdf("panda7")
-    kin = Kinematics(model)
+    kin, dyn, ends = Kinematics(model), gd.NewtonEuler(model), (np.zeros(3), np.zeros(3))
     for index, other in (
         (7, "joint 'joint7' has that index in model.joints"),
         (model.getJointId("joint8"), "model.getJointId gives this number for an unknown name"),
     ):
         frame = model.frames[index].name
-        for ask in (
-            lambda k: kin.frame_jacobian(k, pin.LOCAL),
-            kin.frame_placement,
-            lambda k: gd.joint_torques(model, k, pin.LOCAL),
+        for ask, is_of_kinematics in (
+            (lambda k: kin.frame_jacobian(k, pin.LOCAL), True),
+            (kin.frame_placement, True),
+            (lambda k: gd.joint_torques(model, k, pin.LOCAL), False),
+            (lambda k: gd.NewtonEuler(model, wrenches={k: pin.LOCAL}), False),
+            (lambda k: gd.ConstrainedDynamics(dyn, [gd.Contact(k)]), False),
+            (lambda k: gd.ConstrainedDynamics(dyn, [gd.Loop("link2", k)]), False),
+            (lambda k: gd.Tendon([*zip(("universe", k), ends, strict=True)]).length(model), False),
         ):
             with pytest.raises(ArgumentError) as refused:
                 ask(index)
             assert str(refused.value) == (
-                f"panda7: frame {index}: it is {frame!r} in model.frames, but {other}; give the frame by its name, or "
-                "take Kinematics(model).by_index()"
+                f"panda7: frame {index}: it is {frame!r} in model.frames, but {other}; give the frame by its name"
+                f"{', or take Kinematics(model).by_index()' if is_of_kinematics else ''}"
             )
         by_index = Kinematics(model).by_index()
         assert by_index.frame_placement(index) is by_index.frame_placement(frame)

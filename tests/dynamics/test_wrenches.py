@@ -157,8 +157,9 @@ def test_wrenches_are_read_only_and_as_given() -> None:
     assert dyn.external_wrenches.names == ("body_1",)
     with pytest.raises(TypeError):
         dyn.wrenches["body_0"] = pin.LOCAL  # type: ignore[index]
-    by_index = gd.NewtonEuler(small(), wrenches={small().getFrameId("body_1"): pin.LOCAL})
-    assert by_index.external_wrenches == dyn.external_wrenches
+    model = gd.load_urdf("two_link_arm")
+    by_name, by_index = (gd.NewtonEuler(model, wrenches={tip: pin.LOCAL}) for tip in ("tip", model.getFrameId("tip")))
+    assert by_index.external_wrenches == by_name.external_wrenches
 
 
 def test_wrenches_are_in_the_linearised_equations() -> None:

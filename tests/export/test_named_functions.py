@@ -116,6 +116,7 @@ def test_frames_of_a_symbolic_tree_are_those_of_the_model() -> None:
     [
         ("frame_placement", ArgumentError, "frame_placement: is that of a frame; name it, as frame_placement:tip"),
         ("frame_placement:tipp", UnknownNameError, "no frame named 'tipp'; nearest: 'tip'"),
+        ("frame_jacobian:tip:UP", UnknownNameError, "no reference named 'UP'; known: 'LOCAL', 'WORLD', 'LOCAL_WORLD_A"),
         ("frame_placement:tip:LOCAL", ArgumentError, "a placement is in the universe; leave it out"),
         ("frame_jacobian:tip", ArgumentError, "say in which reference, as frame_jacobian:tip:LOCAL, or WORLD or LOCAL"),
         ("frame_jacobain:tip", UnknownNameError, "named 'frame_jacobain:tip'"),

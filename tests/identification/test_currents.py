@@ -258,6 +258,24 @@ def test_measurements_of_another_sensor_sign_or_unit_are_told(spoil: Any, told: 
     assert any(told.split(" .*")[0] in str(each.message) for each in warnings)
 
 
+@pytest.mark.parametrize(("delay", "order", "told"), [(25, [0, 1, 2], 0), (0, [1, 2, 0], 3)], ids=["late", "cycle"])
+def test_a_column_looks_like_that_of_another_joint_where_that_one_is_wrong_too(
+    delay: int, order: list[int], told: int
+) -> None:
+    """The motion of joint 2, which moves joint 3, too, explains much of many a curve, as of joint 3 when it is late."""
+    model, t = gd.load_urdf("puma560_3"), np.arange(0, 10, 0.05)[:, None]
+    rng, q, v, a = np.random.default_rng(0), *np.zeros((3, 200, 3))
+    for w in 0.2 * np.pi * np.arange(1, 5):
+        x, y = 0.44 * rng.normal(size=(2, 3)) / w
+        q, v = q + x * np.sin(w * t) + y * np.cos(w * t), v + w * (x * np.cos(w * t) - y * np.sin(w * t))
+        a = a - w**2 * (x * np.sin(w * t) + y * np.cos(w * t))
+    tau = exact_torques(model, (q, v, a))[:, order]
+    tau[:, 2] = np.roll(tau[:, 2], delay)
+    with pytest.warns(IdentificationWarning):
+        remarks = fit(gd.NewtonEuler(model, parameters=["inertia"]), q, v, a, tau, method="weighted").remarks
+    assert sum("looks like that of" in str(remark) for remark in remarks) == told
+
+
 def test_a_run_with_currents_of_another_unit_is_told() -> None:
     """Gains that are unknown take any unit, but only one."""
     free, loaded = runs(0.01)

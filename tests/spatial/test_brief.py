@@ -112,6 +112,21 @@ def test_what_users_get_prints_briefly() -> None:
         assert "\n" not in repr(x)
 
 
+@pytest.mark.parametrize("kind", [gd.cpin.SE3, gd.cpin.Motion, gd.cpin.Inertia, gd.cpin.Symmetric3])
+def test_spatial_objects_of_long_expressions_are_brief(kind: Any) -> None:
+    """Of short ones the expressions are shown, and by print of long ones, too."""
+    x, numbers = ca.SX.sym("x", 36), kind.Random()
+    long = ca.sin(x) ** 2 + ca.cos(ca.sqrt(x[::-1]) * x) * ca.exp(x) - ca.tan(x) * ca.atan2(x, x[::-1])
+    symbols = kind(*(ca.reshape(long[: part.numel()], part.shape) for part in numbers.parts))
+    assert repr(symbols).startswith(f"{kind.__name__}(")
+    assert "<SX 3 × " in repr(symbols)
+    assert len(repr(symbols)) <= LONGEST < len(str(symbols))
+    assert repr(numbers) == str(numbers)
+    assert repr(gd.cpin.Frame("tip", 2, gd.cpin.SE3(ca.diag(x[:3]), long[:3]), gd.cpin.BODY)) == (
+        "Frame(name='tip', parentJoint=2, placement=<SE3>)"
+    )
+
+
 def test_reports_print_as_tables_in_notebooks() -> None:
     model = gd.load_urdf("two_link_arm")
     report = gd.validate(gd.NewtonEuler(model), against=model, samples=2)

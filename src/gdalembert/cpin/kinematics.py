@@ -10,7 +10,7 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert.cpin.data import SLOTS, WRITES, Data
-from gdalembert.cpin.model import Model
+from gdalembert.cpin.model import Model, Place
 from gdalembert.dynamics.kinematics import frame_placements_at
 from gdalembert.errors import ArgumentTypeError, shown
 from gdalembert.spatial.algebra import Matrix
@@ -51,51 +51,50 @@ _KEPT = {"v": (LOCAL, "frame_velocity"), "a": (LOCAL, "frame_acceleration"), "J"
 """The quantities of joints that Pinocchio keeps, in which axes, and the Functions that compute them of frames."""
 
 
-def _read(algorithm: str, model: Model, data: Data, slot: str, k: int, reference: Reference) -> Matrix:
+def _read(algorithm: str, model: Model, data: Data, slot: str, place: Place, reference: Reference) -> Matrix:
     """A quantity of a frame at the state of its slot, by the placement of the last sweep, which may be of another q."""
-    kept, name = _KEPT[slot]
+    kept, quantity = _KEPT[slot]
     state = data.known(algorithm, slot, *(["oMi"] if slot == "J" else []))
     (q,) = data.known(algorithm, "oMi")
-    quantity = getattr(model.kinematics, name)
     if reference == kept or is_same(state[0], q):
-        return evaluate(model, quantity(k, reference), *state)
-    placed = _placements(model, data, q)(k)
+        return place.evaluate(quantity, reference, *state)
+    placed = _placements(model, data, q)(place.frame)
+    placed = placed if place.within is None else placed * place.within
     if reference == pin.LOCAL_WORLD_ALIGNED:
         placed = SE3(placed.rotation, ca.DM.zeros(3)) if kept == LOCAL else SE3(ca.DM.eye(3), placed.translation)
     moved = placed if kept == LOCAL else placed.inverse()
-    return moved.toActionMatrix() @ evaluate(model, quantity(k, kept), *state)
+    return moved.toActionMatrix() @ place.evaluate(quantity, kept, *state)
 
 
 def _kept(slot: str, made: Callable[[Matrix], Any]) -> Callable[..., Any]:
-    return lambda algorithm, model, data, k, reference: made(_read(algorithm, model, data, slot, k, reference))
+    return lambda algorithm, model, data, place, reference: made(_read(algorithm, model, data, slot, place, reference))
 
 
 _velocity, _acceleration, _jacobian = _kept("v", Motion), _kept("a", Motion), _kept("J", ca.densify)
 
 
-def _classical(algorithm: str, model: Model, data: Data, k: int, reference: Reference) -> Motion:
+def _classical(algorithm: str, model: Model, data: Data, place: Place, reference: Reference) -> Motion:
     state, moving = data.known(algorithm, "a"), data.known(algorithm, "v")
     if all(map(is_same, (*state[:2], state[0]), (*moving, *data.known(algorithm, "oMi")))):
-        return Motion(evaluate(model, model.kinematics.frame_classical_acceleration(k, reference), *state))
-    a, v = (of(algorithm, model, data, k, reference) for of in (_acceleration, _velocity))
+        return Motion(place.evaluate("frame_classical_acceleration", reference, *state))
+    a, v = (of(algorithm, model, data, place, reference) for of in (_acceleration, _velocity))
     return Motion(a.linear + ca.cross(v.angular, v.linear), a.angular)
 
 
 def _at(slot: str, quantity: str, made: Callable[[Any], Any] = tuple) -> Callable[..., Any]:
     """A Function of a frame at the state of a slot, which is to be of the q of the placements, too."""
 
-    def read(algorithm: str, model: Model, data: Data, k: int, reference: Reference) -> Any:
-        function = getattr(model.kinematics, quantity)(k, reference)
-        return made(evaluate(model, function, *data.placed(algorithm, slot)))
+    def read(algorithm: str, model: Model, data: Data, place: Place, reference: Reference) -> Any:
+        return made(place.evaluate(quantity, reference, *data.placed(algorithm, slot)))
 
     return read
 
 
-def _derivatives(algorithm: str, model: Model, data: Data, *frame: Any) -> tuple[Matrix, ...]:
+def _derivatives(algorithm: str, model: Model, data: Data, *place: Any) -> tuple[Matrix, ...]:
     if not all(map(is_same, data.known(algorithm, "oa"), data.known(algorithm, "ov"))):
         data.empty("oa")
-    by_q, _ = _at("ov", "frame_velocity_derivatives")(algorithm, model, data, *frame)
-    return by_q, *_at("oa", "frame_acceleration_derivatives")(algorithm, model, data, *frame)
+    by_q, _ = _at("ov", "frame_velocity_derivatives")(algorithm, model, data, *place)
+    return by_q, *_at("oa", "frame_acceleration_derivatives")(algorithm, model, data, *place)
 
 
 def _axes(algorithm: str, reference: Any) -> Any:
@@ -104,22 +103,46 @@ def _axes(algorithm: str, reference: Any) -> Any:
     return reference
 
 
+def _signature(*frame: str) -> Signature:
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    return Signature([*(Parameter(x, kind) for x in frame), Parameter("reference_frame", kind, default=LOCAL)])
+
+
+_BY_ID, _AT_JOINT = _signature("frame_id"), _signature("joint_id", "placement")
+"""How Pinocchio's readers take a frame."""
+_CALLS = " or ".join(f"(model, data, {', '.join(each.parameters)})" for each in (_BY_ID, _AT_JOINT))
+
+
+def _asked(algorithm: str, *given: Any, **named: Any) -> dict[str, Any]:
+    """The arguments of a reader of a frame, by name."""
+    is_at_joint = {"joint_id", "placement"} & named.keys() or any(isinstance(x, SE3 | pin.SE3) for x in given[1:2])
+    try:
+        bound = (_AT_JOINT if is_at_joint else _BY_ID).bind(*given, **named)
+    except TypeError as error:
+        raise ArgumentTypeError(f"{algorithm}: {error}; give {_CALLS}") from None
+    bound.apply_defaults()
+    return bound.arguments
+
+
 def _readers(name: str, read: Callable[..., Any], joint: str = "Joint", places: bool = True) -> Any:
     """The algorithms that read a quantity of a joint and of a frame, which most of them place in data.oMf."""
     joints, frames = name.replace("|", joint), name.replace("|", "Frame")
 
     def of_joint(model: Model, data: Data, joint_id: int, reference_frame: Reference = LOCAL) -> Any:
-        return read(joints, model, data, model.joint_frame(joint_id), _axes(joints, reference_frame))
+        return read(joints, model, data, model.place(model.joint_frame(joint_id)), _axes(joints, reference_frame))
 
-    def of_frame(model: Model, data: Data, frame_id: int, reference_frame: Reference = LOCAL) -> Any:
-        k = model.frame(frame_id)
-        value = read(frames, model, data, k, _axes(frames, reference_frame))
-        if places:
+    def of_frame(model: Model, data: Data, *frame: Any, **named: Any) -> Any:
+        given = _asked(frames, *frame, **named)
+        k = model.frame(given["frame_id"]) if "frame_id" in given else model.joint_frame(given["joint_id"])
+        place = model.place(k, *(given[x] for x in given if x == "placement"))
+        value = read(frames, model, data, place, _axes(frames, given["reference_frame"]))
+        if places and place.within is None:
             data.fill_entries("oMf", [k], *data.known(frames, "oMi"))
         return value
 
     of_joint.__name__, of_frame.__name__ = joints, frames
-    of_joint.__doc__ = of_frame.__doc__ = "A quantity of a joint or a frame, at the state of the last sweep."
+    of_joint.__doc__ = "A quantity of a joint, at the state of the last sweep."
+    of_frame.__doc__ = f"A quantity of a frame, at the state of the last sweep: {_CALLS}."
     return of_joint, of_frame
 
 
@@ -136,9 +159,16 @@ getJointVelocityDerivatives, getFrameVelocityDerivatives = _readers(
     "get|VelocityDerivatives", _at("ov", "frame_velocity_derivatives")
 )
 getJointAccelerationDerivatives, getFrameAccelerationDerivatives = _readers("get|AccelerationDerivatives", _derivatives)
-computeJointKinematicRegressor, computeFrameKinematicRegressor = _readers(
-    "compute|KinematicRegressor", _at("oMi", "frame_kinematic_regressor", ca.densify)
-)
+_regressor = _at("oMi", "frame_kinematic_regressor", ca.densify)
+_, computeFrameKinematicRegressor = _readers("compute|KinematicRegressor", _regressor)
+
+
+def computeJointKinematicRegressor(
+    model: Model, data: Data, joint_id: int, reference_frame: Reference = LOCAL, placement: Any = None
+) -> Matrix:
+    """How the placements of joints move one of them (6 × 6 (njoints − 1)), or what is placed at it."""
+    name, place = "computeJointKinematicRegressor", model.place(model.joint_frame(joint_id), placement)
+    return _regressor(name, model, data, place, _axes(name, reference_frame))
 
 
 def _placements(model: Model, data: Data, q: Matrix) -> Callable[[int], SE3]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import casadi as ca
@@ -16,16 +16,17 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.cpin.data import Data
-from gdalembert.dynamics.frames import joint_frame
+from gdalembert.dynamics.frames import FrameIndex, joint_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
-from gdalembert.model.symbolic_constants import with_constants
+from gdalembert.model.symbolic_constants import with_constants, with_placed_frame
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import listed, numbers, taken
+from gdalembert.spatial.arguments import listed, numbers, refusing, taken
+from gdalembert.spatial.functions import check_one_kind
 from gdalembert.spatial.matrices import Column, Items, index_of, is_constant, is_same, matrix, owned
 from gdalembert.spatial.objects import SE3, Frame, Inertia, Motion
 
@@ -62,6 +63,23 @@ class _Armature:
 
 _KINDS = {"jointPlacements": SE3, "frames": Frame, "inertias": Inertia, "gravity": Motion, "armature": _Armature}
 """The constants that may have symbols, and what each is handed out as."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A frame of a tree: by the kinematics that know it, its index, and what the symbols of the tree stand for.
+
+    ``within`` is the placement of one that a call places at a joint, whose frame has that index.
+    """
+
+    kinematics: Kinematics
+    frame: int
+    inputs: list[Matrix]
+    within: SE3 | None = None
+
+    def evaluate(self, quantity: str, reference: pin.ReferenceFrame, *state: Matrix) -> Any:
+        """A Function of the kinematics, at a state."""
+        return getattr(self.kinematics, quantity)(self.frame, reference)(*state, *self.inputs)
 
 
 class Model:
@@ -261,6 +279,19 @@ class Model:
         """The frame of a joint in the tree."""
         return int(self.pin.nframes + index_of("model.joints", joint_id, self.pin.njoints))
 
+    def place(self, frame: int, within: Any = None) -> Place:
+        """A frame of the tree, or one that is placed in it, whose placement is an input of the Functions."""
+        if within is None:
+            return Place(self.kinematics, frame, self.inputs)
+        if not isinstance(within, SE3 | pin.SE3):
+            raise ArgumentTypeError(f"frame at a joint: its placement is of type {type(within).__name__}; give an SE3")
+        placed = SE3(within)
+        parts = dict(zip(("placement.rotation", "placement.translation"), placed.parts, strict=True))
+        check_one_kind("frame", {"model": ca.vertcat(*self.inputs)} | parts)
+        made = self.cached(("placed", frame), lambda: Kinematics(with_placed_frame(self.tree, frame), clean=0))
+        values = *self.inputs, *(ca.vec(ca.densify(part)) for part in placed.parts)
+        return Place(made.by_index(), frame, [ca.vertcat(*values)], placed)
+
     @property
     def kinematics(self) -> Kinematics:
         return self.cached("kinematics", lambda: Kinematics(self.tree, clean=0).by_index())
@@ -278,7 +309,7 @@ class Model:
         """The dynamics, with wrenches, LOCAL, at the frames of some joints as an input."""
         from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 
-        wrenches = {self.joint_frame(k): pin.LOCAL for k in joints}
+        wrenches: dict[int, Any] = {FrameIndex(self.joint_frame(k)): pin.LOCAL for k in joints}
         return self.cached(("robot", *joints), lambda: NewtonEuler(self.tree, clean=0, wrenches=wrenches or None))
 
 
@@ -290,6 +321,7 @@ def _restored(kind: type[Model], model: Any, clean: float, attributes: dict[str,
     return made
 
 
+@refusing
 def buildReducedModel(model: Any, list_of_joints_to_lock: Sequence[int], reference_configuration: Any) -> Any:
     """A Model, or a ``pin.Model`` of one, with joints locked; an UnsupportedError if it or the q has symbols."""
     known = Model(model).numbers("buildReducedModel")

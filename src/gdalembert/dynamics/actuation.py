@@ -30,7 +30,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.dynamics.frames import find_frame
+from gdalembert.dynamics.frames import asked_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.from_pinocchio import read_tree
@@ -80,7 +80,7 @@ class Tendon(Brief):
 
     def parts(self, tree: Tree, q: Matrix) -> list[Matrix]:
         """The lengths of the straight parts [m], each in the axes of the last link that both of its ends move with."""
-        points = ((tree.frames[find_frame(tree, frame)], position) for frame, position in self.points)
+        points = ((tree.frames[asked_frame(tree, frame)], position) for frame, position in self.points)
         placed = [(tree.path(at.joint), spatial.constant(at.translation + at.rotation @ x)) for at, x in points]
         found = []
         for (path, x), (other, y) in pairwise(placed):

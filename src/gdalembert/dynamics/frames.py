@@ -17,7 +17,7 @@ class FrameIndex(int):
     """An index in ``tree.frames`` that was found, and so is no joint's."""
 
 
-def asked_frame(tree: Tree, frame: str | int) -> FrameIndex:
+def asked_frame(tree: Tree, frame: str | int, otherwise: str = "") -> FrameIndex:
     """As :func:`find_frame`, but an index that is a joint's, too, is refused: nobody can tell which is meant.
 
     ``model.getJointId`` gives indices from 1, and for an unknown name the number of joints. An index passes if the
@@ -38,8 +38,8 @@ def asked_frame(tree: Tree, frame: str | int) -> FrameIndex:
     else:
         other = "model.getJointId gives this number for an unknown name"
     raise ArgumentError(
-        f"{tree.name}: frame {index}: it is {found.name!r} in model.frames, but {other}; give the frame by its name, "
-        "or take Kinematics(model).by_index()"
+        f"{tree.name}: frame {index}: it is {found.name!r} in model.frames, but {other}; give the frame by its name"
+        f"{otherwise}"
     )
 
 

@@ -146,7 +146,9 @@ class Kinematics:
         return self
 
     def _frame(self, frame: str | int) -> FrameIndex:
-        return (find_frame if self._takes_any_index else asked_frame)(self.tree, frame)
+        if self._takes_any_index:
+            return find_frame(self.tree, frame)
+        return asked_frame(self.tree, frame, ", or take Kinematics(model).by_index()")
 
     def frame_placement(self, frame: str | int) -> ca.Function:
         """(q) → (T), 4 × 4: the frame in the universe, T = [R p; 0 1]; equals ``data.oMf``, a ``pin.SE3``."""

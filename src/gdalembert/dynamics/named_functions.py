@@ -91,7 +91,9 @@ class NamedFunction:
             text = "" if self.of == "frame_placement" else f":{' or '.join(_REFERENCES)}"
             raise ArgumentError(f"{self.of}: is that of a frame; name it, as {example}{text}")
         if self.frame not in frames:
-            raise UnknownNameError("frame", self.frame, frames)
+            before, _, last = self.frame.rpartition(":")
+            unknown = ("reference", last, _REFERENCES) if before in frames else ("frame", self.frame, frames)
+            raise UnknownNameError(*unknown)
         if self.of == "frame_placement":
             if self.reference:
                 raise ArgumentError(f"{self.of}: {self.reference}: a placement is in the universe; leave it out")

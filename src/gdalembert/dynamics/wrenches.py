@@ -26,7 +26,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.frame_motion import fixed_placement
-from gdalembert.dynamics.frames import asked_frame, check_reference, find_frame
+from gdalembert.dynamics.frames import asked_frame, check_reference
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
@@ -107,8 +107,8 @@ class ExternalWrenches(Brief):
         Raises:
             ArgumentTypeError: if it is not a mapping, or a value is neither a ``pin.ReferenceFrame`` nor a pair.
             UnknownNameError: if no frame has a name.
-            ArgumentError: if a frame is given twice, several have its name, its index is out of range, or a pair is
-                not of a reference and ``"3D"`` or ``"6D"``.
+            ArgumentError: if a frame is given twice, several have its name, its index is out of range or a joint's,
+                too, or a pair is not of a reference and ``"3D"`` or ``"6D"``.
         """
         if not isinstance(given, Mapping | None):
             raise ArgumentTypeError(
@@ -118,7 +118,7 @@ class ExternalWrenches(Brief):
         frames: list[int] = []
         pairs: list[tuple[pin.ReferenceFrame, int]] = []
         for frame, given_in in (given or {}).items():
-            frames.append(find_frame(tree, frame))
+            frames.append(asked_frame(tree, frame))
             pairs.append(_reference_and_rows(frame, given_in))
             if frames[-1] in frames[:-1]:
                 raise ArgumentError(

@@ -252,18 +252,17 @@ def _of_others(problem: LeastSquaresProblem, left: Array | None) -> Iterator[str
     if left is None:
         return
     names, what, width = problem.efforts.sensors.names, _effort(problem), problem.efforts.sensors.width
-    best = left[:width, :width].argmin(axis=1)
-    for i, j in enumerate(int(k) for k in best):
-        if left[i, j] >= _OTHER * left[i, i] or left[i, j] >= _OTHER:
-            continue
+    best = {i: int(k) for i, k in enumerate(left[:width, :width].argmin(axis=1))}
+    others = {i: j for i, j in best.items() if left[i, j] < _OTHER * min(left[i, i], 1.0)}
+    for i, j in others.items():
         beside = f"(its motion leaves {left[i, j]:.0%} of it, and that of its own {left[i, i]:.0%})"
-        if best[j] == i and left[j, i] < _OTHER * left[j, j]:
+        if others.get(j) == i:
             if i < j:
                 yield (
                     f"the {what} of {names[i]!r} looks like that of {names[j]!r} and the other way round {beside}; "
                     "check the order of columns"
                 )
-        else:
+        elif j in others:  # else its own motion explains it, and much else, as that of all joints behind it does
             yield f"the {what} of {names[i]!r} looks like that of {names[j]!r} {beside}; check the order of columns"
 
 

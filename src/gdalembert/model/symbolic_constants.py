@@ -72,5 +72,16 @@ def with_constants(tree: Tree, model: pin.Model, constants: Constants) -> tuple[
     tree = replace(tree, joints=tuple(joints), frames=tuple(frames), **changed)
     if not inputs.symbols:
         return tree, []
-    own = {each.name: getattr(tree, each.name) for each in fields(Tree)}
-    return TreeOfSymbols(**own, p=ca.vertcat(*inputs.symbols)), [ca.vertcat(*inputs.values)]
+    return _of_symbols(tree, ca.vertcat(*inputs.symbols)), [ca.vertcat(*inputs.values)]
+
+
+def with_placed_frame(tree: Tree, k: int) -> TreeOfSymbols:
+    """The tree, whose frame k is placed by symbols: the columns of the rotation and the translation, last in p."""
+    r, x, frames = ca.SX.sym("R", 3, 3), ca.SX.sym("x", 3), list(tree.frames)
+    placed: Any = {"rotation": r, "translation": x}
+    frames[k] = replace(frames[k], **placed)
+    return _of_symbols(replace(tree, frames=tuple(frames)), ca.vertcat(tree.symbols, ca.vec(r), x))
+
+
+def _of_symbols(tree: Tree, p: ca.SX) -> TreeOfSymbols:
+    return TreeOfSymbols(**{each.name: getattr(tree, each.name) for each in fields(Tree)} | {"p": p})

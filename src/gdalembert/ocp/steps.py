@@ -249,7 +249,7 @@ class HeldStep:
         return np.asarray(0.5 * np.einsum("ik,kij,jk->k", v, slopes[:, :nv, :nv], v))
 
     def _evaluated(self, *columns: Array) -> tuple[Array, Array, Array]:
-        """Residuals (n × m), their derivatives by k (n × m × m) and rates of q (nq × n), at columns q, v, k, u and p."""
+        """Residuals (n × m), their derivatives by k (n × m × m), rates of q (nq × n), at columns q, v, k, u and p."""
         n, m = columns[0].shape[1], self._equations.size1_in(2)
         mapped = self._at_columns.setdefault(n, self._equations.map(n))
         residuals, by_k, rates = np.zeros((n, m)), np.zeros((n, m, m)), np.zeros((n, self._tree.nq))

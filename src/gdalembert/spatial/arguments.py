@@ -255,6 +255,7 @@ def synonyms(**names: str) -> Callable[[T], T]:
 def refusing(function: Callable[..., Any], **kinds: tuple[type, str]) -> Callable[..., Any]:
     """The function, which refuses arguments of these names that are of no such kind, and says what to give."""
     parameters = inspect.signature(function)
+    signature = parameters.parameters.values()
     known_as: dict[str, str] = getattr(function, "synonyms", {})
 
     @wraps(function)
@@ -262,7 +263,9 @@ def refusing(function: Callable[..., Any], **kinds: tuple[type, str]) -> Callabl
         try:
             bound = parameters.bind(*args, **{known_as.get(name, name): x for name, x in kwargs.items()})
         except TypeError as error:
-            names = ", ".join(parameters.parameters)
+            names = ", ".join(
+                "…" if x.kind == x.VAR_POSITIONAL else x.name for x in signature if x.kind != x.VAR_KEYWORD
+            )
             raise ArgumentTypeError(f"{function.__name__}: {error}; give ({names})") from None
         given = bound.arguments
         for name, (kind, wanted) in kinds.items():

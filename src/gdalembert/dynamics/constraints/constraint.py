@@ -20,7 +20,7 @@ from gdalembert.dynamics.constraints.constraint_types import (
     RowSelection,
     constraint_type,
 )
-from gdalembert.dynamics.frames import find_frame, joint_frame
+from gdalembert.dynamics.frames import asked_frame, joint_frame
 from gdalembert.errors import ArgumentError, UnsupportedError, shown
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.model.tree import Frame, Tree
@@ -120,7 +120,7 @@ class Contact(ByValue, Constraint):
         return self.anchor is not None
 
     def frames(self, tree: Tree) -> tuple[Frame, Frame]:
-        frame = tree.frames[find_frame(tree, self.frame)]
+        frame = tree.frames[asked_frame(tree, self.frame)]
         if frame.joint < 0:
             raise ArgumentError(f"{self.name}: no joint moves this frame; give a frame of a link that moves")
         at: Any = np.eye(4) if self.anchor is None else self.anchor
@@ -186,7 +186,7 @@ class Loop(Brief, Constraint):
         return f"Loop({', '.join([repr(self.first), repr(self.second), repr(self.kind), *_shown(self.options)])})"
 
     def frames(self, tree: Tree) -> tuple[Frame, Frame]:
-        first, second = (tree.frames[find_frame(tree, frame)] for frame in (self.first, self.second))
+        first, second = (tree.frames[asked_frame(tree, frame)] for frame in (self.first, self.second))
         check_two_links(self.name, first, second)
         return first, second
 

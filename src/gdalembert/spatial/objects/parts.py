@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from gdalembert.errors import ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.brief import LONGEST, brief
 from gdalembert.spatial.matrices import is_constant, is_same, matrix, number_of, owned
 
 _OWN: dict[type, type[Spatial]] = {}
@@ -209,8 +210,12 @@ class Spatial(ABC):
 
     __hash__ = object.__hash__  # by identity, as Pinocchio's: parts may be changed in place
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(str, self.parts))})"
+
+    def __repr__(self) -> str:
+        parts = zip((name.strip("_") for name in self._names), self.parts, strict=True)
+        return text if len(text := str(self)) <= LONGEST else brief(self, dict(parts))
 
 
 class Additive(Spatial):

@@ -13,6 +13,7 @@ from gdalembert import spatial
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.spatial.algebra import Matrix, skew
 from gdalembert.spatial.arguments import taken
+from gdalembert.spatial.brief import LONGEST, brief
 from gdalembert.spatial.lie import maps
 from gdalembert.spatial.matrices import matrix
 from gdalembert.spatial.objects.parts import Part, Spatial, filled, own
@@ -165,8 +166,12 @@ class Frame:
 
     __hash__ = object.__hash__
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return f"Frame({self.name!r}, {self.parentJoint}, {self.placement}, {self.type})"
+
+    def __repr__(self) -> str:
+        parts = {name: getattr(self, name) for name in ("name", "parentJoint", "placement")}
+        return text if len(text := str(self)) <= LONGEST else brief(self, parts)
 
 
 def _number(x: Any) -> Any:
