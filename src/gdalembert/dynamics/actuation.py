@@ -56,7 +56,7 @@ class Tendon(Brief):
 
     Args:
         points: (frame, position [m] in that frame) of each point that it runs through, from end to end: at least two.
-            The frame is a name or an index in ``model.frames``, ``"universe"`` too.
+            The frame is a name or an index in ``model.frames`` that is not a joint's, too; ``"universe"`` is one.
 
     Raises:
         ArgumentTypeError: if the points are not pairs of a frame and a position.

@@ -78,7 +78,7 @@ class Contact(ByValue, Constraint):
     """A frame of the robot that the surroundings hold.
 
     Args:
-        frame: name, or index in ``model.frames``.
+        frame: name, or index in ``model.frames`` that is not a joint's, too.
         kind: what is held:
 
             * ``"6D"``: the frame stands still.
