@@ -121,6 +121,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "abbreviations": (gs.abbreviations, {"0": sympy.Matrix([1])}),
     "to_trigonometric": (gs.to_trigonometric, {"0": dyn().generalized_gravity, "inputs": None, "outputs": None}),
     "symbolic_tree": (gs.symbolic_tree, {"0": MODEL, "1": None, "gravity": None, "others": "symbols"}),
+    "from rows": (gs.from_denavit_hartenberg, {"0": [gs.Row("R", 0, 0, "l")], "convention": "standard"}),
     "check": (of(pruned, "check"), {"0": 2, "seed": 0, "corners": False}),
     "saved excitation": (lambda **entries: Excitation.from_dict(entries), saved_excitation()),
 }
