@@ -121,25 +121,36 @@ def scaling(
     ax.set_xticks(sizes, [f"{n:g}" for n in sizes])
     ax.minorticks_off()
     label(ax, x, y)
-    written = {name: text for name, text in texts.items() if name in drawn}
-    if at_ends and written:
-        lasts = {name: max(results[name]) for name in written}
-        names = sorted(written, key=lambda name: results[name][lasts[name]])
+    _write_texts(ax, results, drawn, {name: text for name, text in texts.items() if name in drawn}, at_ends)
+    if key:
+        legend(ax)
+    return ax
+
+
+def _write_texts(
+    ax: Axes,
+    results: Mapping[str, Mapping[float, float]],
+    drawn: Mapping[str, Any],
+    texts: Mapping[str, Any],
+    at_ends: bool,
+) -> None:
+    """The labels of lines, at their ends or in the upper left corner."""
+    sizes = sorted({n for row in results.values() for n in row})
+    if at_ends and texts:
+        lasts = {name: max(results[name]) for name in texts}
+        names = sorted(texts, key=lambda name: results[name][lasts[name]])
         ends = np.array([np.log10(results[name][lasts[name]]) for name in names])
         steps = _GAP * np.arange(len(names))
         apart = np.maximum.accumulate(ends - steps) + steps  # moved apart where they are close
         apart += np.mean(ends - apart)
         for name, height in zip(names, apart, strict=True):
             look: dict[str, Any] = {"fontsize": SMALL - 0.5, "color": drawn[name].get_color(), "bbox": _BEHIND}
-            ax.text(1.15 * lasts[name], 10**height, written[name], va="center", **look)
+            ax.text(1.15 * lasts[name], 10**height, texts[name], va="center", **look)
         ax.set_xlim(0.9 * sizes[0], 4.5 * sizes[-1])
     else:
-        for k, (name, text) in enumerate(written.items()):
+        for k, (name, text) in enumerate(texts.items()):
             look = {"fontsize": SMALL + 1, "color": drawn[name].get_color(), "transform": ax.transAxes}
             ax.text(0.05, 0.98 - 0.1 * k, text, va="top", **look)
-    if key:
-        legend(ax)
-    return ax
 
 
 def _by_name(what: str, given: Any, kind: type) -> Mapping[str, Any]:
