@@ -54,6 +54,11 @@ def solved() -> ocp.Solver[ocp.Solution]:
     return solver
 
 
+@functools.cache
+def pruned() -> gd.PrunedDynamics:
+    return gd.PrunedDynamics(MODEL, 0.1, v_max=[1, 1], a_max=[1, 1])
+
+
 def of(make: Callable[[], Any], name: str) -> Callable[..., Any]:
     return lambda *args, **kwargs: getattr(make(), name)(*args, **kwargs)
 
@@ -116,12 +121,14 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "abbreviations": (gs.abbreviations, {"0": sympy.Matrix([1])}),
     "to_trigonometric": (gs.to_trigonometric, {"0": dyn().generalized_gravity, "inputs": None, "outputs": None}),
     "symbolic_tree": (gs.symbolic_tree, {"0": MODEL, "1": None, "gravity": None, "others": "symbols"}),
+    "from rows": (gs.from_denavit_hartenberg, {"0": [gs.Row("R", 0, 0, "l")], "convention": "standard"}),
+    "check": (of(pruned, "check"), {"0": 2, "seed": 0, "corners": False}),
     "saved excitation": (lambda **entries: Excitation.from_dict(entries), saved_excitation()),
 }
 
 
 BUILDING = ("NewtonEuler", "start", "path", "parameter", "friction", "Problem", "simulate", "derive")
-BUILDING += ("solver", "solver of phases", "solver of a schedule", "symbolic_tree", "to_trigonometric")
+BUILDING += ("solver", "solver of phases", "solver of a schedule", "symbolic_tree", "to_trigonometric", "check")
 
 
 @pytest.mark.parametrize("name", quick(CALLS, *(set(CALLS) - set(BUILDING))))

@@ -407,6 +407,9 @@ def test_what_was_not_measured_has_no_residual(model: pin.Model) -> None:
     assert np.isnan(result.residuals).all(axis=1).tolist() == [k == 2 for k in range(24)]
     assert np.isnan(result.held_back).all(axis=1).tolist() == [k == 5 for k in range(6)]
     assert max(result.rms(result.held_back)) < 1e-3
+    for wrong in (None, np.zeros(3), np.zeros((3, 1)), "x"):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=r"^rms: residuals"):
+            result.rms(wrong)  # type: ignore[arg-type]
     positions = given[:, :3, 3]
     positions[4, 1] = np.nan
     result = gd.calibration.fit(kin, "tool", q, positions)

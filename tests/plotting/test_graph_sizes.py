@@ -67,3 +67,10 @@ def test_errors_stand_beside_their_bounds() -> None:
         ArgumentTypeError, match="expected a PrunedDynamics or the result of its check, got NewtonEuler"
     ):
         plotting.pruning_error(gd.NewtonEuler(gd.load_urdf("puma560")))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["texts", "styles", "at_ends", "key"])
+def test_options_of_another_kind_are_refused(name: str) -> None:
+    for given in ("no", 1.0, np.zeros(0)):
+        with pytest.raises(ArgumentTypeError, match=rf"^scaling: {name}"):
+            plotting.scaling({"a": {1: 10, 10: 1000}}, **{name: given})  # type: ignore[arg-type]

@@ -100,10 +100,11 @@ def test_wrong_decompositions_are_refused() -> None:
     model = gd.load_urdf("two_link_arm")
     t, q, v, a = swing(model)
     draw = plotting.torque_decomposition
-    with pytest.raises(ArgumentTypeError, match=r"a pin\.Model or a GeneralizedDAlembert.*got NewtonEuler"):
-        draw(gd.NewtonEuler(model), (t, q, v, a))
-    with pytest.raises(ArgumentError, match="by: got 'sort'; give 'kind' or 'link'"):
-        draw(model, (t, q, v, a), by="sort")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"by='kind': parts of GeneralizedDAlembert; give it, its model, or"):
+        draw(gd.NewtonEuler(model), (t, q, v, a), by="kind")
+    for by in ("sort", [], np.zeros(0)):
+        with pytest.raises(ArgumentError, match=r"by: got .*; give 'kind', 'link' or 'equation'"):
+            draw(model, (t, q, v, a), by=by)  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="no joint named 'joint3'; nearest: 'joint2', 'joint1'"):
         draw(model, (t, q, v, a), joint="joint3")
     with pytest.raises(ArgumentError, match="index of the joint: got 2; give an integer from 0 to 1"):

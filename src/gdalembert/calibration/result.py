@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.errors import UnsupportedError
+from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.identification.result import Estimate, aligned, shown, some
+from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import html_report
 
@@ -68,8 +69,23 @@ class Calibration(Estimate):
         return self._model.copy()
 
     def rms(self, residuals: Array, weights: Array | None = None) -> tuple[float, ...]:
-        """The root mean square of distances [m], for each of several markers, and, of poses, of angles [rad]."""
-        found = []
+        """The root mean square of distances [m], for each of several markers, and, of poses, of angles [rad].
+
+        Args:
+            residuals: a row for each measurement (N × m). ``weights``: of each number (N × m); those of weight 0 do
+                not count.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if they are no such rows.
+        """
+        width, found = self.residuals.shape[1], []
+        residuals = numbers("rms: residuals", residuals, finite=False)
+        weights = None if weights is None else numbers("rms: weights", weights, finite=False)
+        for name, rows in (("residuals", residuals), ("weights", residuals if weights is None else weights)):
+            if rows.ndim != 2 or rows.shape != (len(residuals), width):
+                raise ArgumentError(
+                    f"rms: {name} has shape {rows.shape}; give (N, {width}), a row for each measurement"
+                )
         for first in range(0, residuals.shape[1], 3):
             rows = residuals[:, first : first + 3]
             seen = np.isfinite(rows).all(axis=1)

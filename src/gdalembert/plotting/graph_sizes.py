@@ -10,6 +10,7 @@ import numpy as np
 from gdalembert.dynamics.simplified.dynamics import BoundCheck, SimplifiedDynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.plotting.style import BLUE, COLOURS, GREY, INK, ORANGE, SMALL, axes, expect, label, legend, line_style
+from gdalembert.spatial.arguments import flag
 from gdalembert.spatial.interrupts import interruptible
 
 if TYPE_CHECKING:
@@ -46,12 +47,14 @@ def instructions(
         ArgumentError: if they are empty, or a robot has no reference.
     """
     _check("instructions", results)
+    key = flag("instructions: key", key)
     if not isinstance(reference, str):
         raise ArgumentTypeError(f"instructions: reference is {shown(reference)}; give the name of a graph")
     for robot, row in results.items():
         if not row.get(reference):
             raise ArgumentError(f"instructions: robot {robot!r} has no count for {reference!r}; give one above 0")
-    if colours is None:
+    colours = _by_name("instructions: colours", colours, object)
+    if not colours:
         others = dict.fromkeys(name for row in results.values() for name in row if name != reference)
         colours = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(others)}
     ax = axes("instructions", ax, (8.6, 2.8))
@@ -105,10 +108,12 @@ def scaling(
         ArgumentError: if they are empty.
     """
     _check("scaling", results)
+    at_ends, key = flag("scaling: at_ends", at_ends), flag("scaling: key", key)
+    texts, styles = _by_name("scaling: texts", texts, object), _by_name("scaling: styles", styles, Mapping)
     ax = axes("scaling", ax)
     drawn = {}
     for k, (name, row) in enumerate(results.items()):
-        style = {**line_style(k), "marker": "o", "markersize": 2.5, "label": name, **(styles or {}).get(name, {})}
+        style = {**line_style(k), "marker": "o", "markersize": 2.5, "label": name, **styles.get(name, {})}
         (drawn[name],) = ax.plot(list(row), list(row.values()), **style)
     ax.set_xscale("log")
     ax.set_yscale("log")
@@ -116,25 +121,45 @@ def scaling(
     ax.set_xticks(sizes, [f"{n:g}" for n in sizes])
     ax.minorticks_off()
     label(ax, x, y)
-    shown = {name: text for name, text in (texts or {}).items() if name in drawn}
-    if at_ends and shown:
-        lasts = {name: max(results[name]) for name in shown}
-        names = sorted(shown, key=lambda name: results[name][lasts[name]])
+    _write_texts(ax, results, drawn, {name: text for name, text in texts.items() if name in drawn}, at_ends)
+    if key:
+        legend(ax)
+    return ax
+
+
+def _write_texts(
+    ax: Axes,
+    results: Mapping[str, Mapping[float, float]],
+    drawn: Mapping[str, Any],
+    texts: Mapping[str, Any],
+    at_ends: bool,
+) -> None:
+    """The labels of lines, at their ends or in the upper left corner."""
+    sizes = sorted({n for row in results.values() for n in row})
+    if at_ends and texts:
+        lasts = {name: max(results[name]) for name in texts}
+        names = sorted(texts, key=lambda name: results[name][lasts[name]])
         ends = np.array([np.log10(results[name][lasts[name]]) for name in names])
         steps = _GAP * np.arange(len(names))
         apart = np.maximum.accumulate(ends - steps) + steps  # moved apart where they are close
         apart += np.mean(ends - apart)
         for name, height in zip(names, apart, strict=True):
             look: dict[str, Any] = {"fontsize": SMALL - 0.5, "color": drawn[name].get_color(), "bbox": _BEHIND}
-            ax.text(1.15 * lasts[name], 10**height, shown[name], va="center", **look)
+            ax.text(1.15 * lasts[name], 10**height, texts[name], va="center", **look)
         ax.set_xlim(0.9 * sizes[0], 4.5 * sizes[-1])
     else:
-        for k, (name, text) in enumerate(shown.items()):
+        for k, (name, text) in enumerate(texts.items()):
             look = {"fontsize": SMALL + 1, "color": drawn[name].get_color(), "transform": ax.transAxes}
             ax.text(0.05, 0.98 - 0.1 * k, text, va="top", **look)
-    if key:
-        legend(ax)
-    return ax
+
+
+def _by_name(what: str, given: Any, kind: type) -> Mapping[str, Any]:
+    """The entries by name, each of a kind; none if nothing is given."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(x, kind) for x in given.values()):
+        raise ArgumentTypeError(f"{what}: got {shown(given)}; give what belongs to each name, {{name: …}}")
+    return given
 
 
 def _check(where: str, results: object) -> None:

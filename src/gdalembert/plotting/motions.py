@@ -197,7 +197,8 @@ def torque_decomposition(
         robot = GeneralizedDAlembert(robot)
     expect(where, robot, Dynamics, "a pin.Model or a Dynamics, whose parts are drawn")
     has_kinds = isinstance(robot, GeneralizedDAlembert)
-    way = choice(f"{where}: by", by or ("kind" if has_kinds else "equation"), ("kind", "link", "equation"))
+    usual = "kind" if has_kinds else "equation"
+    way = choice(f"{where}: by", usual if by is None else by, ("kind", "link", "equation"))
     if way != "equation" and not has_kinds:
         raise ArgumentError(f"{where}: by={by!r}: parts of GeneralizedDAlembert; give it, its model, or by='equation'")
     tree = robot.tree

@@ -46,6 +46,7 @@ from gdalembert.model.inertia import pseudo_inertia
 from gdalembert.model.load_mjcf import load_robot
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Frame, Joint, Tree, TreeOfSymbols
+from gdalembert.spatial.arguments import listed
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible
@@ -454,7 +455,7 @@ def from_denavit_hartenberg(
         ArgumentTypeError: if ``rows`` is not a list, a row is not a :class:`Row`, or a formula is not one.
         ArgumentError: if there are no rows, or a row, the convention or the gravity cannot be used.
     """
-    if convention not in ("standard", "modified"):
+    if not isinstance(convention, str) or convention not in ("standard", "modified"):
         raise ArgumentError(f"convention={shown(convention)}: give 'standard' or 'modified'")
     rows = _checked_rows(rows, name)
     constants = Constants()
@@ -509,15 +510,15 @@ def _frames(i: int, to_frame: sympy.Matrix, constants: Constants) -> list[Frame]
 
 def _checked_rows(rows: Sequence[Row], name: str) -> list[Row]:
     """The rows, of which there is at least one, each with a joint that is known."""
-    if isinstance(rows, Row | str) or not isinstance(rows, Iterable):
+    found = listed(rows)
+    if found is None:
         raise ArgumentTypeError(f"{name}: rows={shown(rows)}; give a list of Rows")
-    found = list(rows)
     if not found:
         raise ArgumentError(f"{name}: has no rows; give at least one")
     for i, row in enumerate(found):
         if not isinstance(row, Row):
             raise ArgumentTypeError(f"{name}: row {i + 1}: got {shown(row)}; give a Row")
-        if row.joint not in _TYPES:
+        if not isinstance(row.joint, str) or row.joint not in _TYPES:
             raise ArgumentError(f"{name}: row {i + 1}: joint={shown(row.joint)}; give 'R' or 'P'")
     return found
 

@@ -30,7 +30,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.limits import Ranges, limits_of
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import integer, listed
+from gdalembert.spatial.arguments import SEEDS, flag, integer, listed
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import BatchFunction, function
@@ -299,12 +299,13 @@ class SimplifiedDynamics(Dynamics):
                 but for rounding, at every p. Wrenches that are an input are zero.
 
         Raises:
-            ArgumentTypeError: if their number is not a whole one, or p does not consist of numbers.
+            ArgumentTypeError: if samples or seed is no integer, corners no flag, or p does not consist of numbers.
             ArgumentError: if there are no samples, or p has another length or is not finite.
             UnknownNameError: if p names what is no parameter.
         """
         integer("check: samples", samples, 1)
-        rng, nv = np.random.default_rng(seed), self.tree.nv
+        rng, nv = np.random.default_rng(integer("check: seed", seed, 0, SEEDS)), self.tree.nv
+        corners = flag("check: corners", corners)
         p_columns = self._values_of("check", p)
         robot = self.under()
         exact, own = (BatchFunction(each.inverse_dynamics, nv) for each in (robot._exact_at_p, robot))
