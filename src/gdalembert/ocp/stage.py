@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.compilation.machine_code import external
+from gdalembert.dynamics.constrained.constrained_dynamics import check_driven_by_u
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, shown
 from gdalembert.model.configuration import unit_blocks
@@ -320,6 +321,7 @@ def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", con
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
     """
+    check_driven_by_u("collocation", dyn)
     system, rule = System("collocation", dyn), steps.collocation_method(degree, scheme)
     curved = curved_velocities(dyn.tree) if degree > 1 else []
     s = steps.step_symbols(dyn, control, k=(dyn.nv + len(curved), degree))
