@@ -34,6 +34,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
+def no_system_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without programs, and none that the user asks for."""
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "no programs"))
+
+
+@pytest.fixture
+def no_compiler(no_system_compiler: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without the compiler of ziglang, too."""
+    monkeypatch.setattr("gdalembert.compilation.machine_code.find_spec", lambda name: None)
+
+
+@pytest.fixture
 def clean_matplotlib(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No window is opened, no setting is left behind."""
     import matplotlib

@@ -352,10 +352,8 @@ def test_the_interpreter_takes_no_options_of_the_compiler() -> None:
         compile(square(), interpreter=True, flags="-O3", cache="here")
 
 
-def test_without_a_compiler_the_error_says_what_to_do(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
+@pytest.mark.usefixtures("no_compiler")
+def test_without_a_compiler_the_error_says_what_to_do(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     message = r"^square: no C compiler: looked for cc, gcc, clang \(\$CC is not set\); install one \(.*\); "
     with pytest.raises(CompilationError, match=message + r".*compile\(function, interpreter=True\)$") as caught:
         compile(square())

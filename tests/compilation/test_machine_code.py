@@ -67,10 +67,8 @@ def test_it_is_compiled_once_for_each_graph_and_order(cache: Path, monkeypatch: 
     assert relative_error(external(spiral(), 1, "there")([1, 2], 3)[1], [[15]]) < ROUNDING
 
 
-def test_without_a_compiler_a_sentence_says_who_wants_it_and_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
+@pytest.mark.usefixtures("no_compiler")
+def test_without_a_compiler_a_sentence_says_who_wants_it_and_what_to_do() -> None:
     message = (
         r"^here: no C compiler: looked for cc, gcc, clang \(\$CC is not set\); install one \(.*\); drop compiled=True$"
     )

@@ -56,8 +56,7 @@ def test_what_two_problems_share_is_compiled_once(tmp_path: Path, monkeypatch: p
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
-def test_without_a_compiler_it_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("CC", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
+@pytest.mark.usefixtures("no_compiler")
+def test_without_a_compiler_it_is_a_sentence() -> None:
     with pytest.raises(CompilationError, match=r"^Problem: two_link_arm: no C compiler: .*; drop compiled=True$"):
         Problem(gd.NewtonEuler(MODEL), 1.0, 5, compiled=True)

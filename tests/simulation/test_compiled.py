@@ -80,8 +80,7 @@ def test_a_robot_is_compiled_once_and_only_if_it_is_asked_for(tmp_path: Path, mo
     assert len(list((tmp_path / "cache").iterdir())) == 1
 
 
-def test_without_a_compiler_it_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("CC", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
+@pytest.mark.usefixtures("no_compiler")
+def test_without_a_compiler_it_is_a_sentence() -> None:
     with pytest.raises(CompilationError, match=r"^simulate: two_link_arm: no C compiler: .*; drop compiled=True$"):
         gd.simulate(gd.NewtonEuler(MODEL), X0, 0.1, compiled=True)

@@ -76,7 +76,8 @@ def compile(
 
     Args:
         function: any ``casadi.Function`` that CasADi can write in C. CasADi's own solvers check less in C.
-        compiler: a command that takes gcc's options; by default ``$CC``, else the first of cc, gcc and clang.
+        compiler: a command that takes gcc's options; by default ``$CC``, else the first of cc, gcc and clang, else
+            that of the package ziglang.
         flags: by default ``-O3 -march=native``, for processors like this one (others get their own library in the same
             cache). ``"-O3"`` suits every processor of the family; ``"-O1"`` compiles huge graphs faster. Batches
             evaluate as many states at once as a register of the processor holds, 2 to 16; ``-DWIDTH=1`` and

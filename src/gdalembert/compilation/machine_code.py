@@ -27,6 +27,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -42,6 +43,8 @@ from gdalembert.spatial.instructions import evaluate, operations
 TIME_LIMIT = 600.0
 """How long the compiler may run by default [s]."""
 _COMPILERS = ("cc", "gcc", "clang")
+_FROM_PYPI = (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=undefined")
+"""Clang, as the package ziglang has it, without the checks that it adds to code that is not optimised."""
 Loaded = TypeVar("Loaded")
 Reals = npt.NDArray[np.floating[Any]]
 REALS = {"float64": "double", "float32": "float"}
@@ -77,12 +80,14 @@ class Compiler:
     macros: str = ""
 
     def find(self, asked: str | None = None, flags: str | Sequence[str] | None = None) -> Self:
-        """The compiler asked for, or ``$CC``, or the first there is, with flags that it knows."""
+        """The compiler asked for, or ``$CC``, or the first there is, at last ziglang's, with flags that it knows."""
         asked = (asked or os.environ.get("CC", "")).strip()
-        commands = (self._words(each) for each in ((asked,) if asked else _COMPILERS))
+        commands = [self._words(text) for text in ((asked,) if asked else _COMPILERS)]
+        if not asked and find_spec("ziglang") is not None:
+            commands.append(_FROM_PYPI)
         if (command := next((words for words in commands if shutil.which(words[0])), None)) is None:
             sought = repr(asked) if asked else f"{', '.join(_COMPILERS)} ($CC is not set)"
-            how = "'apt install gcc', 'xcode-select --install' or 'conda install c-compiler'"
+            how = "'apt install gcc', 'xcode-select --install' or 'pip install ziglang'"
             raise self.error(f"no C compiler: looked for {sought}; install one ({how}); {self.without}")
         self.command = command
         known = [(self.level, "-march=native"), (self.level,)] if flags is None else [self._words(flags)]
