@@ -218,7 +218,7 @@ def by_rotations(m: pin.Model, kin: gd.Kinematics, frames: list[int], s: dict[st
     """The same tau by our own Functions of what the client reads: the rotations of its feet."""
     placed = kin.frame_placements(frames)(s["q"])
     forces = ca.horzcat(*(T[:3, :3].T @ s["f"][:, column] for column, T in enumerate(placed)))
-    dyn = gd.NewtonEuler(m, wrenches=dict.fromkeys(frames, (pin.LOCAL, "3D")))
+    dyn = gd.NewtonEuler(m, wrenches={m.frames[k].name: (pin.LOCAL, "3D") for k in frames})
     return dyn.inverse_dynamics(s["q"], s["v"], s["a"], forces)
 
 
@@ -276,7 +276,8 @@ def test_several_results_are_hardly_larger_than_our_own(name: str, robot: str) -
 def test_forces_at_feet_are_smaller_by_their_own_name(robot: str) -> None:
     """A client turns them by whole rotations of its feet; ``wrenches`` turn one vector from link to link."""
     model, frames = ROBOTS[robot](), tips(ROBOTS[robot]())
-    cmodel, dyn = cpin.Model(model), gd.NewtonEuler(model, wrenches=dict.fromkeys(frames, (ALIGNED, "3D")))
+    feet = [model.frames[k].name for k in frames]
+    cmodel, dyn = cpin.Model(model), gd.NewtonEuler(model, wrenches=dict.fromkeys(feet, (ALIGNED, "3D")))
     theirs = count(model, lambda s: pushed(cmodel, cmodel.createData(), frames, s), len(frames))
     own = count(model, lambda s: dyn.inverse_dynamics(s["q"], s["v"], s["a"], s["f"]), len(frames))
     assert own < theirs <= 1.21 * own

@@ -177,12 +177,12 @@ def test_anchors_equal_pinocchio(where: str, anchor: type) -> None:
 def test_they_are_loops_of_frames(joint: str) -> None:
     """A joint of Pinocchio may be several of the tree; Pinocchio's own constraints are not tested with all of these."""
     model = build(np.random.default_rng(1), ["RX", joint, "RevoluteUnaligned", "RY"], [0, 1, 2, 1])
-    first = model.addFrame(pin.Frame("first", 3, placed(1), pin.OP_FRAME))
+    model.addFrame(pin.Frame("first", 3, placed(1), pin.OP_FRAME))
     model.addFrame(pin.Frame("second", 2, placed(2), pin.OP_FRAME))
     given = pin.RigidConstraintModel(POINT, model, 3, placed(1), 2, placed(2))
     dyn = gd.NewtonEuler(model, clean=0)
     one = gd.ConstrainedDynamics(dyn, [given], stiffness=5.0)
-    other = gd.ConstrainedDynamics(dyn, [gd.Loop(first, "second", "3D")], stiffness=5.0)
+    other = gd.ConstrainedDynamics(dyn, [gd.Loop("first", "second", "3D")], stiffness=5.0)
     for state in states(model, np.random.default_rng(0), 2):
         for x, y in zip(one.forward_dynamics(*state), other.forward_dynamics(*state), strict=True):
             assert relative_error(x.full(), y.full()) < TIGHT
