@@ -326,10 +326,14 @@ PREPARED = (
 )
 
 
+@pytest.mark.filterwarnings("ignore:Exception ignored in. <_io.FileIO:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("prepare", quick([*PREPARED, arm, poses], *PREPARED))
 @pytest.mark.parametrize("count", quick([2, 200], 2))
 def test_no_signal_is_lost_in_public_calls(prepare: Callable[[], Callable[[], object]], count: int) -> None:
-    """None becomes another error, where CasADi takes it for an argument of a wrong type."""
+    """None becomes another error, where CasADi takes it for an argument of a wrong type.
+
+    A signal between Python's ``open`` and its ``with`` leaves a file to the interpreter, which warns when it closes it.
+    """
     work, rng = prepare(), np.random.default_rng(0)
     work()
     for _ in range(count):
