@@ -32,9 +32,9 @@ FOR_EVER: dict[str, dict[str, Any]] = {
 
 
 def hopeless(name: str) -> ocp.Problem:
-    """A motion that needs larger torques, which this solver does not find out, at least in a minute."""
+    """A motion that needs larger torques, which this solver does not find out, at least in ten seconds."""
     dyn = gd.NewtonEuler(gd.load_urdf("puma560_3" if name == "fatrop" else "two_link_arm"))
-    problem = ocp.Problem(dyn, 1.0, 10 if name == "fatrop" else 8)
+    problem = ocp.Problem(dyn, 1.0, {"fatrop": 10, "ipopt": 40}.get(name, 8))
     problem.start(np.zeros(dyn.tree.nq))
     problem.end([0.8, -0.6, 0.6] if name == "fatrop" else [2.0, -1.0])
     most = 1.0 if name == "fatrop" else 0.01
