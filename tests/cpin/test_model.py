@@ -17,6 +17,7 @@ from gdalembert import cpin
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.spatial.matrices import matrix
 from tests.helpers.models import build, relative_error, states
+from tests.helpers.sets import quick
 
 Values = dict[str, Any]
 
@@ -66,7 +67,7 @@ def results(lib: Any, model: Any, q: Any, v: Any, a: Any) -> list[Any]:
     return [placed, mass, torque, m, acceleration, center, momentum, jacobian]
 
 
-@pytest.mark.parametrize("kind", [ca.SX, ca.MX])
+@pytest.mark.parametrize("kind", quick([ca.SX, ca.MX], ca.SX))
 def test_constants_with_symbols(robot: pin.Model, kind: Any) -> None:
     rng = np.random.default_rng(1)
     (q, v, a), *_ = states(robot, rng, 1)

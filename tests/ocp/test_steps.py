@@ -144,7 +144,7 @@ def test_legendre_keeps_unit_lengths() -> None:
         assert np.linalg.norm(x[start:stop]) == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("make", [ocp.rk4, ocp.collocation])
+@pytest.mark.parametrize("make", quick([ocp.rk4, ocp.collocation], ocp.collocation))
 def test_a_length_that_has_drifted_turns_nothing_aside(make: object) -> None:
     """The stages that are given have unit lengths; rk4 brings x_next to them, collocation keeps those of x."""
     dyn = gd.NewtonEuler(models.build(np.random.default_rng(5), ["Spherical", "RUBX", "RY"], range(3)))

@@ -14,6 +14,7 @@ import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.ocp.steps import TRANSCRIPTIONS
+from tests.helpers.sets import quick
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +44,7 @@ def swing(method: str, intervals: int) -> ocp.Solution:
     return problem.solve()
 
 
-@pytest.mark.parametrize("method", ["trapezoidal", "midpoint"])
+@pytest.mark.parametrize("method", quick(["trapezoidal", "midpoint"], "trapezoidal"))
 @pytest.mark.filterwarnings("ignore::gdalembert.ocp.SolutionWarning")
 def test_a_method_of_order_two_is_of_order_two(method: str) -> None:
     errors = [abs(swing(method, n).cost / swing("collocation", n).cost - 1) for n in (20, 40)]
