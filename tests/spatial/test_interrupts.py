@@ -326,13 +326,14 @@ PREPARED = (
 )
 
 
-@pytest.mark.filterwarnings("ignore:Exception ignored in. <_io.FileIO:pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("prepare", quick([*PREPARED, arm, poses], *PREPARED))
 @pytest.mark.parametrize("count", quick([2, 200], 2))
 def test_no_signal_is_lost_in_public_calls(prepare: Callable[[], Callable[[], object]], count: int) -> None:
     """None becomes another error, where CasADi takes it for an argument of a wrong type.
 
-    A signal between Python's ``open`` and its ``with`` leaves a file to the interpreter, which warns when it closes it.
+    Python prints what is raised in a finalizer, which is kept like the others; and it warns when it closes a file that a
+    signal has left between ``open`` and ``with``.
     """
     work, rng = prepare(), np.random.default_rng(0)
     work()
