@@ -332,8 +332,8 @@ PREPARED = (
 def test_no_signal_is_lost_in_public_calls(prepare: Callable[[], Callable[[], object]], count: int) -> None:
     """None becomes another error, where CasADi takes it for an argument of a wrong type.
 
-    Python prints what is raised in a finalizer, which is kept like the others; and it warns when it closes a file that a
-    signal has left between ``open`` and ``with``.
+    Python prints what is raised in a finalizer, which is kept like the others; and it warns when it closes a file that
+    a signal has left between ``open`` and ``with``.
     """
     work, rng = prepare(), np.random.default_rng(0)
     work()
