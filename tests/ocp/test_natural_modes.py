@@ -86,7 +86,7 @@ def test_variables_and_equations_are_those_of_natural_modes(method: str) -> None
     problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
     program = problem.solver()._program
     nlp, motion, scales = program.nlp, program.parts[0].motion, problem._initial.scales()
-    x = 0.1 * np.random.default_rng(1).normal(size=nlp.natural_size)
+    x = 0.1 * np.random.default_rng(1).normal(size=sum(matrix.numel() for matrix in motion.variables))
     z = nlp.scaled(x)
     assert np.abs(nlp.unscaled(z) - x).max() < 1e-12
     rows = ca.Function("rows", [nlp.problem["x"], nlp.problem["p"]], [nlp.problem["g"]])(z, program.current())

@@ -116,6 +116,7 @@ def test_unit_lengths_stay(scheme: str) -> None:
     assert np.abs(np.linalg.norm(problem.value(problem.q), axis=0) - 1).max() < 1e-12
     assert solution.length_violation < 1e-12
     assert f"unit lengths off by {solution.length_violation:.1e}" in str(solution)
+    np.testing.assert_allclose(np.linalg.norm(solution.q, axis=1), 1, rtol=0, atol=1e-15)
 
 
 def test_a_fast_vibration_is_resolved() -> None:

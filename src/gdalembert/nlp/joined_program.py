@@ -13,7 +13,7 @@ from gdalembert.errors import UnsupportedError
 from gdalembert.nlp.entries import NOWHERE, Indices, IntervalIndex, Label, Labels
 from gdalembert.nlp.program import NonlinearProgram
 from gdalembert.nlp.stage_program import StageProgram
-from gdalembert.nlp.terms import Sum, Term
+from gdalembert.nlp.terms import Sum, Term, selection
 from gdalembert.spatial.arrays import Array
 
 
@@ -229,17 +229,11 @@ def _link_term(link: LinkRows, x: ca.MX, p: ca.MX, first: int) -> Term:
     """Rows that any variables may stand in."""
     entries = np.unique(np.array(ca.jacobian_sparsity(link.rows, x).get_triplet()[1], dtype=int))
     y, numbers = ca.MX.sym("y", len(entries)), ca.MX.sym("p", p.numel())
-    whole = _spread(y, entries, x.numel())
+    whole = selection(entries, np.arange(len(entries)), (x.numel(), len(entries))) @ y
     rows = ca.Function("rows", [x, p], [ca.densify(link.rows)]).call([whole, numbers], True, False)[0]
     function = ca.Function("term", [y, numbers], [rows, ca.MX(0)])
     places = first + np.arange(len(link.lower))
     return Term(function, entries[:, None], np.arange(p.numel())[:, None], places[:, None])
-
-
-def _spread(y: ca.MX, entries: Indices, size: int) -> ca.MX:
-    """A column with y at some entries, and nothing elsewhere."""
-    ones = ca.DM.triplet(entries.tolist(), list(range(len(entries))), ca.DM.ones(len(entries)), size, len(entries))
-    return ca.MX(ones @ y)
 
 
 def _joined_index(parts: Sequence[IntervalIndex], chosen: Sequence[Any], further: int) -> IntervalIndex:

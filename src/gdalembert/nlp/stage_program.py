@@ -156,11 +156,6 @@ class StageProgram(NonlinearProgram):
             ends[key] = ca.vertcat(*parts)[order]
         return ca.Function("limits", [p], list(ends.values()), ["p"], list(ends))
 
-    @property
-    def natural_size(self) -> int:
-        """The number of entries of x."""
-        return len(self._of_x)
-
     def scaled(self, x: Array) -> Array:
         """z of x."""
         return np.asarray((self._from_x @ x).full().ravel()[self._order] / self._scales)

@@ -150,7 +150,7 @@ class Sum:
                 places.append(term.variables.ravel(order="F"))
                 slopes.append(ca.vec(ca.densify(slope)))
         where = np.concatenate(places)
-        spread = _selection(where, np.arange(len(where)), (self.size, len(where)))
+        spread = selection(where, np.arange(len(where)), (self.size, len(where)))
         outputs = [self._total(costs), ca.densify(spread @ ca.vertcat(*slopes))]
         return ca.Function("nlp_grad_f", [z, p], outputs, ["x", "p"], ["f", "grad_f_x"])
 
@@ -196,7 +196,7 @@ class Sum:
             slopes, curved = term.hessian.map(term.places).call(inputs, False, False)
             where = term.variables.ravel(order="F")
             if slopes.nnz():
-                gradient += _selection(where, np.arange(len(where)), (self.size, len(where))) @ ca.vec(slopes)
+                gradient += selection(where, np.arange(len(where)), (self.size, len(where))) @ ca.vec(slopes)
             i, j = _triplet(term.hessian.sparsity_out(1))
             parts.append((term.variables[i], term.variables[j], curved))
         matrix = self._assembled(parts, (self.size, self.size), ca.DM(self.size, self.size))
@@ -221,7 +221,7 @@ class Sum:
         where, column = np.concatenate(places), ca.vertcat(*columns)
         if len(where) == self.rows and len(np.unique(where)) == self.rows:  # picked, for which no matrix is multiplied
             return self.linear @ z + column[np.argsort(where).tolist()]
-        return self.linear @ z + _selection(where, np.arange(len(where)), (self.rows, len(where))) @ column
+        return self.linear @ z + selection(where, np.arange(len(where)), (self.rows, len(where))) @ column
 
     def _inputs(self, term: Term, z: ca.MX, p: ca.MX) -> list[ca.MX]:
         """y and p of a term, a column for each place."""
@@ -245,7 +245,7 @@ class Sum:
         pattern = ca.Sparsity.triplet(*shape, row.tolist(), column.tolist())
         key, (i, j) = row + shape[0] * column.astype(np.int64), _triplet(pattern)
         where = np.searchsorted(i + shape[0] * j.astype(np.int64), key)
-        return ca.MX(pattern, _selection(where, np.arange(len(key)), (pattern.nnz(), len(key))) @ ca.vertcat(*values))
+        return ca.MX(pattern, selection(where, np.arange(len(key)), (pattern.nnz(), len(key))) @ ca.vertcat(*values))
 
 
 def _triplet(pattern: ca.Sparsity) -> tuple[Indices, Indices]:
@@ -253,6 +253,6 @@ def _triplet(pattern: ca.Sparsity) -> tuple[Indices, Indices]:
     return np.array(i, dtype=int), np.array(j, dtype=int)
 
 
-def _selection(i: Indices, j: Indices, shape: tuple[int, int]) -> ca.DM:
+def selection(i: Indices, j: Indices, shape: tuple[int, int]) -> ca.DM:
     """The matrix of ones at these places."""
     return ca.DM.triplet(i.tolist(), j.tolist(), ca.DM.ones(len(i)), *shape)

@@ -11,6 +11,7 @@ import numpy as np
 from gdalembert.errors import ArgumentTypeError, shown
 from gdalembert.nlp.entries import NOWHERE, Label
 from gdalembert.nlp.stage_terms import Rows, StageTerm
+from gdalembert.nlp.terms import selection
 from gdalembert.ocp.constraints import Bound
 from gdalembert.ocp.parameters import Inputs, matrices_of
 from gdalembert.ocp.stage import Motion
@@ -65,8 +66,8 @@ def _coupled(motion: Motion, inputs: Inputs, rows: ca.MX, cost: ca.MX, relation:
     graph = ca.Function("graph", [*variables, *inputs.symbols], [ca.densify(ca.vertcat(rows, cost))])
     both = graph.call([*matrices_of(total, variables), *inputs.split(p)], True, False)[0]
     entries = np.unique(np.array(ca.jacobian_sparsity(both, total).get_triplet()[1], dtype=int))
-    y, count = ca.MX.sym("y", len(entries)), list(range(len(entries)))
-    spread = ca.DM.triplet(entries.tolist(), count, ca.DM.ones(len(entries)), total.numel(), len(entries))
+    y = ca.MX.sym("y", len(entries))
+    spread = selection(entries, np.arange(len(entries)), (total.numel(), len(entries)))
     values = ca.Function("values", [total, p], [both]).call([spread @ y, p], True, False)[0]
     widths = [np.repeat(np.arange(x.shape[1]) // width, x.shape[0]) for x, width in motion.blocks]
     intervals = np.concatenate(widths)[entries]

@@ -234,6 +234,13 @@ class BoundaryCondition(ABC):
         """Take the values of a solve."""
 
 
+def entries_of(matrix: ca.MX, matrices: Sequence[ca.MX]) -> Indices:
+    """The numbers of a matrix's entries among those of several that stand behind each other, column by column."""
+    numbers = {id(other): i for i, other in enumerate(matrices)}
+    first = sum(other.numel() for other in matrices[: numbers[id(matrix)]])
+    return first + np.arange(matrix.numel()).reshape(matrix.shape, order="F")
+
+
 def matrices_of(column: Any, like: Sequence[ca.MX]) -> list[Any]:
     """The parts of a column, in the shapes of other matrices."""
     found, first = [], 0
@@ -290,12 +297,7 @@ class Inputs:
 
     def entries(self, symbol: ca.MX) -> Indices:
         """The places of a parameter in the vector, column by column."""
-        first = 0
-        for other in self.symbols:
-            if other is symbol:
-                return first + np.arange(symbol.numel()).reshape(symbol.shape, order="F")
-            first += other.numel()
-        raise ValueError("no parameter of this program")
+        return entries_of(symbol, self.symbols)
 
     def of(self, expression: ca.MX) -> ca.MX:
         """An expression of the parameters, as one of the vector."""

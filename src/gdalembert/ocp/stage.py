@@ -18,7 +18,7 @@ from gdalembert.model.limits import Bounds
 from gdalembert.model.tree import Tree
 from gdalembert.nlp.entries import Indices
 from gdalembert.ocp import steps
-from gdalembert.ocp.parameters import RobotParameters, step_of_parts
+from gdalembert.ocp.parameters import RobotParameters, entries_of, step_of_parts
 from gdalembert.ocp.steps import RungeKutta, explicit_step
 from gdalembert.ocp.system import System
 from gdalembert.spatial.arguments import number, numbers
@@ -140,12 +140,7 @@ class Motion:
 
     def entries(self, matrix: ca.MX) -> Indices:
         """The numbers of a matrix's entries among those of all variables, column by column."""
-        first = 0
-        for other in self.variables:
-            if other is matrix:
-                return first + np.arange(matrix.numel()).reshape(matrix.shape, order="F")
-            first += other.numel()
-        raise ValueError("no variables of this motion")
+        return entries_of(matrix, self.variables)
 
     def at_stages(self, rows: ca.MX) -> ca.MX:
         """A column for each stage, of a matrix with one for each instant of the grid: that of its interval's start."""

@@ -19,8 +19,6 @@ from gdalembert.ocp.parameters import Inputs, matrices_of
 from gdalembert.ocp.stage import Motion
 from gdalembert.spatial.arrays import Array
 
-_NO_PLACES = np.zeros((0, 1), dtype=int)
-
 
 class Integral(NamedTuple):
     """A term of a cost: a weight of parameters times ∫ graph dt; by Simpson's rule, with the grid in it, or not."""
@@ -269,7 +267,7 @@ class Transcription:
         for integral in self._f.integrals:
             part = at_stages(integral.graph) @ ca.DM(motion.rule.b)
             factor = 2 / 3 if integral.has_grid else 1.0
-            cost += factor * self._weight(integral, numbers, design) * duration / n * part
+            cost += factor * self._weight(integral, numbers) * duration / n * part
         rows, expressions = rows + [each for each, _ in more], expressions + [x for _, x in more]
         graph = _function(symbols, numbers.symbols, ca.vertcat(*map(ca.vec, expressions)), cost)
         return StageTerm(
@@ -281,7 +279,7 @@ class Transcription:
             rows=rows,
         )
 
-    def _weight(self, integral: Integral, numbers: _Numbers, design: ca.MX) -> ca.MX:
+    def _weight(self, integral: Integral, numbers: _Numbers) -> ca.MX:
         motion = self._motion
         named = {name: x for name, x in self._inputs.named.items() if x.shape[1] == 1}
         symbols = [*named.values(), *[motion.parameters.fixed][: len(motion.parameters.others)]]
@@ -516,7 +514,7 @@ class Transcription:
             zero = np.zeros(value.shape[0])
             rows.append(head if isinstance(head, Rows) else Rows.unscaled(head, zero, zero))
         for integral in integrals:
-            cost += factor * duration * self._weight(integral, numbers, design) * instant(integral.graph)
+            cost += factor * duration * self._weight(integral, numbers) * instant(integral.graph)
         return StageTerm(
             function=_function(symbols, numbers.symbols, ca.vertcat(*expressions), cost),
             variables=np.vstack(entries),
