@@ -39,7 +39,8 @@ class LimitedExpression(NamedTuple):
         name: of it. ``graph``: its Function, with inputs by name.
         lower, upper: numbers or expressions of parameters; the same object makes an equation.
         places: where it holds: ``"stages"``, ``"inner"`` (those between the instants of the grid), ``"intervals"``
-            (once in each), ``"grid"``, ``"start"``, ``"end"``.
+            (once in each), ``"begin"`` (where each begins, with its a, u and forces), ``"grid"``, ``"start"``,
+            ``"end"``.
         makes_way: whether it makes way at the start for q and v that parameters give.
     """
 

@@ -69,16 +69,21 @@ class End(BoundaryCondition):
                 measured = isinstance(self._given["qv".index(key)], ca.MX)
                 yield f"{key} of {self.name}", rows, values[rows], measured
 
+    @property
+    def turned(self) -> list[int]:
+        """The entries of a displacement that are rotations of joints whose rotation is fixed."""
+        blocks = [block for block in unit_blocks(self._tree) if self.fixed[0][block[1]]] if self.column else []
+        joints = {joint.name: joint for joint in self._tree.joints}
+        shifts = [(joints[name], joints[name].type.nq - (stop - start)) for name, start, stop in blocks]
+        return [i for joint, shift in shifts for i in list(joint.columns)[shift:]]
+
     def rotations(self) -> ca.Function | None:
         """(q, value) → (left): the rotations from the value to q, of joints whose rotation is fixed."""
-        nq, blocks = self._tree.nq, [each for each in unit_blocks(self._tree) if self.fixed[0][each[1]]]
-        if not self.column or not blocks:
+        if not (rows := self.turned):
             return None
+        nq = self._tree.nq
         s = symbols(q=nq, value=nq + self._tree.nv)
         way = configuration.difference(self._tree, s["value"][:nq], s["q"])
-        joints = {joint.name: joint for joint in self._tree.joints}
-        shifts = [(joints[each], joints[each].type.nq - (stop - start)) for each, start, stop in blocks]
-        rows = [i for joint, shift in shifts for i in list(joint.columns)[shift:]]
         return differentiable(function("rotations", s, {"left": ca.SX(way)[rows]}))
 
     @property
@@ -230,15 +235,22 @@ class EndpointConstraints(BoundaryCondition):
     place of c(q) = 0, where the rows of Q J are independent of what is fixed: Q is an orthonormal basis of the range of
     J Z, and Z one of the motions that leave the fixed entries alone.
 
+    Where residuals may drift, the end of a motion asks no such thing, and what is fixed there, e = 0, depends on the
+    constraints: Q e = 0 takes its place, with an orthonormal basis Q of the range of E Z, E = ∂e and Z one of the
+    motions that keep the constraints.
+
     Attributes:
         known: whether each row holds already because the phase before says so.
+        drifts: whether residuals may drift up to here.
         symbols: Q, for positions and velocities, as parameters of the program.
     """
 
     def __init__(self, end: End, system: System, guess: Callable[[], Array]) -> None:
         self.end, self._system, self._guess = end, system, guess
+        self.drifts = bool(end.column) and not system.projections
         sizes = [len(rows) for rows in (system.places, system.rows)]
         self.known: tuple[Mask, ...] = tuple(np.zeros(size, dtype=bool) for size in sizes)
+        sizes = [system.dynamics.tree.nv] * 2 if self.drifts else sizes
         self.symbols = [ca.MX.sym("combined", size, size) for size in sizes]
         self._combinations = [np.eye(size) for size in sizes]
 
@@ -249,11 +261,15 @@ class EndpointConstraints(BoundaryCondition):
 
     @property
     def pattern(self) -> tuple[bool, ...]:
-        return tuple(k < count for rows, count in zip(self.known, self.counts, strict=True) for k in range(len(rows)))
+        counts = zip(self.symbols, self.counts, strict=True)
+        return tuple(k < count for symbol, count in counts for k in range(symbol.shape[0]))
 
     @property
     def numbers(self) -> list[Array]:
-        return [np.vstack([rows, np.zeros((rows.shape[1] - len(rows), rows.shape[1]))]) for rows in self._combinations]
+        found = [np.zeros(symbol.shape) for symbol in self.symbols]
+        for whole, rows in zip(found, self._combinations, strict=True):
+            whole[: len(rows), : rows.shape[1]] = rows
+        return found
 
     def set(self, parameters: ProblemParameters) -> None:
         """Take what is fixed at this end; what parameters give is moved onto the constraints, or refused if far."""
@@ -280,12 +296,41 @@ class EndpointConstraints(BoundaryCondition):
             raise InvalidStartError(str(error)) if measured else error from None
 
     def prepare(self) -> None:
-        """Choose the rows that do not follow from what is fixed."""
+        """Choose the rows that do not follow from what is fixed, or from the constraints."""
+        if self.drifts:
+            self._combinations = [self._reachable(*parts) for parts in self._of_fixed()]
+            return
         (_, v), (q_fixed, v_fixed), system = self.end.values, self.end.fixed, self._system
         any_v = v.any() and not q_fixed.all()
         fixed = q_fixed, np.zeros_like(v_fixed) if any_v else v_fixed
         parts = zip((system.places, system.rows), fixed, self.known, strict=True)
         self._combinations = [self._free_rows(rows, entries, ~known) for rows, entries, known in parts]
+
+    def _of_fixed(self) -> Iterator[tuple[IndependentRows, Array, Array]]:
+        """The constraints of q and of v, a configuration, and the derivatives of what the end fixes of each."""
+        tree, system = self._system.dynamics.tree, self._system
+        guess = self._guess()
+        q = self.end.configuration(guess)
+        q = guess if q is None else q
+        by_state = system.states_of(ca.vertcat(ca.evalf(tree.tangent_map(ca.SX(ca.DM(q)))), ca.DM.eye(tree.nv)))
+        slopes: dict[str, list[Array]] = {"q": [], "v": []}
+        for name, states, *_ in self.end.fixed_states():
+            slopes[name[0]].append(ca.DM(by_state).full()[states])
+        slopes["q"].append(np.eye(tree.nv)[self.end.turned])
+        for key, rows in (("q", system.places), ("v", system.rows)):
+            yield rows, q, np.vstack([np.zeros((0, tree.nv)), *slopes[key]])
+
+    def _reachable(self, rows: IndependentRows, q: Array, slopes: Array) -> Array:
+        """Q (r × m): orthonormal combinations of m fixed rows that motions which keep the constraints change."""
+        if not len(slopes):
+            return np.zeros((0, 0))
+        jacobian = rows.numbers(q)
+        _, sizes, right = np.linalg.svd(jacobian)
+        motions = right[int(np.sum(sizes > NEARLY_DEPENDENT * max(1.0, *sizes))) :].T
+        if not motions.shape[1]:
+            return np.zeros((0, len(slopes)))
+        _, basis = independent_columns(slopes @ motions, NEARLY_DEPENDENT)
+        return np.eye(len(slopes)) if basis.shape[1] == len(slopes) else np.asarray(basis.T)
 
     def _free_rows(self, rows: IndependentRows, fixed: Mask, chosen: Mask) -> Array:
         """Q (r × rows): orthonormal combinations of the chosen rows that do not follow from fixed entries of q or v."""

@@ -60,8 +60,8 @@ class Problem(OptimalControlProblem[Solution]):
             (:func:`~gdalembert.ocp.transcription`).
         degree, scheme: of the collocation, as for :func:`~gdalembert.ocp.collocation`.
         control: ``"constant"`` over each interval, or ``"linear"``, without jumps.
-        bounds_at: ``"stages"``: q and v obey their bounds at the grid and at the stages between; ``"grid"``: only at
-            the grid, which is easier to solve and may violate them in between.
+        bounds_at: ``"stages"``: q and v obey their bounds at the grid and, of two and more, at the stages between;
+            ``"grid"``: only at the grid, which is easier to solve and may violate them in between.
         p: the parameters of ``dyn``, all values (n_p) or some by name, the others being those of the model; by default
             those of the model. Any solve may set others, which hold until the next change: nothing is built again.
         design: the entries of p that are optimised with the motion, ``{name: (lower, upper)}``; the solver starts at
@@ -126,8 +126,11 @@ class Problem(OptimalControlProblem[Solution]):
         self._relations: list[Relation] = []
         self._cones: list[ca.Function] = []
         self._integrals: dict[int, tuple[ca.MX, ca.Function, bool]] = {}
-        self._bounds_at_stages = bounds_at == "stages"
         self._motion = Motion(self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled)
+        alone = self._motion.sees_midpoints_alone
+        self._bounds_at_stages = bounds_at == "stages" and not alone
+        self._places_of_state = ("grid",) if alone else ("inner", "grid")
+        self._places_of_interval = ("begin",) if alone else ("stages",)
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
         self.q, self.v = self._motion.x[: dyn.tree.nq, :], self._motion.x[dyn.tree.nq :, :]
         self.t, self.u, self.stages, self.p = self._motion.t, self._motion.u, self._motion.stages, self._robot.p
@@ -199,7 +202,9 @@ class Problem(OptimalControlProblem[Solution]):
             lower, upper: bounds of the same shape, or one number; or an MX of parameters. Equal ones make an equation.
             at: ``"stages"``, or ``"grid"``: the N + 1 instants of the grid, ``"start"`` or ``"end"``: the first or the
                 last of them, where only q, v and t are available. By default the stages, and for inequalities of q and
-                v the grid too; these make way at the start for q and v that parameters give.
+                v the grid too; these make way at the start for q and v that parameters give. With one stage, which is
+                in the middle of its interval, inequalities hold at the grid alone: of a, u and forces, with those of
+                the interval that begins there.
 
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used.
@@ -215,10 +220,10 @@ class Problem(OptimalControlProblem[Solution]):
         is_equation = low is high if symbolic else bool(np.any(low == high))
         places: tuple[str, ...] = (at or "stages",)
         of_state = not {"a", "u", "forces"} & set(found.graph.name_in())
-        if at is None and of_state and not is_equation:
-            places = ("inner", "grid")
+        if at is None and not is_equation:
+            places = self._places_of_state if of_state else self._places_of_interval
         held = {"u"} | {key for key, x in self._parameters.symbols.items() if x.shape[1] == 1}
-        if places == ("stages",) and self.control == "constant" and set(found.graph.name_in()) <= held:
+        if places in (("stages",), ("begin",)) and self.control == "constant" and set(found.graph.name_in()) <= held:
             places = ("intervals",)  # its rows at all stages are the same, and equations would be dependent
         makes_way = "grid" in places and not is_equation
         self._limited.append(LimitedExpression(name, found.evaluated, low, high, places, makes_way))
@@ -252,7 +257,9 @@ class Problem(OptimalControlProblem[Solution]):
         for name, cone in constraints.friction_cones(self._system.con, contacts, mu, normal, form, **shape):
             margins = self._motion.evaluate(cone, "stages", self._parameters.symbols).evaluated
             zero = np.zeros(margins.size1_out(0))
-            self._limited.append(LimitedExpression(f"friction of {name}", margins, zero, zero + np.inf, ("stages",)))
+            self._limited.append(
+                LimitedExpression(f"friction of {name}", margins, zero, zero + np.inf, self._places_of_interval)
+            )
             self._cones.append(cone)
 
     def integral(self, expression: Expression) -> ca.MX:

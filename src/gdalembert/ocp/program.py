@@ -59,7 +59,7 @@ class Part:
         for name, path in self._paths.items():
             outputs[f"{name} lower"], outputs[f"{name} upper"] = ca.MX(path.lower), ca.MX(path.upper)
             outputs |= {f"{name} {key}": value for key, value in path.constants.items()}
-        if motion.system.con.nc:
+        if motion.system.projections:
             outputs["closed"] = constraint_rows(motion, motion.x)
         self._keys = list(outputs)
         self._graph = ca.Function("solution", self.symbols, list(outputs.values()))

@@ -506,7 +506,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 "constraint_violation": max(found.values()),
                 "length_violation": float(np.abs(lengths(x, self._blocks) - 1).max()) if self._blocks else 0.0,
                 "violations": found,
-                "accuracy": Accuracy(motion.system, motion.bounds, "constant", t, x, u, p, paths, False),
+                "accuracy": Accuracy(motion.system, motion.bounds, "constant", t, x, u, p, paths),
             }
 
         at_once = self._outcome(solved=solved) | {

@@ -70,10 +70,7 @@ class ExcessOfPath(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Accuracy(Brief):
-    """A solution (t, x, u: a row for each instant of the grid) beside finer steps, which are taken when asked for.
-
-    ``closes``: whether contacts and loops are asked to hold at these instants.
-    """
+    """A solution (t, x, u: a row for each instant of the grid) beside finer steps, which are taken when asked for."""
 
     system: System
     bounds: Bounds
@@ -83,7 +80,6 @@ class Accuracy(Brief):
     u: Array
     p: Array
     paths: Mapping[str, ExcessOfPath]
-    closes: bool = True
 
     @property
     def step_error(self) -> float:
@@ -187,11 +183,11 @@ class Solution(Outcome):
     def constraint_drift(self) -> float:
         """The largest residual of contacts and loops at the stages, between the instants of the grid [m, rad].
 
-        Of a real-time plan, which keeps velocities alone, it counts at the grid too. Contacts without an anchor have
+        Of plans with one stage, which keep velocities alone, it counts at the grid too. Contacts without an anchor have
         none. It is computed when first asked for.
         """
         states = np.hstack([self.stages.q, self.stages.v])
-        if not self.accuracy.closes:
+        if not self.accuracy.system.projections:
             states = np.vstack([self.accuracy.x, states])
         return self.accuracy.system.drift(states, self.p)
 
@@ -247,7 +243,7 @@ class Solution(Outcome):
         v = self.v[0]
         if dyn is None:
             dyn, options = self.dyn, {"p": self.p} | options
-            if isinstance(dyn, ConstrainedDynamics) and dyn.nc:  # real-time plans drift, by the error of their steps
+            if isinstance(dyn, ConstrainedDynamics) and dyn.nc:  # with one stage they drift, by the error of steps
                 v = dyn.consistent_velocity(self.q[0], v)
         return simulate(dyn, (self.q[0], v), t, u, hold=hold, **options)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -36,7 +37,8 @@ class System:
         robot: as given. ``con``: the same with its constraints, which may be none. ``dynamics``: without them.
         rows: of all constraints. ``places``: of those that are anchored, the rates of residuals.
         independent: the number of forces that are unknowns.
-        projections: the number of unknowns that move the end of a step.
+        projections: the number of unknowns that move the end of a step onto the constraints. There are none if
+            velocities that violate them decay instead: then residuals drift by no more than the error of the steps.
         stiff: the number of natural modes that follow their loads. Then ``shapes`` Φ (nv × nv) gives v by the
             velocities of joints, other natural modes, rotors, and these modes; 0 × 0 otherwise.
         order: the entry of v in whose place each column of Φ stands.
@@ -50,6 +52,7 @@ class System:
         self.places = steps.IndependentRows.of(steps.anchored_part(self.con), positions=True)
         self.independent = len(self.rows)
         self.projections = self.independent + len(self.places)
+        self._decay = 0.0
         self.stiff, self.shapes, self.order = 0, np.zeros((0, 0)), [*range(self.con.nv)]
 
     def relax(self, cutoff: float, p: Array) -> None:
@@ -69,6 +72,10 @@ class System:
         shapes[np.ix_(modes, modes)] = natural
         self.order = [*range(modes.start), *modes[:kept], *range(modes.stop, dyn.nv), *modes[kept:]]
         self.shapes = shapes[:, self.order]
+
+    def let_decay(self, rate: float) -> None:
+        """Let velocities that violate constraints decay at a rate [1/s], in place of projections."""
+        self.projections, self._decay = 0, rate
 
     def vibrating(self, p: Array) -> Array:
         """Frequencies [Hz] of modes with inertia and of rotors, rising, with all joints locked and neutral."""
@@ -220,7 +227,8 @@ class System:
     @cached_property
     def stage(self) -> ca.Function:
         """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.steps.stage`."""
-        return steps.stage(self.rows, _along(self.shapes, self.con.nv) if self.stiff else None)
+        rows = replace(self.rows, con=self.con.damped(self._decay)) if self._decay and self.con.nc else self.rows
+        return steps.stage(rows, _along(self.shapes, self.con.nv) if self.stiff else None)
 
     @cached_property
     def projection(self) -> ca.Function:
@@ -324,10 +332,14 @@ def system_of(robot: Robot, quasi_static: float | str | None, p: Array, rule: Ru
 
     ``"auto"``: those of more than :data:`PERIODS` periods in an ``interval`` [s], the shortest one, where that can be.
 
+    With one stage, velocities that violate constraints decay within some intervals.
+
     Warns:
         SolutionWarning: if these vibrate all the same, as contacts or loops hold the robot, or steps are explicit.
     """
     system, limit = System("Problem", robot), PERIODS / interval
+    if len(rule.c) == 1:
+        system.let_decay(1 / interval)
     if isinstance(quasi_static, str):
         choice("quasi_static", quasi_static, (AUTO,))
         stays = "the steps are explicit" if rule.is_explicit else "contacts or loops hold it" if system.con.nc else ""

@@ -53,10 +53,11 @@ class Formulation(NamedTuple):
 
 
 class _Instant(NamedTuple):
-    """Quantities by name at one or several instants, a column for each."""
+    """Quantities by name at one or several instants, a column for each, and parameters of ends by their symbols."""
 
     values: Mapping[str, ca.MX]
     columns: int
+    of_ends: Mapping[int, ca.MX]
 
     def __call__(self, graph: ca.Function) -> ca.MX:
         """An expression, a column for each instant."""
@@ -188,7 +189,12 @@ class Transcription:
         """What ends fix: entries, and as rows what is none of a solver's variables alone."""
         entries, terms, psi = [], [], self._f.scales.modes.shapes
         size, motion = len(psi), self._motion
+        drifting = {id(endpoint.end): endpoint for endpoint in self._f.endpoints if endpoint.drifts}
         for end in self._f.ends:
+            if endpoint := drifting.get(id(end)):
+                if sum(endpoint.counts):
+                    terms.append(self._reached_end(endpoint))
+                continue
             rows: list[tuple[str, list[int], ca.MX]] = []
             for name, states, value, measured in end.fixed_states():
                 stop = motion.system.positions if name.startswith("q") else motion.size
@@ -223,11 +229,30 @@ class Transcription:
             )
         return self._instants(np.array([end.column]), groups, extra=[end.symbols[0]])
 
+    def _reached_end(self, endpoint: EndpointConstraints) -> StageTerm:
+        """What an end fixes, in combinations that do not follow from the constraints."""
+        end, fixed, turned = endpoint.end, [*endpoint.end.fixed_states()], endpoint.end.rotations()
+        value, groups = end.symbols[0], []
+        for key, combined, count in zip("qv", endpoint.symbols, endpoint.counts, strict=True):
+
+            def values(
+                instant: _Instant, x: ca.MX, key: str = key, combined: ca.MX = combined, count: int = count
+            ) -> ca.MX:
+                rows = [x[states] - self._local(of, instant) for name, states, of, _ in fixed if name[0] == key]
+                if key == "q" and turned is not None:
+                    rows.append(turned(instant.values["q"], self._local(value, instant)))
+                left = ca.vertcat(*rows)
+                return ca.MX(instant.of_ends[hash(combined)][:count, : left.shape[0]] @ left)
+
+            if count:
+                groups.append((Label(f"{key} of {end.name}"), values))
+        return self._instants(np.array([end.column]), groups, extra=[value, *endpoint.symbols])
+
     def _local(self, value: ca.MX, instant: _Instant) -> ca.MX:
         """An expression of a symbol that a stage takes beside the others."""
         own = ca.symvar(value)
         graph = ca.Function("local", own, [value])
-        return ca.MX(graph.call([instant.values[f"extra {x.name()}"] for x in own], True, False)[0])
+        return ca.MX(graph.call([instant.of_ends[hash(x)] for x in own], True, False)[0])
 
     # The stage of an interval.
 
@@ -260,9 +285,13 @@ class Transcription:
         values |= {name: y @ weights if y.shape[1] == 2 else y for name, y in numbers.named.items()}
         if len(motion.parameters):
             values["p"] = ca.MX(motion.parameters.assembled(*parts))
-        at_stages = _Instant(values, s)
+        at_stages = _Instant(values, s, {})
+        whole = x[: motion.size] if k is None else motion.system.at_instant(x[: motion.size], k, motion.rule, last=False)
+        nq = motion.dyn.tree.nq
+        begin = {"q": whole[:nq], "v": whole[nq:], "t": duration * numbers.fraction}
+        begin |= {name: y[:, 0] for name, y in numbers.named.items()}
         rows, expressions = self._rows_of_step(step, x, stagewise=stagewise)
-        more = self._rows_at_stages(at_stages)
+        more = self._rows_at_stages(at_stages, _Instant(values | begin, 1, {}))
         cost = ca.MX(0)
         for integral in self._f.integrals:
             part = at_stages(integral.graph) @ ca.DM(motion.rule.b)
@@ -321,7 +350,7 @@ class Transcription:
             expressions.append(step.residual)
         return rows, expressions
 
-    def _rows_at_stages(self, at_stages: _Instant) -> list[tuple[Rows, ca.MX]]:
+    def _rows_at_stages(self, at_stages: _Instant, begin: _Instant) -> list[tuple[Rows, ca.MX]]:
         motion, inner = self._motion, self._motion.inner
         found: list[tuple[Rows, ca.MX]] = []
         if self._f.bounds_at_stages and inner:
@@ -334,6 +363,8 @@ class Transcription:
                     found.append((Rows.unscaled(Label(f"bounds of {key} at stages"), *limits), values))
         for each in self._f.limited:
             at = {"stages": list(range(at_stages.columns)), "inner": inner, "intervals": [0]}
+            if "begin" in each.places:
+                found.append((self._limited_rows(each, 1), begin(each.graph)))
             if chosen := at.get(each.places[0], []):
                 values = at_stages(each.graph)[:, chosen]
                 found.append((self._limited_rows(each, len(chosen)), values))
@@ -366,10 +397,10 @@ class Transcription:
             if groups:
                 yield from self._limited_at(instants, groups)
         yield from self._bounded_modes()
-        if len(system.rows) and n > 1:
+        if system.projections and n > 1:
             yield self._closed(np.arange(1, n))
         for endpoint in self._f.endpoints:
-            if sum(endpoint.counts):
+            if sum(endpoint.counts) and not endpoint.drifts:
                 yield self._closed_at_end(endpoint)
         if on_grid := [each for each in self._f.integrals if each.has_grid]:
             yield from self._cost_of_grid(on_grid)
@@ -462,7 +493,7 @@ class Transcription:
                 def values(
                     instant: _Instant, x: ca.MX, symbol: Any = symbol, i: int = begin, m: int = size, r: int = count
                 ) -> ca.MX:
-                    combined = ca.reshape(instant.values[f"extra {symbol.name()}{symbol.shape}{id(symbol)}"], m, m)
+                    combined = instant.of_ends[hash(symbol)]
                     return ca.MX((combined @ constraint_rows_at(self._motion, instant)[i : i + m])[:r])
 
                 groups.append((rows, values))
@@ -503,10 +534,7 @@ class Transcription:
         values = {"q": whole[:nq], "v": whole[nq:], "t": numbers.fraction * duration} | numbers.named
         if len(motion.parameters):
             values["p"] = ca.MX(motion.parameters.assembled(design, numbers.others))
-        for symbol in extra:
-            own = numbers.add(symbol)
-            values[f"extra {symbol.name()}"] = values[f"extra {symbol.name()}{symbol.shape}{id(symbol)}"] = own
-        instant = _Instant(values, 1)
+        instant = _Instant(values, 1, {hash(symbol): numbers.add(symbol) for symbol in extra})
         rows, expressions, cost = [], [ca.MX(0, 1)], ca.MX(0)
         for head, make in groups:
             value = ca.vec(make(instant, x[: motion.size]))
