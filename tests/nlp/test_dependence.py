@@ -138,7 +138,7 @@ def test_rows_beyond_floating_point_are_not_compared() -> None:
     rows = ca.DM([[1.0, 0.0], [np.nan, 1.0]])
     assert dependent(Active(rows, labels, [True, True])) == []
     assert dependent(Active(ca.DM([[1.0, 0.0], [1.0, 0.0]]), labels, [True, True])) != []
-    assert dependence.SLOW == 50  # as docs/optimal_control.md says
+    assert dependence.SLOW == 50  # as docs/solvers.md says
 
 
 @pytest.mark.long

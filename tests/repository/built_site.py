@@ -22,7 +22,7 @@ ELSEWHERE = {
 }
 SEARCHED = {
     "inverse kinematics": {"docs/examples", "docs/api/kinematics"},
-    "model predictive control": {"docs/examples", "docs/optimal_control"},
+    "model predictive control": {"docs/examples", "docs/mpc"},
     "linkages": {"docs/examples"},
     "payload": {"docs/examples"},
     "friction": {"docs/forces"},

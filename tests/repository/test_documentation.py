@@ -52,6 +52,11 @@ LONG = {
     "docs/simulation.md",
     "docs/constraints.md",
     "docs/optimal_control.md",
+    "docs/solvers.md",
+    "docs/contacts_in_time.md",
+    "docs/flexible_plans.md",
+    "docs/codesign.md",
+    "docs/ocp_hints.md",
     "docs/flexible_ocp.md",
     "docs/flexible.md",
     "docs/parameters.md",
@@ -63,7 +68,7 @@ LONG = {
 EXTRAS = {
     "docs/constraints.md",
     "docs/cookbook.md",
-    "docs/optimal_control.md",
+    "docs/solvers.md",
     "docs/parameter_sweeps.md",
     "docs/gallery.md",
     "docs/viewer.md",
@@ -72,7 +77,7 @@ EXTRAS = {
     "docs/learning.md",
     "docs/tutorial.md",
 }
-SYSTEM = {"docs/compiled_functions.md", "docs/learning.md"}
+SYSTEM = {"docs/compiled_functions.md", "docs/contacts_in_time.md", "docs/learning.md", "docs/mpc.md"}
 IN_A_CHILD = {"docs/learning.md"}
 """JAX leaves a callback of the garbage collector in the process, in which tests of signals may run next."""
 
