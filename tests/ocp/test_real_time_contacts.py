@@ -16,29 +16,11 @@ import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from tests.helpers.models import relative_error
+from tests.helpers.ocp import biped
 
 N, H = 6, 0.02
 FEET = ("left", "right")
 DRIVES = ("left_hip", "left_knee", "right_hip", "right_knee")
-
-
-def biped() -> pin.Model:
-    """A free-flyer with two legs of two joints, whose feet are points."""
-    model = pin.Model()
-    model.name = "biped"
-    base = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
-    model.appendBodyToJoint(base, pin.Inertia(2.0, np.array([0.01, 0, 0.02]), 0.02 * np.eye(3)), pin.SE3.Identity())
-    for name, y in (("left", 0.1), ("right", -0.1)):
-        hip = pin.SE3(np.eye(3), np.array([0.0, y, 0.0]))
-        thigh = model.addJoint(base, pin.JointModelRX() if name == "left" else pin.JointModelRY(), hip, f"{name}_hip")
-        inertia = pin.Inertia(0.2, np.array([0, 0, -0.1]), 1e-3 * np.eye(3))
-        model.appendBodyToJoint(thigh, inertia, pin.SE3.Identity())
-        knee = pin.SE3(np.eye(3), np.array([0, 0, -0.2]))
-        shank = model.addJoint(thigh, pin.JointModelRY(), knee, f"{name}_knee")
-        model.appendBodyToJoint(shank, inertia, pin.SE3.Identity())
-        sole = pin.SE3(np.eye(3), np.array([0, 0, -0.2]))
-        model.addFrame(pin.Frame(name, shank, sole, pin.FrameType.OP_FRAME))
-    return model
 
 
 MODEL = biped()

@@ -286,7 +286,9 @@ class Transcription:
         if len(motion.parameters):
             values["p"] = ca.MX(motion.parameters.assembled(*parts))
         at_stages = _Instant(values, s, {})
-        whole = x[: motion.size] if k is None else motion.system.at_instant(x[: motion.size], k, motion.rule, last=False)
+        whole = (
+            x[: motion.size] if k is None else motion.system.at_instant(x[: motion.size], k, motion.rule, last=False)
+        )
         nq = motion.dyn.tree.nq
         begin = {"q": whole[:nq], "v": whole[nq:], "t": duration * numbers.fraction}
         begin |= {name: y[:, 0] for name, y in numbers.named.items()}
