@@ -10,10 +10,10 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.ocp.joined import PhasesSolution, RealTimePhasesSolution
+from gdalembert.ocp.linear_stage import RealTimeProblem
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import own_values
 from gdalembert.ocp.real_time import RealTimeSteps, Schedule, finite
-from gdalembert.ocp.real_time_stages import RealTimeProblem
 from gdalembert.spatial.brief import first_of
 from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.source_text import comment_text
@@ -68,7 +68,7 @@ class ContactSchedule:
                 f"ContactSchedule: {shown(solver)} does not move a schedule; take 'rti', or gd.ocp.Phases, whose "
                 "phases are solved at once"
             )
-        formulated = {name: problem._for_real_time() for name, problem in self.problems.items()}
+        formulated = {name: problem._real_time_problem() for name, problem in self.problems.items()}
         return ContactScheduleSolver(formulated, {} if options is None else options)
 
 

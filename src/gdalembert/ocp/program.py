@@ -20,7 +20,7 @@ from gdalembert.nlp.backends import backend, checked_options, same_options
 from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram
 from gdalembert.nlp.solver import Solver
 from gdalembert.ocp import solution as solutions
-from gdalembert.ocp.constraints import CLOSED
+from gdalembert.ocp.constraints import CLOSED, OF_INTERVAL
 from gdalembert.ocp.parameters import matrices_of
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
 from gdalembert.ocp.stage import Stages
@@ -41,7 +41,7 @@ class Part:
     """
 
     def __init__(self, formulation: Formulation, cost: ca.MX, *, stagewise: bool) -> None:
-        self.motion, self.inputs, self.initial = formulation.motion, formulation.inputs, formulation.initial
+        self.motion, self.inputs, self.initial = formulation.motion, formulation.inputs, formulation.initial.variables
         self._ends = formulation.ends
         motion, inputs = self.motion, self.inputs
         self.symbols = [*motion.variables, *inputs.symbols]
@@ -52,7 +52,7 @@ class Part:
                 each.graph, each.lower, each.upper, {key: known[key] for key in each.graph.name_in() if key in known}
             )
             for each in formulation.limited
-            if not {"a", "u", "forces"} & set(each.graph.name_in()) and not {"start", "end"} & set(each.places)
+            if not OF_INTERVAL & set(each.graph.name_in()) and each.is_of_motion
         }
         outputs = {"x": motion.x, "t": motion.t, "u": motion.u, "p": motion.parameters.p, "cost": cost}
         outputs |= {f"stages_{name}": value for name, value in motion.stages._asdict().items()}

@@ -155,13 +155,10 @@ class Motion:
 
     @property
     def inner(self) -> list[int]:
-        """The stages of an interval that are at none of its ends."""
+        """The stages of an interval, of two and more, that are at none of its ends: q and v are limited there, too."""
+        if self.sees_midpoints_alone:
+            return []
         return np.flatnonzero((self.rule.c > 0) & (self.rule.c < 1)).tolist()
-
-    def inside(self, columns: ca.MX) -> ca.MX:
-        """The columns, of one for each stage, of those stages that are not at an instant of the grid."""
-        s = len(self.rule.c)
-        return columns[:, [k * s + i for k in range(self.intervals) for i in self.inner]]
 
     @interruptible
     def integral(self, values: ca.MX) -> ca.MX:

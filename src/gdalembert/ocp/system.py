@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -73,9 +74,13 @@ class System:
         self.order = [*range(modes.start), *modes[:kept], *range(modes.stop, dyn.nv), *modes[kept:]]
         self.shapes = shapes[:, self.order]
 
-    def let_decay(self, rate: float) -> None:
-        """Let velocities that violate constraints decay at a rate [1/s], in place of projections."""
-        self.projections, self._decay = 0, rate
+    def decaying(self, rate: float) -> System:
+        """A copy in which velocities that violate constraints decay at a rate [1/s], in place of projections."""
+        found = copy(self)
+        for name in ("equations", "stage", "finer"):
+            vars(found).pop(name, None)
+        found.projections, found._decay = 0, rate
+        return found
 
     def vibrating(self, p: Array) -> Array:
         """Frequencies [Hz] of modes with inertia and of rotors, rising, with all joints locked and neutral."""
@@ -225,10 +230,14 @@ class System:
         return np.asarray(self.dynamics.kinetic_energy(q, v, *p).full().ravel())
 
     @cached_property
+    def equations(self) -> steps.IndependentRows:
+        """The constraints as the equations of motion have them."""
+        return replace(self.rows, con=self.con.damped(self._decay)) if self._decay and self.con.nc else self.rows
+
+    @cached_property
     def stage(self) -> ca.Function:
         """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.steps.stage`."""
-        rows = replace(self.rows, con=self.con.damped(self._decay)) if self._decay and self.con.nc else self.rows
-        return steps.stage(rows, _along(self.shapes, self.con.nv) if self.stiff else None)
+        return steps.stage(self.equations, _along(self.shapes, self.con.nv) if self.stiff else None)
 
     @cached_property
     def projection(self) -> ca.Function:
@@ -339,7 +348,7 @@ def system_of(robot: Robot, quasi_static: float | str | None, p: Array, rule: Ru
     """
     system, limit = System("Problem", robot), PERIODS / interval
     if len(rule.c) == 1:
-        system.let_decay(1 / interval)
+        system = system.decaying(1 / interval)
     if isinstance(quasi_static, str):
         choice("quasi_static", quasi_static, (AUTO,))
         stays = "the steps are explicit" if rule.is_explicit else "contacts or loops hold it" if system.con.nc else ""
