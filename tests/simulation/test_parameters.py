@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from functools import cache
 from typing import Any
 
 import casadi as ca
@@ -38,6 +39,7 @@ def assert_same(motion: Simulation, other: Simulation) -> None:
         assert relative_error(getattr(motion, name), getattr(other, name)) < 1e-11, name
 
 
+@cache
 def loaded_arm(formulation: type[Dynamics] = gd.NewtonEuler) -> tuple[pin.Model, Dynamics, np.ndarray]:
     """The two-link arm with a load, another link, rotors and gravity as parameters; and values of them."""
     model = gd.load_urdf("two_link_arm")
