@@ -61,11 +61,11 @@ def test_kinematics_and_statics_are_those_of_the_robot_with_inertia() -> None:
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize("kind", ["inertia", "base"])
 def test_p_gives_the_inertia(formulation: type[gd.Dynamics], kind: str) -> None:
-    bare, real = chain(), chain(inertia=True)
+    bare, real = chain(2), chain(2, inertia=True)
     dyn, truth = formulation(bare, parameters={kind: True}), formulation(real)
     p = dyn.parameters.of(real)
     assert not dyn.parameters.of(bare).any()
-    q, v, a = np.random.default_rng(1).normal(size=(3, 3))
+    q, v, a = np.random.default_rng(1).normal(size=(3, 2))
     tau = truth.inverse_dynamics(q, v, a).full()
     assert relative_error(dyn.inverse_dynamics(q, v, a, p).full(), tau) < 1e-12
     assert relative_error(dyn.forward_dynamics(q, v, tau, p).full().ravel(), a) < 1e-11  # condition of M: about 10

@@ -273,7 +273,7 @@ EXTREMES: dict[str, Callable[[], pin.Model]] = {
 }
 
 
-@pytest.mark.parametrize("clean", [0, 1e-11])
+@pytest.mark.parametrize("clean", quick([0, 1e-11], 1e-11))
 @pytest.mark.parametrize("name", quick(EXTREMES, "1 mm", "finger"))
 def test_extremes_keep_their_digits_in_every_row(name: str, clean: float) -> None:
     model = EXTREMES[name]()

@@ -51,7 +51,7 @@ def assert_same(one: Simulation, other: Simulation) -> None:
 @pytest.mark.parametrize(
     "u",
     [
-        (lambda k: np.full(2, 0.1 * k)),
+        pytest.param(lambda k: np.full(2, 0.1 * k), marks=pytest.mark.long),
         pytest.param(lambda k: np.full((3, 2), 0.1 * k) * np.arange(3)[:, None], marks=pytest.mark.long),
         pytest.param(lambda k: GRAPH, marks=pytest.mark.long),
         (lambda k: GRAPH_OF_P),
