@@ -74,7 +74,7 @@ def pairs(first: str, second: str, seed: int = 0) -> pin.Model:
 @pytest.mark.parametrize(
     "model",
     [
-        pytest.param(lambda: pairs("RZ", "PX"), id="RZ PX"),
+        pytest.param(lambda: pairs("RZ", "PX"), id="RZ PX", marks=pytest.mark.long),
         pytest.param(lambda: pairs("PX", "RY"), id="PX RY"),
         pytest.param(lambda: gd.load_urdf("horn_leg"), id="horn_leg", marks=pytest.mark.long),
         *(

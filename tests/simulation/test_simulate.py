@@ -565,7 +565,7 @@ def test_an_interrupt_is_not_swallowed() -> None:
         simulate(FLOATING, [0, 0], SECOND, law)
 
 
-@pytest.mark.parametrize("hold", [False, True])
+@pytest.mark.parametrize("hold", quick([False, True], True))
 def test_the_effort_of_one_actuator_may_be_one_number(hold: bool) -> None:
     dyn = gd.NewtonEuler(gd.load_urdf("cart_pendulum"), actuation=[[2.0], [0.0]])
     times, start = [0.0, 0.1, 0.2], [0.0, 0.3, 0.0, 0.0]

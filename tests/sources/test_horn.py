@@ -15,6 +15,7 @@ import pytest
 
 import gdalembert as gd
 from tests.helpers.dh_chains import FORMULATIONS, Array, Rng, check, check_erratum, random_state, value
+from tests.helpers.sets import quick
 
 
 @dataclass(frozen=True)
@@ -241,7 +242,7 @@ def check_device(x: Device, model: pin.Model, rng: Rng, states: int) -> None:
             check(value(dyn.inverse_dynamics, state.q, state.v, state.a), expected.sum(axis=1) + gravity, name)
 
 
-@pytest.mark.parametrize("robot", SHIPPED)
+@pytest.mark.parametrize("robot", quick(SHIPPED, "horn_leg_loads", "horn_arm_offset"))
 def test_shipped_robots(robot: str) -> None:
     """T_ij link by link, G_i and their sum; gravity downwards, then in another direction."""
     rng = np.random.default_rng(1)
