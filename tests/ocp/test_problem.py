@@ -71,7 +71,10 @@ def test_least_time_within_a_velocity() -> None:
     assert solution.excess == {} or max(solution.excess.values()) < 1e-7
 
 
-@pytest.mark.parametrize("joint", [pin.JointModelRUBZ(), pin.JointModelSpherical(), pin.JointModelFreeFlyer()])
+@pytest.mark.parametrize(
+    "joint",
+    [pin.JointModelRUBZ(), pin.JointModelSpherical(), pytest.param(pin.JointModelFreeFlyer(), marks=pytest.mark.long)],
+)
 def test_least_effort_of_a_turn(joint: pin.JointModel) -> None:
     """About one axis, across the places where angles jump: 12 I² θ²/T³."""
     dyn = turning(joint)
