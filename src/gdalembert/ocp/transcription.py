@@ -188,7 +188,7 @@ class Transcription:
         """What ends fix: entries, and as rows what is none of a solver's variables alone."""
         entries, terms, psi = [], [], self._f.scales.modes.shapes
         size, motion = len(psi), self._motion
-        for end in self._f.ends:
+        for end in () if motion.system.moves_ends else self._f.ends:
             rows: list[tuple[str, list[int], ca.MX]] = []
             for name, states, value, measured in end.fixed_states():
                 stop = motion.system.positions if name.startswith("q") else motion.size
@@ -369,7 +369,7 @@ class Transcription:
         if len(system.rows) and n > 1:
             yield self._closed(np.arange(1, n))
         for endpoint in self._f.endpoints:
-            if sum(endpoint.counts):
+            if sum(endpoint.counts) + sum(endpoint.kept):
                 yield self._closed_at_end(endpoint)
         if on_grid := [each for each in self._f.integrals if each.has_grid]:
             yield from self._cost_of_grid(on_grid)
@@ -467,7 +467,24 @@ class Transcription:
 
                 groups.append((rows, values))
             first += size
-        return self._instants(np.array([endpoint.end.column]), groups, extra=endpoint.symbols)
+        groups += self._fixed_beside(endpoint)
+        extra = [*endpoint.symbols, *endpoint.end.symbols[: len(endpoint.fixing)]]
+        return self._instants(np.array([endpoint.end.column]), groups, extra=extra)
+
+    def _fixed_beside(self, endpoint: EndpointConstraints) -> Iterator[tuple[Any, ...]]:
+        """What an end fixes still where deflections that follow their loads make it move."""
+        end = endpoint.end
+        for i, (symbol, count) in enumerate(zip(endpoint.fixing, endpoint.kept, strict=True)):
+
+            def values(instant: _Instant, x: ca.MX, i: int = i, symbol: ca.MX = symbol, r: int = count) -> ca.MX:
+                apart = endpoint.differences(x, instant.values[f"extra {end.symbols[0].name()}"])[i]
+                rows = ca.reshape(instant.values[f"extra {symbol.name()}{symbol.shape}{id(symbol)}"], *symbol.shape)
+                return ca.MX((rows @ apart)[:r])
+
+            if count:
+                yield Label(f"{'qv'[i]} of {end.name}"), values
+        if endpoint.fixing and (turning := end.turning_at_start):
+            yield Label(f"q of {end.name}"), lambda instant, x: ca.vertcat(*(ca.sumsqr(x[i:j]) - 1 for i, j in turning))
 
     def _cost_of_grid(self, integrals: Sequence[Integral]) -> Iterator[StageTerm]:
         """The part of integrals by Simpson's rule that is at the grid, by the trapezoidal rule."""
