@@ -67,8 +67,10 @@ class Problem(OptimalControlProblem[Solution]):
         design: the entries of p that are optimised with the motion, ``{name: (lower, upper)}``; the solver starts at
             their values in ``p``, within these bounds.
         quasi_static: [Hz]: natural modes of a flexible arm above it follow their loads without inertia; none if None.
-            ``"auto"``: those of more than four periods in the shortest interval, with collocation, of an arm without
-            rotors, contacts, loops and a design.
+            ``"auto"``: those of more than four periods in the shortest interval, with collocation. Where contacts or
+            loops hold the arm, they hold by its joints, rotors and slower modes, and what ends fix gives way along
+            their normals, by what the deflections of fast modes take. A constraint that holds by the fast ones alone is
+            refused, or with ``"auto"`` warned of, and all of them vibrate.
         compiled: evaluate the steps, the expressions and their derivatives as machine code, which needs a C compiler:
             for problems that are solved for long or often. It takes seconds to minutes to compile, the first time; the
             cache is that of :func:`~gdalembert.compile`.

@@ -169,7 +169,8 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             ArgumentError: if nothing is to be minimised, CasADi refuses the options, or parameters of one name have
                 different shapes.
             UnsupportedError: if the solver needs constraints and costs of one interval each, as ``"fatrop"``, and one
-                connects two, or problems are joined; or if it takes no ``"max_wall_time"``.
+                connects two, or problems are joined, or contacts or loops hold an arm whose fast modes follow their
+                loads; or if it takes no ``"max_wall_time"``.
         """
         if isinstance(solver, str) and solver == "rti":
             raise UnsupportedError(
@@ -177,8 +178,14 @@ class OptimalControlProblem(ABC, Generic[Planned]):
                 "problem.solver('rti'), or take 'ipopt'"
             )
         self._check_costs()
-        given, stagewise = checked_options("solver", options), backend(solver).stagewise
-        return Solver(Program(self, stagewise=stagewise), solver, given)
+        given, chosen = checked_options("solver", options), backend(solver)
+        program = Program(self, stagewise=chosen.stagewise)
+        if chosen.stagewise and any(part.motion.system.moves_ends for part in program.parts):
+            raise UnsupportedError(
+                f"{solver}: {program.name}: contacts or loops hold where fast modes follow their loads, which connects "
+                "intervals; take 'ipopt', or give Problem quasi_static=None"
+            )
+        return Solver(program, solver, given)
 
     def solve(
         self, solver: str = "ipopt", options: Mapping[str, Any] | None = None, *, p: Any = None, **values: npt.ArrayLike

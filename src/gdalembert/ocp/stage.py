@@ -287,7 +287,7 @@ def implicit_step(
     last, whole = _both(n, rule.b[None, :]), ca.repmat(h, moving.shape[0], 1)
     to, v_next = whole * (rates @ last), v_begin + whole * (moving @ last)
     if s is not None:
-        by_q, by_v = mapped(system.projection, n, states, s)
+        by_q, by_v = mapped(system.projection, n, system.at_starts(states, k, rule), s)
         to, v_next = to + by_q, v_next + by_v
     q_next = _mapped(system.moved, n, positions, to)
     at = Stages(ca.MX(1, count), unit if unit_blocks(system.con.tree) else q, v, a, u, system.forces(k))

@@ -226,7 +226,7 @@ class Transcription:
         entries, terms, psi = [], [], self._scales.modes.shapes
         size, motion = len(psi), self._motion
         drifting = {id(endpoint.end): endpoint for endpoint in self._f.endpoints if endpoint.drifts}
-        for end in self._f.ends:
+        for end in () if motion.system.moves_ends else self._f.ends:
             if endpoint := drifting.get(id(end)):
                 if sum(endpoint.counts):
                     terms.append(self._reached_end(endpoint))
@@ -434,7 +434,7 @@ class Transcription:
         if system.projections and n > 1:
             yield self._closed(np.arange(1, n))
         for endpoint in self._f.endpoints:
-            if sum(endpoint.counts) and not endpoint.drifts:
+            if sum(endpoint.counts) + sum(endpoint.kept) and not endpoint.drifts:
                 yield self._closed_at_end(endpoint)
         if on_grid := [each for each in self._f.integrals if each.has_grid]:
             yield from self._cost_of_grid(on_grid)
@@ -535,7 +535,23 @@ class Transcription:
 
                 groups.append((rows, values))
             first += size
-        return self._instants(np.array([endpoint.end.column]), groups, extra=endpoint.symbols)
+        groups += self._fixed_beside(endpoint)
+        extra = [*endpoint.symbols, *endpoint.end.symbols[: len(endpoint.fixing)]]
+        return self._instants(np.array([endpoint.end.column]), groups, extra=extra)
+
+    def _fixed_beside(self, endpoint: EndpointConstraints) -> Iterator[tuple[Any, ...]]:
+        """What an end fixes still where deflections that follow their loads make it move."""
+        end = endpoint.end
+        for i, (symbol, count) in enumerate(zip(endpoint.fixing, endpoint.kept, strict=True)):
+
+            def values(instant: Instant, x: ca.MX, i: int = i, symbol: ca.MX = symbol, r: int = count) -> ca.MX:
+                apart = endpoint.differences(x, instant.of_ends[hash(end.symbols[0])])[i]
+                return ca.MX((instant.of_ends[hash(symbol)] @ apart)[:r])
+
+            if count:
+                yield Label(f"{'qv'[i]} of {end.name}"), values
+        if endpoint.fixing and (turning := end.turning_at_start):
+            yield Label(f"q of {end.name}"), lambda instant, x: ca.vertcat(*(ca.sumsqr(x[i:j]) - 1 for i, j in turning))
 
     def _cost_of_grid(self, integrals: Sequence[Integral]) -> Iterator[StageTerm]:
         """The part of integrals by Simpson's rule that is at the grid, by the trapezoidal rule."""
