@@ -325,9 +325,11 @@ class Problem(OptimalControlProblem[Solution]):
 
         Args:
             solver: as of :meth:`solve`; or ``"rti"``: one Gauss–Newton step a call, as machine code
-                (:class:`~gdalembert.ocp.RealTimeSolver`), of a cost that is a sum of squares.
+                (:class:`~gdalembert.ocp.RealTimeSolver`), of the problem with ``degree=1``, whose cost is a sum of
+                squares.
             options: as of :meth:`solve`; of ``"rti"``: ``"iterations"`` of the interior point (3); ``"penalty"`` of
-                limits of q, v and paths, and ``"first_gap"``, where it begins, by default after the cost; and
+                limits of q, v and paths, by default after the cost and ten times as large of equations and the end;
+                ``"first_gap"``, where the interior point begins, by default after the cost; and
                 ``"levenberg_marquardt"`` (0.3), which shortens steps towards what is out of reach, 0 for plain ones.
 
         Returns:
@@ -353,7 +355,7 @@ class Problem(OptimalControlProblem[Solution]):
         instant.
 
         Args:
-            residual: r, an expression as in :meth:`path`, of any function of the motion: ``lambda q: ca.log(q)``.
+            residual: r, an expression as in :meth:`path`, of any function of the motion: ``lambda q: ca.log(2 + q)``.
             weight: w, a number for all entries of r or one for each, from 0 on; or a scalar expression of parameters.
             at: ``None``: over the motion; ``"start"``, ``"end"`` or, as for :meth:`at`, the number of an instant.
 
@@ -432,7 +434,8 @@ class Problem(OptimalControlProblem[Solution]):
     def subject_to(self, constraint: ca.MX) -> None:
         """Add an equation or inequality of variables at any instants, as ``problem.q[0, 2] == problem.q[0, 5]``.
 
-        What a single instant obeys is said by :meth:`at` and :meth:`path`, which any solver takes.
+        What a single instant obeys is said by :meth:`at` and :meth:`path`, which any solver takes; ``"rti"`` takes no
+        rows of several.
 
         Args:
             constraint: an equation or inequality of two expressions, by ``==``, ``<=`` or ``>=``.
