@@ -20,7 +20,7 @@ from gdalembert.ocp.constraints import LimitedExpression
 from gdalembert.ocp.couplings import Relation, relation
 from gdalembert.ocp.ends import End, EndpointConstraints, Fixed
 from gdalembert.ocp.guess import Guess
-from gdalembert.ocp.initial import Initial
+from gdalembert.ocp.initial import Initial, Scales
 from gdalembert.ocp.parameters import BoundaryCondition, Design, Inputs, ProblemParameters, RobotParameters
 from gdalembert.ocp.program import OptimalControlProblem, Part
 from gdalembert.ocp.real_time import RealTimeSolver
@@ -503,18 +503,26 @@ class Problem(OptimalControlProblem[Solution]):
         for endpoint in self._endpoints:
             endpoint.prepare()
         inputs = Inputs(self.intervals, self._parameters, self._robot, self._fixed)
+        return [Part(self._formulation(inputs), self._whole_cost, stagewise=stagewise)]
+
+    @property
+    def _whole_cost(self) -> ca.MX:
+        return ca.MX(0) if self._cost is None else self._cost
+
+    def _formulation(self, inputs: Inputs, scales: Scales | None = None) -> Formulation:
         integrals, others = [], []
         for weight, graph, term in () if self._cost is None else self._terms():
             if graph is None or not self._is_of_parameters(weight):
                 others.append(weight * term)
             else:
                 integrals.append(Integral(weight, graph, self._integrals[hash(term)][2]))
-        formulation = Formulation(
+        return Formulation(
             motion=self._motion,
             inputs=inputs,
+            start=self._ends[0],
             ends=self._ends,
             endpoints=self._endpoints,
-            scales=self._initial.scales(),
+            scales=self._initial.scales() if scales is None else scales,
             initial=self._initial.variables,
             limited=self._limited,
             relations=self._relations,
@@ -522,7 +530,6 @@ class Problem(OptimalControlProblem[Solution]):
             others=others,
             bounds_at_stages=self._bounds_at_stages,
         )
-        return [Part(formulation, ca.MX(0) if self._cost is None else self._cost, stagewise=stagewise)]
 
     def _is_of_parameters(self, weight: ca.MX) -> bool:
         """Whether a weight has parameters of no instant alone."""
