@@ -253,8 +253,8 @@ def _chosen(of: StageParts | None, entries: Indices, group: int = 0) -> Variable
 def _free(group: int, jump: Jump) -> Variables:
     """The further unknowns of a jump."""
     n = len(jump.unknowns)
-    alike, endless = (np.full(n, number) for number in (group, jump.instant)), np.full(n, np.inf)
-    return Variables(*alike, np.arange(n), jump.unknowns, ca.DM.eye(n), -endless, endless, [""] * n)
+    groups, intervals, endless = np.full(n, group), np.full(n, jump.instant), np.full(n, np.inf)
+    return Variables(groups, intervals, np.arange(n), jump.unknowns, ca.DM.eye(n), -endless, endless, [""] * n)
 
 
 def _joined(chosen: Sequence[Variables]) -> Variables:

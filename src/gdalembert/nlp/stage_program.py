@@ -213,7 +213,10 @@ class StageProgram(NonlinearProgram):
                     else limit[:, None]
                     for limit in (rows.lower, rows.upper)
                 )
-                note(rows.label.name, np.maximum(low - own, own - high), term.intervals)
+                over = np.maximum(low - own, own - high)
+                if term.of_end and rows.left_out is not None:
+                    over = np.where(rows.left_out, 0.0, over)
+                note(rows.label.name, over, term.intervals)
         return found
 
     def cost(self, z: Array, p: Array, among: range | None = None) -> float:
@@ -223,7 +226,7 @@ class StageProgram(NonlinearProgram):
             own = np.flatnonzero(np.isin(term.intervals, term.intervals if among is None else among))
             if len(own):
                 columns = [x[term.variables[:, own]], p[term.parameters[:, own]]]
-                total += float(ca.sum2(term.function.map(len(own)).call(columns)[1]))
+                total += float(term.function.map(len(own)).call(columns)[1].full().sum())
         return total
 
     def _variables_at(self, z: Array) -> Array:

@@ -384,9 +384,8 @@ def whole_motion(solution: PhasesSolution, shift: int = 0) -> Guess:
     t, q, v, u = solution.t, solution.q, solution.v, solution.u
     a = np.vstack([phase.guess().a for phase in solution.phases])
     kept = np.append(np.diff(t) > 0, True)
-    rows = [x[kept] for x in (q, v, a, u)]
-    shifted = [np.vstack([x[shift:], np.tile(x[-1:], (shift, 1))]) for x in rows]
-    return Guess(t[kept], *shifted, solution.phases[0].guess().blocks)
+    q, v, a, u = (np.vstack([x[kept][shift:], np.tile(x[-1:], (shift, 1))]) for x in (q, v, a, u))
+    return Guess(t[kept], q, v, a, u, solution.phases[0].guess().blocks)
 
 
 class ScheduledSolver(Uncopied):

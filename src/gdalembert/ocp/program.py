@@ -316,7 +316,8 @@ class OptimalControlProblem(ABC, Generic[Planned]):
 
     def _joined(self, parts: list[Part]) -> NonlinearProgram:
         """The programs of all parts as one."""
-        return parts[0].nlp
+        program: NonlinearProgram = parts[0].nlp
+        return program
 
     def _connected(self) -> contextlib.AbstractContextManager[None]:
         """While each part asks of its start what does not hold already."""
