@@ -26,6 +26,7 @@ from gdalembert.nlp.backends import checked_options
 from gdalembert.nlp.entries import Label
 from gdalembert.nlp.scheduled_program import Jump, ScheduledPart, ScheduledProgram
 from gdalembert.nlp.solver import Solver
+from gdalembert.nlp.terms import Term
 from gdalembert.ocp.constraints import MOTION
 from gdalembert.ocp.ends import EndpointConstraints
 from gdalembert.ocp.guess import Guess
@@ -83,7 +84,7 @@ class ContactSchedule:
                     raise ArgumentError(
                         f"ContactSchedule: {what} of {name!r} differ from those of {first[0]!r}; give the same"
                     )
-        self._scheduled = dict[tuple[int, ...], ScheduledProblem]()
+        self._scheduled, self._known = dict[tuple[int, ...], ScheduledProblem](), dict[str, Term]()
 
     def __repr__(self) -> str:
         return f"ContactSchedule([{first_of([*map(repr, self.problems)])}])"
@@ -150,7 +151,7 @@ class ContactSchedule:
 
     def _for(self, schedule: tuple[int, ...]) -> ScheduledProblem:
         """The problem of a schedule; those of the last ones are kept."""
-        found = self._scheduled.pop(schedule, None) or ScheduledProblem(self.problems, schedule)
+        found = self._scheduled.pop(schedule, None) or ScheduledProblem(self.problems, schedule, self._known)
         self._scheduled[schedule] = found
         if len(self._scheduled) > _KEPT:
             del self._scheduled[next(iter(self._scheduled))]
@@ -202,10 +203,13 @@ class _ScheduledPart(Part):
 
 
 class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
-    """Problems of a schedule as one: ``schedule`` has the number of one of them for each interval."""
+    """Problems of a schedule as one: ``schedule`` has the number of one of them for each interval.
 
-    def __init__(self, problems: Mapping[str, Problem], schedule: Sequence[int]) -> None:
-        self._names, self.problems = tuple(problems), tuple(problems.values())
+    ``known``: terms that other schedules share with it.
+    """
+
+    def __init__(self, problems: Mapping[str, Problem], schedule: Sequence[int], known: dict[str, Term]) -> None:
+        self._names, self.problems, self._known = tuple(problems), tuple(problems.values()), known
         self._holds = np.array([*schedule, schedule[-1]])
         self._check_impacts()
         first, n = self.problems[0], len(schedule)
@@ -255,9 +259,9 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         for problem, named, numbers in zip(self.problems, own, checked, strict=True):
             problem._parameters.set("solve", named)
             problem._robot.set(numbers)
-        for k, problem in enumerate(self.problems):
-            for each in self._fixed(k):
-                each.set(problem._parameters)
+        for end, endpoint, k in zip((self._start, self._end), self._endpoints, (0, self._holds[-1]), strict=True):
+            for each in (end, endpoint):
+                each.set(self.problems[k]._parameters)
 
     def _contents(self) -> object:
         ends = self._start, self._end, *self._endpoints
@@ -314,6 +318,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             scheduled,
             self._holds,
             [self._jump(k, parts[self._holds[k]]) for k in self._landings],
+            self._known,
             self._numbers,
             states=motion.state.shape[0],
             overlap=motion.overlap,
