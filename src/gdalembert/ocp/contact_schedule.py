@@ -214,10 +214,11 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         self._check_impacts()
         first, n = self.problems[0], len(schedule)
         self._start, self._end = first._ends[0], self.problems[schedule[-1]]._ends[1]
-        self._endpoints = [
-            EndpointConstraints(end, self.problems[k]._system, partial(first._initial.configuration, row))
-            for k, end, row in ((schedule[0], self._start, 0), (schedule[-1], self._end, -1))
-        ]
+        self._endpoints = {
+            row: EndpointConstraints(end, problem._system, partial(first._initial.configuration, row))
+            for row, end in ((0, self._start), (-1, self._end))
+            if len((problem := self.problems[schedule[row]])._system.rows)
+        }
         starts = np.flatnonzero(np.diff(schedule)) + 1
         self._runs = [range(*ends) for ends in pairwise([0, *starts.tolist(), n])]
 
@@ -248,10 +249,10 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
 
     def _fixed(self, k: int) -> list[BoundaryCondition]:
         """What fixes states of a part; the first one knows all of the start, whose constraints are of another part."""
-        begins, ends = k == self._holds[0], k == self._holds[-1]
         own: list[BoundaryCondition] = [self._start] if k == 0 else []
-        own += [self._endpoints[0]] if begins or k == 0 else []
-        return own + ([self._end, self._endpoints[1]] if ends else [])
+        own += [endpoint for row, endpoint in self._endpoints.items() if row == 0 and k in (0, self._holds[0])]
+        own += [self._end] if k == self._holds[-1] else []
+        return own + [endpoint for row, endpoint in self._endpoints.items() if row and k == self._holds[-1]]
 
     def _set(self, p: Any, values: Mapping[str, Any]) -> None:
         own = own_values(values, [problem._parameters.symbols for problem in self.problems])
@@ -259,12 +260,13 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         for problem, named, numbers in zip(self.problems, own, checked, strict=True):
             problem._parameters.set("solve", named)
             problem._robot.set(numbers)
-        for end, endpoint, k in zip((self._start, self._end), self._endpoints, (0, self._holds[-1]), strict=True):
-            for each in (end, endpoint):
-                each.set(self.problems[k]._parameters)
+        self._start.set(self.problems[0]._parameters)
+        self._end.set(self.problems[self._holds[-1]]._parameters)
+        for endpoint in self._endpoints.values():
+            endpoint.set(self.problems[0]._parameters)
 
     def _contents(self) -> object:
-        ends = self._start, self._end, *self._endpoints
+        ends = self._start, self._end, *self._endpoints.values()
         return [problem._contents() for problem in self.problems], [each.pattern for each in ends]
 
     def _each_p(self, p: Any) -> Sequence[Any]:
@@ -275,7 +277,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         return [self.problems[0]._initial.motion(motion)] * len(self.problems)
 
     def _parts(self, *, stagewise: bool) -> list[Part]:
-        for endpoint in self._endpoints:
+        for endpoint in self._endpoints.values():
             endpoint.prepare()
         n, guess = len(self._holds) - 1, self.problems[0]._initial.default_guess()
         inputs = [Inputs(n, each._parameters, each._robot, self._fixed(k)) for k, each in enumerate(self.problems)]
@@ -290,11 +292,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             formulation = problem._formulation(own, scales)._replace(
                 start=self._start,
                 ends=[each for each in (self._start, self._end) if each in fixed],
-                endpoints=[
-                    each
-                    for each, at in zip(self._endpoints, (0, -1), strict=True)
-                    if self._holds[at] == k and len(problem._system.rows)
-                ],
+                endpoints=[each for row, each in self._endpoints.items() if self._holds[row] == k],
             )
             parts.append(_ScheduledPart(formulation, ca.MX(0), stagewise=stagewise))
         return parts
