@@ -325,6 +325,8 @@ def test_what_is_no_schedule_is_refused() -> None:
         hops.solve("stance", **START)
     with pytest.raises(UnsupportedError, match=r"'rti' takes one step a tick; call solver\('rti'\), or take 'ipopt'"):
         hops.solve(HOP, "rti", **START)
+    with pytest.raises(ArgumentError, match="CasADi has no solver 'ipot'; give 'ipopt'"):
+        hops.solver("ipot")
     with pytest.raises(ArgumentError, match="solver: no schedule; give schedule=…"):
         hops.solver("ipopt")(**START)
     with pytest.raises(UnknownNameError, match="no parameter of the problems named 'q1'"):

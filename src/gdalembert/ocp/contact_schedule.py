@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.configuration import neutral
-from gdalembert.nlp.backends import checked_options
+from gdalembert.nlp.backends import backend, checked_options
 from gdalembert.nlp.entries import Label
 from gdalembert.nlp.scheduled_program import Jump, ScheduledPart, ScheduledProgram
 from gdalembert.nlp.solver import Solver
@@ -59,7 +59,8 @@ class ContactSchedule:
 
     The schedule moves with the horizon: each call is given that of its own intervals. Where contacts of the next
     interval do not hold in this one, they take hold by an impact, without restitution. Costs and rows of an instant are
-    those of the interval that begins there, at the end those of the last one.
+    those of the interval that begins there, at the end those of the last one; a cost of ``duration`` is that of the
+    first interval.
 
     Args:
         problems: by name; of one robot, with the same duration, intervals and bounds. The start and the guess are those
@@ -123,9 +124,7 @@ class ContactSchedule:
             raise UnsupportedError("ContactSchedule: 'rti' takes one step a tick; call solver('rti'), or take 'ipopt'")
         return self._for(self._numbered("solve", schedule)).solve(solver, options, p=p, **values)
 
-    def solver(
-        self, solver: str = "rti", options: Mapping[str, Any] | None = None
-    ) -> ContactScheduleSolver | ScheduledSolver:
+    def solver(self, solver: str = "rti", options: Mapping[str, Any] | None = None) -> Any:
         """Build a solver that is called with the schedule and the parameters of each solve.
 
         Args:
@@ -144,6 +143,7 @@ class ContactSchedule:
             return ContactScheduleSolver(formulated, {} if options is None else options)
         for problem in self.problems.values():
             problem._check_costs()
+        backend(solver)
         return ScheduledSolver(self, solver, checked_options("solver", options))
 
     def _numbered(self, where: str, schedule: Any) -> tuple[int, ...]:
