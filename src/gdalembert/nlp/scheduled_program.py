@@ -213,7 +213,7 @@ class ScheduledProgram(StageProgram):
 
     def _placed(self, k: int, term: StageTerm) -> StageTerm:
         """A term of a part, in all variables and parameters."""
-        plain, where = self._plain[k], self._plain[k] if term.of_end else self._begin[k]
+        plain, where = self._plain[k], self._begin[k]
         rows = [
             each if each.next_state is None else replace(each, next_state=plain[each.next_state]) for each in term.rows
         ]
