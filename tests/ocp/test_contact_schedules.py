@@ -42,16 +42,27 @@ def hopper() -> pin.Model:
 
 
 HOPPER = gd.NewtonEuler(hopper(), actuation=[[0.0], [1.0]])
+LIMITED = ocp.Bounds.of(HOPPER, u={"leg": 90.0})
 
 
 def phase(
-    stands: bool, n: int = N, *, degree: int = 1, anchored: bool = False, weight: float = 1.0, **options: Any
+    stands: bool,
+    n: int = N,
+    *,
+    degree: int = 1,
+    anchored: bool = False,
+    redundant: bool = False,
+    weight: float = 1.0,
+    **options: Any,
 ) -> ocp.Problem:
     """The body follows a height, with small torques."""
     anchor = np.zeros(3) if anchored else None
-    held = gd.ConstrainedDynamics(HOPPER, [gd.Contact("foot", "3D", anchor, rows=("z",))])
+    if redundant:
+        held = gd.ConstrainedDynamics(HOPPER, [gd.Contact("foot", "3D", anchor)], regularization=1e-6)
+    else:
+        held = gd.ConstrainedDynamics(HOPPER, [gd.Contact("foot", "3D", anchor, rows=("z",))])
     robot = held if stands else HOPPER
-    bounds = options.pop("bounds", ocp.Bounds.of(HOPPER, u={"leg": 90.0}))
+    bounds = options.pop("bounds", LIMITED)
     problem = ocp.Problem(robot, options.pop("duration", n * H), n, bounds=bounds, degree=degree, **options)
     problem.squares(lambda q: q[0] - 0.6, 100 * weight)
     problem.squares(lambda q: q[1])
@@ -138,21 +149,23 @@ def test_costs_of_an_instant_are_those_of_the_interval_that_begins_there() -> No
     assert abs(cost - plan.cost) < 1e-12 * cost
 
 
-@pytest.mark.parametrize("anchored", [False, True])
+@pytest.mark.parametrize(
+    "kind", quick([{}, {"anchored": True}, {"anchored": True, "redundant": True}], {"anchored": True})
+)
 @pytest.mark.parametrize("degree", quick([2, 3], 2))
-def test_a_schedule_is_that_of_phases(degree: int, anchored: bool) -> None:
+def test_a_schedule_is_that_of_phases(degree: int, kind: dict[str, bool]) -> None:
     """With two stages and more, costs are those of phases, which see no instant of the grid."""
-    hops = gait(degree=degree, anchored=anchored)
+    hops = gait(degree=degree, **kind)
     plan = hops.solve(HOP, options=TIGHT, **START)
     alone = [
-        phase(stands, n, degree=degree, anchored=anchored, weight=weight)
+        phase(stands, n, degree=degree, weight=weight, **kind)
         for stands, n, weight in ((True, 1, 1.0), (False, 3, 2.0), (True, 2, 1.0))
     ]
     alone[0].start(START["q0"], START["v0"])
     alone[-1].squares(lambda v: v[0] - 1.0, at="end")
     by_hand = ocp.Phases(alone).solve(options=TIGHT)
     assert_alike(plan, by_hand, 1e-7)
-    if anchored:
+    if kind:
         assert max(each.violations["contacts and loops"] for each in (plan.phases[0], plan.phases[2])) < 1e-9
 
 
@@ -163,7 +176,8 @@ def test_all_solvers_take_a_schedule() -> None:
         assert_alike(hops.solve(HOP, name, options, **START), plan, 1e-7)
 
 
-def test_a_schedule_of_one_problem_is_that_problem() -> None:
+@pytest.mark.parametrize("degree", quick([1, 2], 1))
+def test_a_schedule_of_one_problem_is_that_problem(degree: int) -> None:
     """Here all is as of ``Problem``: paths and rows of single instants, fixed ends, linear control, a free duration."""
 
     def say(problem: ocp.Problem) -> None:
@@ -173,20 +187,19 @@ def test_a_schedule_of_one_problem_is_that_problem() -> None:
         problem.path(lambda q, v: q[0] + 0.1 * v[0], -np.inf, 0.56)
         problem.minimize(20 * problem.duration)
 
-    for degree in (1, 2):
-        options: dict[str, Any] = {"degree": degree, "duration": (0.1, 0.4), "control": "linear"}
-        alone, other = phase(True, **options), phase(True, **options)
-        say(alone)
-        say(other)
-        plan = ocp.ContactSchedule({"air": phase(False, **options), "stance": other})
-        with pytest.raises(ArgumentError, match="there is no motion to start from"):
-            plan.solve(["stance"] * N)
-        found = ocp.ContactSchedule({"stance": other}).solve(["stance"] * N, options=TIGHT)
-        expected = alone.solve(options=TIGHT)
-        assert abs(found.cost - expected.cost) < 1e-9 * expected.cost
-        assert relative_error(found.phases[0].q, expected.q) < 1e-7
-        assert relative_error(found.phases[0].stages.forces, expected.stages.forces) < 1e-6
-        assert set(found.phases[0].violations) == set(expected.violations)
+    options: dict[str, Any] = {"degree": degree, "duration": (0.1, 0.4), "control": "linear"}
+    alone, other = phase(True, **options), phase(True, **options)
+    say(alone)
+    say(other)
+    plan = ocp.ContactSchedule({"air": phase(False, **options), "stance": other})
+    with pytest.raises(ArgumentError, match="there is no motion to start from"):
+        plan.solve(["stance"] * N)
+    found = ocp.ContactSchedule({"stance": other}).solve(["stance"] * N, options=TIGHT)
+    expected = alone.solve(options=TIGHT)
+    assert abs(found.cost - expected.cost) < 1e-9 * expected.cost
+    assert relative_error(found.phases[0].q, expected.q) < 1e-7
+    assert relative_error(found.phases[0].stages.forces, expected.stages.forces) < 1e-6
+    assert set(found.phases[0].violations) == set(expected.violations)
 
 
 FEET = ("left", "right")
@@ -359,7 +372,16 @@ def test_what_rebounds_is_refused() -> None:
     bounces = gd.ConstrainedDynamics(HOPPER, [gd.Contact("foot", "3D", rows=("z",))], restitution=0.5)
     problems = {
         "air": phase(False),
-        "ground": ocp.Problem(bounces, N * H, N, bounds=ocp.Bounds.of(HOPPER, u={"leg": 90.0})),
+        "ground": ocp.Problem(bounces, N * H, N, bounds=LIMITED),
     }
     with pytest.raises(ArgumentError, match="hopper: its constraints have a restitution"):
         ocp.ContactSchedule(problems).solve(["air"] * 3 + ["ground"] * 3)
+
+
+def test_each_problem_minimises_something() -> None:
+    hops = ocp.ContactSchedule({"air": phase(False), "idle": ocp.Problem(HOPPER, N * H, N, bounds=LIMITED)})
+    for name in ("ipopt", "rti"):
+        with pytest.raises(ArgumentError, match="'idle' minimises nothing; call its squares or minimize"):
+            hops.solver(name)
+    with pytest.raises(ArgumentError, match="'idle' minimises nothing; call its squares or minimize"):
+        hops.solve(["air"] * N)

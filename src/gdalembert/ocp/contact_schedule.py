@@ -101,8 +101,9 @@ class ContactSchedule:
     ) -> PhasesSolution:
         """Solve for a schedule, from the guess of the first problem.
 
-        Another schedule is another program. Those of the last eight schedules are kept: with another p, other
-        parameters or another guess nothing of them is built again.
+        Another schedule is another program, which takes the derivatives of its stages over from those before it. The
+        programs of the last eight are kept: with another p, other parameters or another guess nothing is built again,
+        with another solver or options all but the derivatives.
 
         Args:
             schedule: the name of a problem for each interval (N).
@@ -139,10 +140,10 @@ class ContactSchedule:
             CompilationError: if ``"rti"`` finds no C compiler.
         """
         if isinstance(solver, str) and solver == "rti":
+            _check_costs(self.problems)
             formulated = {name: problem._for_real_time() for name, problem in self.problems.items()}
             return ContactScheduleSolver(formulated, {} if options is None else options)
-        for problem in self.problems.values():
-            problem._check_costs()
+        _check_costs(self.problems)
         backend(solver)
         return ScheduledSolver(self, solver, checked_options("solver", options))
 
@@ -183,6 +184,12 @@ def _common(one: Problem, other: Problem) -> dict[str, tuple[Any, Any]]:
     }
     names = [f"{name}_{end}" for name in "qvu" for end in ("lower", "upper")]
     return found | {f"bounds ({name})": (getattr(one.bounds, name), getattr(other.bounds, name)) for name in names}
+
+
+def _check_costs(problems: Mapping[str, Problem]) -> None:
+    """Refuse problems of which one has nothing to minimise."""
+    if name := next((name for name, problem in problems.items() if problem._cost is None), None):
+        raise ArgumentError(f"ContactSchedule: {name!r} minimises nothing; call its squares or minimize")
 
 
 def _design(problem: Problem) -> Array:
@@ -244,8 +251,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
                 )
 
     def _check_costs(self) -> None:
-        for problem in self.problems:
-            problem._check_costs()
+        _check_costs(dict(zip(self._names, self.problems, strict=True)))
 
     def _fixed(self, k: int) -> list[BoundaryCondition]:
         """What fixes states of a part; the first one knows all of the start, whose constraints are of another part."""
@@ -394,8 +400,9 @@ def whole_motion(solution: PhasesSolution, shift: int = 0) -> Guess:
 class ScheduledSolver(Uncopied):
     """A solver of problems with different contacts by a program for each schedule: made by ``ContactSchedule.solver``.
 
-    A schedule that is among the last eight is solved by the program that was built for it. Where the schedule of a call
-    is that of the last one, the solver begins at its solution, primal and dual, and otherwise at its motion.
+    A schedule that is among the last eight is solved by the program that was built for it, of the problems as they were
+    then. Where the schedule of a call is that of the last one, the solver begins at its solution, primal and dual, and
+    otherwise at its motion.
 
     Attributes:
         last: the last solution; ``None`` before the first one.
