@@ -14,6 +14,9 @@ import pytest
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Tests run in a process for each core, in which threads of NumPy's BLAS would wait for each other, busily.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 _LONGEST = 1200
 """[s] The time limit of a test that is not quick."""
 _NEEDS_EXTRAS = re.compile(r"^pytestmark = .*\bpytest\.mark\.extras\b", re.MULTILINE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from importlib import import_module, metadata
 
 import pytest
@@ -17,6 +18,7 @@ FACE = ROOT / "src/gdalembert/__init__.pyi"
 HEAVY = ("casadi", "numpy", "pinocchio", "sympy")
 
 
+@cache
 def fresh(code: str) -> str:
     """What a new process prints."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)

@@ -20,7 +20,7 @@ from benchmarks.graph_size import scaling, sizes
 from benchmarks.optimal_control import panda as optimal_control
 from benchmarks.optimal_control import receding_horizon, solvers
 from benchmarks.speed import batch, compiled, speed
-from gdalembert.ocp.squares import squares
+from gdalembert.nlp.least_squares import squares
 from tests.helpers import models
 
 pytestmark = pytest.mark.extras

@@ -200,15 +200,17 @@ def test_info_about_mimic_joints(capsys: Capture, tmp_path: Path) -> None:
 
 
 def test_validate(capsys: Capture) -> None:
-    assert main(["validate", "puma560_3", "two_link_arm", "--samples", "40"]) == 0
+    assert main(["validate", "cart_pendulum", "two_link_arm", "--samples", "40"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     blocks = out.split("\n\n")
     assert len(blocks) == 2 * OURS + 1
-    assert blocks[0].startswith(f"puma560_3: {next(iter(gd.formulations()))} against Pinocchio on 40 states (seed 0)\n")
+    assert blocks[0].startswith(
+        f"cart_pendulum: {next(iter(gd.formulations()))} against Pinocchio on 40 states (seed 0)\n"
+    )
     assert "FAIL" not in out
     assert blocks[-1] == (
-        f"puma560_3: {OURS} formulations agree with Pinocchio on 40 states\n"
+        f"cart_pendulum: {OURS} formulations agree with Pinocchio on 40 states\n"
         f"two_link_arm: {OURS} formulations agree with Pinocchio on 40 states\n"
     )
 

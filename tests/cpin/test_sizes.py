@@ -142,7 +142,10 @@ def check_placements_alone(model: pin.Model, frames: Iterable[int]) -> None:
         assert theirs <= max(1.02 * own, own + 2), model.frames[frame].name
 
 
-@pytest.mark.parametrize("robot", [*ROBOTS, *with_extras(["ur5", "panda", "kinova", "solo12", "talos"])])
+@pytest.mark.parametrize(
+    "robot",
+    [*quick(ROBOTS, "arm", "quadruped"), *with_extras(["ur5", "panda", "kinova", "solo12", "talos"])],
+)
 def test_a_placement_alone_is_as_large_as_our_own(robot: str) -> None:
     model = ROBOTS[robot]() if robot in ROBOTS else robots.load(robot)
     check_placements_alone(model, last_frames(model))

@@ -77,7 +77,7 @@ def test_pinocchio_has_no_rate_of_jacobians_with_mimic() -> None:
     assert np.abs(Kinematics(model).frame_jacobian_rate(index, pin.LOCAL)(q, v).full() - wrong).max() > 0.1
 
 
-@pytest.mark.parametrize("model", [*map(chain, ("Ellipsoid", "FreeFlyer")), branched(0), branched(2)])
+@pytest.mark.parametrize("model", [chain("FreeFlyer"), branched(2), *quick([chain("Ellipsoid"), branched(0)])])
 def test_placements_of_joints_and_of_several_frames(model: pin.Model) -> None:
     kin, data, last = Kinematics(model, clean=0).by_index(), model.createData(), model.nframes - 1
     q = states(model, np.random.default_rng(3), 1)[0][0]

@@ -60,7 +60,9 @@ def test_linearisation_of_a_rigid_robot_is_the_derivative_of_its_state() -> None
         dyn.linearize([0.0, 0.3])
 
 
-@pytest.mark.parametrize("names", [("Spherical",), ("FreeFlyer", "RX"), ("Planar", "RUBZ")])
+@pytest.mark.parametrize(
+    "names", [("Spherical",), pytest.param(("FreeFlyer", "RX"), marks=pytest.mark.long), ("Planar", "RUBZ")]
+)
 def test_linearisation_about_a_motion_is_that_of_the_flow(names: tuple[str, ...]) -> None:
     """Neighbouring motions over a short time, by pin.integrate, pin.difference and Runge–Kutta; errors go with h²."""
     model = build(np.random.default_rng(11), names, range(len(names)))

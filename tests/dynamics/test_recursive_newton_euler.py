@@ -87,7 +87,7 @@ def planar_chain() -> pin.Model:
     return model
 
 
-SMALL = ("two_link_arm", "two_link_flexible", "cart_pendulum", "horn_leg", "planar chain")
+SMALL = ("cart_pendulum", "horn_leg", "planar chain")
 
 
 @pytest.mark.parametrize("name", quick([*gd.robots(), "planar chain"], *SMALL))

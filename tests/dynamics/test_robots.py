@@ -17,7 +17,7 @@ from gdalembert.validation.states import rnea
 from tests.helpers.sets import quick, with_extras
 
 ROBOTS = [
-    *quick(gd.robots(), "cart_pendulum", "shala_likaj_rpr"),
+    *quick(gd.robots(), "shala_likaj_rpr"),
     *with_extras(quick(["panda", "ur5", "solo12", "talos"])),
 ]
 

@@ -71,7 +71,10 @@ def check_python(dynamics: gd.Dynamics, source: str, functions: Mapping[str, ca.
 
 @pytest.mark.parametrize(
     ("robot", "formulation"),
-    [*(("shala_likaj_rpr", each) for each in FORMULATIONS), *quick([("mixed", gd.NewtonEuler)])],
+    [
+        *(("cart_pendulum", each) for each in FORMULATIONS),
+        *quick([*(("shala_likaj_rpr", each) for each in FORMULATIONS), ("mixed", gd.NewtonEuler)]),
+    ],
 )
 def test_python_is_the_graph(robot: str, formulation: type[gd.Dynamics]) -> None:
     model = mixed() if robot == "mixed" else gd.load_urdf(robot)

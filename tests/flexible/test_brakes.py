@@ -15,6 +15,7 @@ from gdalembert.flexible import modes
 from gdalembert.flexible.flexible_arm import FlexibleArm
 from gdalembert.flexible.flexible_link import FlexibleJoint, FlexibleLink
 from tests.helpers.models import relative_error
+from tests.helpers.sets import quick
 
 TIGHT = 1e-12
 
@@ -99,7 +100,7 @@ def test_a_force_bends_beam_and_joint_while_the_motor_is_braked() -> None:
         dyn.static_deflection([0.0], hold="brakes")
 
 
-@pytest.mark.parametrize("count", [8, 10])
+@pytest.mark.parametrize("count", quick([8, 10], 10))
 def test_rest_in_modes_that_are_nearly_dependent(count: int) -> None:
     """Polynomials on a taper, with a stiffness of condition 5e8, 4e11 and more: ∫ F (l − η)² / EI dη."""
     model = braked().rigid_tree

@@ -19,6 +19,7 @@ from gdalembert import modes
 from gdalembert.flexible.modes import ModeSet
 from gdalembert.spatial.arrays import Array
 from tests.helpers.models import relative_error
+from tests.helpers.sets import quick
 
 TIGHT = 1e-12
 ROUNDING = 1e-10  # relative, of a frequency by a full eigenvalue problem whose eigenvalues span six decades
@@ -181,7 +182,7 @@ ERRORS: list[tuple[dict[str, float], ModeSet, float, float]] = [
 ]
 
 
-@pytest.mark.parametrize(("ends", "shapes", "first", "second"), ERRORS)
+@pytest.mark.parametrize(("ends", "shapes", "first", "second"), [*ERRORS[::3], *quick([*ERRORS[1::3], *ERRORS[2::3]])])
 def test_assumed_modes(ends: dict[str, float], shapes: ModeSet, first: float, second: float) -> None:
     hub, mass, inertia = ends.get("hub"), ends.get("mass", 0.0), ends.get("inertia", 0.0)
     link = uniform(
@@ -240,7 +241,7 @@ def bessel(n: int, z: float, sign: int) -> float:
 
 
 @pytest.mark.parametrize(("power", "printed"), [(1, 5.315), (2, 8.719)])
-@pytest.mark.parametrize("direction", ["bending_y", "bending_z"])
+@pytest.mark.parametrize("direction", quick(["bending_y", "bending_z"], "bending_y"))
 def test_a_wedge_and_a_cone(power: int, printed: float, direction: str) -> None:
     """μ ~ x^n and EI ~ x^(n+2) from a sharp tip, x = 1 − η/l: n = 1 a wedge, n = 2 a cone (Kirchhoff).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,13 +29,20 @@ def arm() -> pin.Model:
     return real
 
 
-def run(loaded: bool, noise: float, seed: int, **known: Any) -> Experiment:
-    """Currents of a motion, with noise as a part of their root mean square."""
+@cache
+def exact(loaded: bool) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """A motion and its torques."""
     motion, robot = fourier(np.random.default_rng(3 + loaded), 2, 600), arm()
     if loaded:
         frame = robot.frames[robot.getFrameId("link2")]
         robot.inertias[frame.parentJoint] += frame.placement.act(LOAD)
-    current = with_friction(robot).inverse_dynamics(*(part.T for part in motion)).full().T / GAINS
+    return motion, with_friction(robot).inverse_dynamics(*(part.T for part in motion)).full().T
+
+
+def run(loaded: bool, noise: float, seed: int, **known: Any) -> Experiment:
+    """Currents of a motion, with noise as a part of their root mean square."""
+    motion, tau = exact(loaded)
+    current = tau / GAINS
     size = np.sqrt(np.mean(current**2, axis=0))
     return Experiment(
         *motion, current=current + noise * size * np.random.default_rng(seed).normal(size=current.shape), **known
@@ -48,6 +56,7 @@ def runs(noise: float, seed: int = 0) -> list[Experiment]:
     ]
 
 
+@cache
 def sheet() -> gd.NewtonEuler:
     return with_friction(gd.load_urdf("two_link_arm"), PARAMETERS | {"payload": ["link2"]})
 

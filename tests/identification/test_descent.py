@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -106,17 +107,26 @@ def test_a_gain_that_the_steps_lost_is_not_told_as_one_that_the_data_cannot_know
         fit(dyn, experiments=[Experiment(*motion, current=current, known=known)], method="weighted")
 
 
+@cache
+def robots() -> tuple[gd.NewtonEuler, gd.NewtonEuler]:
+    """One as it is, and as it is known."""
+    model, sheet = gd.load_urdf("two_link_arm"), {name: gd.Friction(0.0, 0.0, load=0.0) for name in FRICTION}
+    return (
+        gd.NewtonEuler(model, friction=FRICTION),
+        gd.NewtonEuler(model, friction=sheet, parameters=["inertia", "friction"]),
+    )
+
+
 def data(samples: int = 300, misfit: float = 0.0) -> tuple[gd.NewtonEuler, tuple[np.ndarray, ...], np.ndarray]:
     """A robot whose friction under load is unknown, a motion, and torques with noise and something else."""
-    model = gd.load_urdf("two_link_arm")
+    real, dyn = robots()
     q, v, a = fourier(np.random.default_rng(3), 2, samples)
-    tau = gd.NewtonEuler(model, friction=FRICTION).inverse_dynamics(q.T, v.T, a.T).full().T
+    tau = real.inverse_dynamics(q.T, v.T, a.T).full().T
     size = np.sqrt(np.mean(tau**2, axis=0))
     tau += 0.02 * size * np.random.default_rng(0).normal(size=tau.shape) + misfit * size * np.sin(3 * q) * np.tanh(
         9 * v
     )
-    sheet = {name: gd.Friction(0.0, 0.0, load=0.0) for name in FRICTION}
-    return gd.NewtonEuler(model, friction=sheet, parameters=["inertia", "friction"]), (q, v, a), tau
+    return dyn, (q, v, a), tau
 
 
 @pytest.mark.parametrize("decimation", [1, 3])

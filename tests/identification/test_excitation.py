@@ -203,6 +203,12 @@ PASSIVE = gd.ocp.Bounds.of(DYN, MODEL, u={"joint2": 0})
 REFUSED = [
     ({"joints": ["joint9"]}, UnknownNameError, "no joint named 'joint9'; nearest: 'joint3', 'joint2', 'joint1'"),
     ({"joints": "joint1"}, ArgumentTypeError, "excitation: joints='joint1'; give a list of names"),
+    ({"joints": 1}, ArgumentTypeError, "excitation: joints=1; give a list of names"),
+    ({"joints": ca.SX.sym("x")}, ArgumentTypeError, "excitation: joints=SX(x); give a list of names"),
+    ({"joints": np.zeros(0)}, ArgumentError, "excitation: no joint moves; give at least one name in joints"),
+    ({"at_rest": np.zeros(2)}, ArgumentTypeError, "excitation: at_rest is array([0., 0.]); give True or False"),
+    ({"at_rest": 1}, ArgumentTypeError, "excitation: at_rest is 1; give True or False"),
+    ({"gains": ca.SX.sym("x")}, ArgumentTypeError, "excitation: gains is SX(x); give True or False"),
     ({"joints": []}, ArgumentError, "excitation: no joint moves; give at least one name in joints"),
     (
         {"bounds": NO_SPEED},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import casadi as ca
@@ -36,8 +37,10 @@ def noise(tau: np.ndarray, seed: int = 0) -> np.ndarray:
     return 0.01 * np.sqrt(np.mean(tau**2, axis=0)) * np.random.default_rng(seed).normal(size=tau.shape)
 
 
-def sheet(parameters: Any = PARAMETERS) -> gd.NewtonEuler:
-    return with_friction(gd.load_urdf("two_link_arm"), parameters)
+@cache
+def sheet(**more: Any) -> gd.NewtonEuler:
+    """A data sheet, with more to be found."""
+    return with_friction(gd.load_urdf("two_link_arm"), PARAMETERS | more)
 
 
 def test_runs_of_one_robot_are_one_long_run() -> None:
@@ -92,7 +95,7 @@ def test_each_run_has_a_load_of_its_own() -> None:
         known = (empty, None, {"link2.m": 2.0})[seed]
         own = ["link2"] if load is not None else []
         given.append(Experiment(*states, tau + noise(tau, seed), label=str(load and load.mass), known=known, own=own))
-    result = fit(sheet(PARAMETERS | {"payload": ["link2"]}), experiments=given, model=gd.load_urdf("two_link_arm"))
+    result = fit(sheet(payload=("link2",)), experiments=given, model=gd.load_urdf("two_link_arm"))
     assert result.coefficients["1.0/link2.mx"] == pytest.approx(0.1, rel=0.1)
     assert result.coefficients["2.0/link2.mx"] == pytest.approx(0.2, rel=0.1)
     assert result.coefficients["2.0/link2.m"] == pytest.approx(2.0, rel=1e-8)
@@ -107,7 +110,7 @@ def test_a_base_that_is_placed_otherwise_has_another_gravity() -> None:
         robot, states = arm(), motion(seed)
         robot.gravity.linear = np.array(gravity)
         given.append(Experiment(*states, torques(robot, states), known={"gravity": gravity}))
-    dyn = sheet(PARAMETERS | {"gravity": True})
+    dyn = sheet(gravity=True)
     result = fit(dyn, experiments=given, method="weighted")
     assert result.base.values == pytest.approx(result.base.matrix @ dyn.parameters.of(arm()), rel=1e-6, abs=1e-6)
     with pytest.raises(ArgumentError, match=r"free only some of them, or say what they are in known"):

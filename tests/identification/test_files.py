@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,18 @@ from gdalembert.identification import Experiment, fit, load, save
 from tests.helpers.identification import PARAMETERS, fourier, with_friction
 
 
-def measured(samples: int = 400) -> tuple[gd.NewtonEuler, tuple[np.ndarray, ...], np.ndarray]:
+@cache
+def robots() -> tuple[gd.NewtonEuler, gd.NewtonEuler]:
+    """One as it is, and with the parameters of its data sheet."""
     real = gd.load_urdf("two_link_arm")
     real.armature, real.damping, real.friction = np.array([2.0, 0.5]), np.array([2.0, 0.5]), np.array([1.0, 3.0])
+    return with_friction(real), with_friction(gd.load_urdf("two_link_arm"), PARAMETERS)
+
+
+def measured(samples: int = 400) -> tuple[gd.NewtonEuler, tuple[np.ndarray, ...], np.ndarray]:
+    real, sheet = robots()
     motion = fourier(np.random.default_rng(3), 2, samples)
-    tau = with_friction(real).inverse_dynamics(*(part.T for part in motion)).full().T
-    sheet = with_friction(gd.load_urdf("two_link_arm"), PARAMETERS)
+    tau = real.inverse_dynamics(*(part.T for part in motion)).full().T
     return sheet, motion, tau + 0.05 * np.random.default_rng(0).normal(size=tau.shape)
 
 

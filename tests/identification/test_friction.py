@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -18,11 +20,16 @@ TRUE = {
 SHEET = {name: gd.Friction(0.0, 0.0, offset=0.0, load=0.0) for name in TRUE}
 
 
-def data(noise: float, seed: int = 0) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+@cache
+def exact_data() -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     model = gd.load_urdf("two_link_arm")
     model.armature = np.array([2.0, 0.5])
     motion = fourier(np.random.default_rng(3), 2, 1500)
-    tau = gd.NewtonEuler(model, friction=TRUE).inverse_dynamics(*(part.T for part in motion)).full().T
+    return motion, gd.NewtonEuler(model, friction=TRUE).inverse_dynamics(*(part.T for part in motion)).full().T
+
+
+def data(noise: float, seed: int = 0) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    motion, tau = exact_data()
     sigma = noise * np.sqrt(np.mean(tau**2, axis=0))
     return motion, tau + sigma * np.random.default_rng(seed).normal(size=tau.shape)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from tests.helpers.identification import (
 from tests.helpers.sets import quick, with_extras
 
 
+@cache
 def arm() -> tuple[pin.Model, gd.NewtonEuler, tuple[np.ndarray, ...]]:
     """A two-link arm with armatures and friction, its dynamics of a data sheet that mentions none, and a motion."""
     real = gd.load_urdf("two_link_arm")
@@ -228,7 +229,7 @@ def test_weighted_least_squares_are_those_of_rows_over_their_noise() -> None:
     assert result.noise == pytest.approx(np.sqrt(np.mean(residuals**2, axis=0) / free), rel=1e-5)  # where it ends
 
 
-@lru_cache(maxsize=1)
+@cache
 def puma() -> tuple[gd.NewtonEuler, tuple[np.ndarray, ...], np.ndarray]:
     """A PUMA 560 whose data sheet has no friction, a motion, and its torques: the wrist makes 0.01 N m without it."""
     sheet = gd.load_urdf("puma560")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pinocchio as pin
@@ -45,16 +46,22 @@ def wrist() -> pin.Model:
     return model
 
 
+@cache
+def robot(loaded: bool) -> gd.NewtonEuler:
+    """The wrist as it is, with a load or without."""
+    model = wrist()
+    if loaded:
+        frame = model.frames[model.getFrameId("tool")]
+        model.inertias[frame.parentJoint] += frame.placement.act(LOAD)
+    return gd.NewtonEuler(model, friction=FRICTION, actuation=COLUMNS, motors=MOTORS)
+
+
 def runs(noise: float, offsets: np.ndarray = OFFSETS, *, seed: int = 0, step: int = 1) -> list[Experiment]:
     """Currents without a load, and with one of which the mass is known; every ``step``-th sample."""
     b, found = np.column_stack(list(COLUMNS.values())), []
     for k, loaded in enumerate([False, True]):
-        model, motion = wrist(), tuple(2.0 * part[::step] for part in fourier(np.random.default_rng(k), 3, 2500))
-        if loaded:
-            frame = model.frames[model.getFrameId("tool")]
-            model.inertias[frame.parentJoint] += frame.placement.act(LOAD)
-        dyn = gd.NewtonEuler(model, friction=FRICTION, actuation=COLUMNS, motors=MOTORS)
-        tau = dyn.inverse_dynamics(*(part.T for part in motion)).full()
+        motion = tuple(2.0 * part[::step] for part in fourier(np.random.default_rng(k), 3, 2500))
+        tau = robot(loaded).inverse_dynamics(*(part.T for part in motion)).full()
         current = np.linalg.solve(b, tau).T / GAINS + offsets / GAINS
         sigma = noise * np.sqrt(np.mean(current**2, axis=0))
         known = {"tool.m": 2.0} if loaded else {"tool": pin.Inertia.Zero()}
@@ -63,6 +70,7 @@ def runs(noise: float, offsets: np.ndarray = OFFSETS, *, seed: int = 0, step: in
     return found
 
 
+@cache
 def sheet() -> gd.NewtonEuler:
     """The wrist with all that is to be found."""
     return gd.NewtonEuler(
@@ -138,11 +146,17 @@ def test_deviations_are_those_of_repeated_experiments() -> None:
     assert chi2.ppf(0.001, freedom) < squares < chi2.ppf(0.999, freedom)
 
 
+@cache
+def uncoupled() -> gd.NewtonEuler:
+    """The wrist with all that is to be found of a robot without couplings."""
+    kinds = {"inertia": True, "armature": True, "friction": True, "payload": ["tool"]}
+    return gd.NewtonEuler(wrist(), friction="model", parameters=kinds)
+
+
 @pytest.mark.parametrize("kind", ["tau", "current"])
 def test_a_coupling_that_the_robot_does_not_have_is_suggested(kind: str) -> None:
     """Of torques of joints by the friction of the motors, of currents by the currents of the other motor."""
-    kinds = {"inertia": True, "armature": True, "friction": True, "payload": ["tool"]}
-    dyn = gd.NewtonEuler(wrist(), friction="model", parameters=kinds)
+    dyn = uncoupled()
     given, b = runs(0.01, 0 * OFFSETS), np.column_stack(list(COLUMNS.values()))
     gains = dict(zip(dyn.coordinate_names, GAINS.tolist(), strict=True)) if kind == "current" else None
     if kind == "tau":

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import gdalembert as gd
@@ -25,15 +28,21 @@ def test_residuals_are_measured_by_their_root_mean_square() -> None:
     assert torques.every_sample.rms == pytest.approx([10 / np.sqrt(3), 2.0, 0.0, 2.0])
 
 
+@cache
+def puma() -> tuple[pin.Model, gd.NewtonEuler]:
+    model = gd.load_urdf("puma560")
+    return model, gd.NewtonEuler(model, parameters=["inertia"])
+
+
 def with_quiet_wrist(wrong: float, rows: slice) -> tuple[gd.NewtonEuler, list[np.ndarray]]:
     """A PUMA whose sixth torque, a hundredth of the second one, is noise in some of the samples."""
-    model, rng = gd.load_urdf("puma560"), np.random.default_rng(0)
+    (model, dyn), rng = puma(), np.random.default_rng(0)
     motion = fourier(rng, 6, 600)
     tau = exact_torques(model, motion)
     size = np.sqrt(np.mean(tau**2, axis=0))
     assert size[5] < 0.02 * size.max()
     tau[rows, 5] = wrong * size[5] * rng.normal(size=600)[rows]
-    return gd.NewtonEuler(model, parameters=["inertia"]), [*motion, tau + 0.01 * size * rng.normal(size=tau.shape)]
+    return dyn, [*motion, tau + 0.01 * size * rng.normal(size=tau.shape)]
 
 
 @pytest.mark.parametrize("wrong", [0.3, 1.0, 8.0])

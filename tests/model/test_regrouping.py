@@ -176,7 +176,7 @@ def test_siblings_along_opposite_axes(kind: str, follows: bool) -> None:
     assert_same_outside(model)
 
 
-@pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical"])
+@pytest.mark.parametrize("kind", quick(["revolute", "prismatic", "helical"], "revolute", "helical"))
 @pytest.mark.parametrize("axis", [*quick(AXES[:-1]), AXES[-1]], ids=str)
 def test_axes_of_both_signs_in_a_row(axis: Array, kind: str) -> None:
     rng = np.random.default_rng(23)
@@ -273,7 +273,7 @@ EXTREMES: dict[str, Callable[[], pin.Model]] = {
 }
 
 
-@pytest.mark.parametrize("clean", [0, 1e-11])
+@pytest.mark.parametrize("clean", quick([0, 1e-11], 1e-11))
 @pytest.mark.parametrize("name", quick(EXTREMES, "1 mm", "finger"))
 def test_extremes_keep_their_digits_in_every_row(name: str, clean: float) -> None:
     model = EXTREMES[name]()

@@ -52,7 +52,7 @@ def moving() -> ocp.Problem:
     return problem
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", quick(SOLVERS, "ipopt", "fatrop"))
 def test_a_signal_ends_a_solve(capfd: pytest.CaptureFixture[str], name: str) -> None:
     solver = hopeless(name).solver(name, FOR_EVER[name])
     assert_ends(solver, 0.2)
@@ -230,7 +230,7 @@ def test_other_threads_solve_without_signals(name: str) -> None:
 # The budget of wall time.
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", quick(SOLVERS, "fatrop", "sqpmethod"))
 def test_a_budget_of_wall_time_ends_a_solve(capfd: pytest.CaptureFixture[str], name: str) -> None:
     problem = hopeless(name)
     with pytest.raises(ocp.OptimizationError, match="the solver stopped with 'Maximum_WallTime_Exceeded'") as caught:

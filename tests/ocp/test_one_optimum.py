@@ -41,6 +41,41 @@ def puma() -> ocp.Problem:
     return problem
 
 
+def instants() -> ocp.Problem:
+    """Rows and squares of single instants, a path at the end, and an equation along the motion."""
+    dyn = gd.NewtonEuler(gd.load_urdf("puma560_3"))
+    problem = reach(dyn, np.zeros(3), np.full(3, 0.5), ocp.Bounds.of(dyn), 1.0, 10)
+    problem.at(4, lambda q: q[0], 0.4, 0.45)
+    problem.at(-1, lambda v: v[0], 0.3)
+    problem.path(lambda q: q[1] + q[2], upper=0.7, at="end")
+    problem.path(lambda q: q[1] - 0.8 * q[2], 0.0, 0.0, at="stages")
+    problem.squares(lambda q, t: ca.sin(q[:2]) - t, [30.0, 20.0], at=6)
+    problem.squares(lambda v: ca.log(2 + v), 0.1)
+    return problem
+
+
+def ends() -> ocp.Problem:
+    """All of q and some of v are fixed at the end."""
+    dyn = gd.NewtonEuler(gd.load_urdf("puma560_3"))
+    problem = reach(dyn, np.zeros(3), np.zeros(3), ocp.Bounds.of(dyn), 1.0, 10)
+    problem.end([0.5, 0.4, -0.3], {"joint2": 0.2})
+    return problem
+
+
+def turned() -> ocp.Problem:
+    """A body that is driven in all directions ends at a placement, at rest."""
+    model = pin.Model()
+    model.name = "body"
+    base = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+    model.appendBodyToJoint(base, pin.Inertia(2.0, np.array([0.05, 0.1, 0.2]), 0.1 * np.eye(3)), pin.SE3.Identity())
+    start = pin.neutral(model)
+    problem = ocp.Problem(gd.NewtonEuler(model, actuation=np.eye(6)), 1.0, 8, degree=1)
+    problem.start(start)
+    problem.end(pin.integrate(model, start, np.array([0.3, 0.2, 0.1, 0.5, -0.4, 0.2])))
+    problem.minimize(problem.integral(lambda u: 1e-3 * ca.sumsqr(u)) + problem.integral(lambda v: ca.sumsqr(v)))
+    return problem
+
+
 def panda() -> ocp.Problem:
     """A limit of v is active."""
     model = gd.load_urdf("panda7")
@@ -116,10 +151,10 @@ def settled(problem: ocp.Problem) -> float:
     return float(cost)
 
 
-PROBLEMS = [puma, panda, flexible, floating, hinged, standing]
+PROBLEMS = [puma, instants, ends, turned, panda, flexible, floating, hinged, standing]
 
 
-@pytest.mark.parametrize("make", quick(PROBLEMS, puma, hinged))
+@pytest.mark.parametrize("make", quick(PROBLEMS, instants, hinged))
 def test_solvers_of_degree_one_have_one_optimum(make: Callable[[], ocp.Problem]) -> None:
     """To 1e-7 of the cost: where limits are active, the barriers of IPOPT and of rti leave parts of 1e-8 and 1e-9."""
     costs = {name: make().solve(name, options).cost for name, options in TOLERANCES.items()}
@@ -129,7 +164,7 @@ def test_solvers_of_degree_one_have_one_optimum(make: Callable[[], ocp.Problem])
 
 @pytest.mark.parametrize("degree", [2, 3])
 @pytest.mark.long
-@pytest.mark.parametrize("make", [puma, panda, flexible, floating, hinged, standing])
+@pytest.mark.parametrize("make", PROBLEMS)
 def test_solvers_of_higher_degrees_have_one_optimum(make: Callable[..., ocp.Problem], degree: int) -> None:
     costs = {name: make().solve(name, options).cost for name, options in TOLERANCES.items()}
     assert abs(costs["fatrop"] - costs["ipopt"]) < 1e-7 * abs(costs["ipopt"])

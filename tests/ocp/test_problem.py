@@ -71,7 +71,10 @@ def test_least_time_within_a_velocity() -> None:
     assert solution.excess == {} or max(solution.excess.values()) < 1e-7
 
 
-@pytest.mark.parametrize("joint", [pin.JointModelRUBZ(), pin.JointModelSpherical(), pin.JointModelFreeFlyer()])
+@pytest.mark.parametrize(
+    "joint",
+    [pin.JointModelRUBZ(), pin.JointModelSpherical(), pytest.param(pin.JointModelFreeFlyer(), marks=pytest.mark.long)],
+)
 def test_least_effort_of_a_turn(joint: pin.JointModel) -> None:
     """About one axis, across the places where angles jump: 12 I² θ²/T³."""
     dyn = turning(joint)
@@ -473,9 +476,27 @@ def test_degree_1_says_what_its_midpoints_hide() -> None:
     problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4, degree=1)
     message = (
         "slider: the integral of q, u sees q and v at midpoints alone, where what swings from instant to instant is "
-        "hidden; take degree=2, or make the terms without u an integral of their own"
+        "hidden; take degree=2, or terms without u"
     )
     with pytest.warns(ocp.SolutionWarning, match=f"^{message}$"):
-        problem.integral(lambda q, u: q**2 + u**2)
+        problem.integral(lambda q, u: (q + u) ** 2)
+    problem.integral(lambda q, u: q**2 + u**2)
     problem.integral(lambda u: u**2)
     ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4, degree=1, scheme="radau").integral(lambda q, u: q**2 + u**2)
+
+
+def test_degree_1_takes_terms_of_the_state_apart() -> None:
+    """Of each entry: what is added of q, v, t and parameters alone has the grid in its integral."""
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 2.0, 3, degree=1)
+    problem.start([1.0], [0.5])
+    w = problem.parameter("w")
+    both = problem.integral(lambda q, v, u, t: ca.vertcat(2 - (u**2 - w * q**2) + t, v**2, 3 * u))
+    apart = [
+        problem.integral(lambda q, t: ca.vertcat(2 + w * q**2 + t, 0)),
+        problem.integral(lambda v: ca.vertcat(0, v**2)),
+        problem.integral(lambda u: ca.vertcat(-(u**2), 0, 3 * u)),
+    ]
+    problem.minimize(problem.integral(lambda q, u: q**2 + u**2))
+    problem.solve(w=0.3)
+    expected = sum(np.pad(problem.value(x).ravel(), (0, 3 - x.numel())) for x in apart)
+    assert problem.value(both).ravel() == pytest.approx(expected, rel=1e-13)

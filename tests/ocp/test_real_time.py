@@ -435,16 +435,12 @@ def nothing(problem: ocp.Problem) -> None: ...
 REFUSED: dict[str, Callable[[], ocp.Problem]] = {
     "the problem has a free duration": lambda: problem_of(nothing, duration=(0.1, 1.0)),
     "the problem has control='linear'": lambda: problem_of(nothing, control="linear"),
-    "the problem has a fixed end": lambda: problem_of(lambda problem: problem.end([0.1, 0.2])),
     "the problem has a start of which some entries are free": lambda: problem_of(lambda problem: problem.start(None)),
-    "the problem has rows of at or subject_to": lambda: problem_of(
+    "the problem has rows of subject_to": lambda: problem_of(
         lambda problem: problem.subject_to(problem.q[0, 2] == 0.1)
     ),
-    "the problem has paths that are equations": lambda: problem_of(
-        lambda problem: problem.path(lambda q: q[0], lower=0.2, upper=0.2)
-    ),
-    "the problem has paths at one end": lambda: problem_of(
-        lambda problem: problem.path(lambda q: q[0], upper=10.0, at="end")
+    "a limit has the parameter 'ref' of every instant": lambda: problem_of(
+        lambda problem: problem.path(lambda q: q[0], upper=problem.parameter("ref", at="grid")[-1])
     ),
     "an integral of the cost is no sum of squares": lambda: problem_of(
         lambda problem: problem.minimize(problem.integral(lambda u, v: ca.dot(u, v)))

@@ -169,7 +169,7 @@ def test_a_call_that_is_stopped_or_refused_changes_nothing(monkeypatch: pytest.M
 
         return wrapped
 
-    owner, name = (solver._steps, "step") if step else (solver._first.initial, "motion")
+    owner, name = (solver._steps, "step") if step else (solver._first.formulation.initial, "motion")
     with rings():
         monkeypatch.setattr(owner, name, ringing(getattr(owner, name), step))
         with pytest.raises(Alarm):

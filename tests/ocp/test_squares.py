@@ -10,7 +10,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.errors import UnsupportedError
-from gdalembert.ocp.squares import squares
+from gdalembert.nlp.least_squares import squares
 from tests.helpers.models import relative_error
 from tests.ocp.test_real_time import numbers, reaching
 

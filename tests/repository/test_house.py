@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -75,13 +76,18 @@ def name_of(path: Path) -> str:
 
 
 MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 
-def imports_of(name: str) -> set[str]:
+@cache
+def tree_of(name: str) -> ast.Module:
+    return ast.parse(MODULES[name].read_text(encoding="utf-8"))
+
+
+@cache
+def imports_of(name: str) -> frozenset[str]:
     """The modules of the package that a module imports: at once, in a function, or for type checkers alone."""
     found: set[str] = set()
-    for node in ast.walk(TREES[name]):
+    for node in ast.walk(tree_of(name)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -90,10 +96,7 @@ def imports_of(name: str) -> set[str]:
             found.update(
                 inner if (inner := f"{node.module}.{alias.name}") in MODULES else node.module for alias in node.names
             )
-    return (found & set(MODULES)) - {name}
-
-
-IMPORTS = {name: imports_of(name) for name in MODULES}
+    return frozenset(found & set(MODULES)) - {name}
 
 
 def room_of(name: str) -> str:
@@ -103,12 +106,12 @@ def room_of(name: str) -> str:
 
 def within_reach(name: str) -> set[str]:
     found: set[str] = set()
-    ahead = list(IMPORTS[name])
+    ahead = list(imports_of(name))
     while ahead:
         module = ahead.pop()
         if module not in found:
             found.add(module)
-            ahead += IMPORTS[module]
+            ahead += imports_of(module)
     return found
 
 
@@ -118,7 +121,7 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 @pytest.mark.parametrize("room", sorted({room_of(name) for name in MODULES}))
 def test_rooms_import_only_rooms_below(room: str) -> None:
-    arrows = {(name, other) for name in MODULES if room_of(name) == room for other in IMPORTS[name]}
+    arrows = {(name, other) for name in MODULES if room_of(name) == room for other in imports_of(name)}
     outward = {(name, other) for name, other in arrows if room_of(other) != room}
     assert {arrow for arrow in outward if room_of(arrow[1]) not in ALLOWED[room]} == set()
 
@@ -150,9 +153,10 @@ def rooms_inside(folder: str) -> dict[str, set[str]]:
         return module.removeprefix(f"{folder}.").split(".")[0] if module.startswith(f"{folder}.") else None
 
     found: dict[str, set[str]] = {}
-    for name, others in IMPORTS.items():
+    for name in MODULES:
         if (inner := of(name)) is not None:
-            found.setdefault(inner, set()).update(room for other in others if (room := of(other)) not in (None, inner))
+            others = (of(other) for other in imports_of(name))
+            found.setdefault(inner, set()).update(room for room in others if room not in (None, inner))
     return found
 
 
@@ -191,15 +195,15 @@ def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def test_functions_are_at_most_60_lines() -> None:
     long = {
         f"{name}.{node.name}"
-        for name, tree in TREES.items()
-        for node in ast.walk(tree)
+        for name in MODULES
+        for node in ast.walk(tree_of(name))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and length(node) > 60
     }
     assert long == set(LONG_FUNCTIONS)
 
 
 def classes_of(names: list[str]) -> set[str]:
-    return {node.name for name in names for node in ast.walk(TREES[name]) if isinstance(node, ast.ClassDef)}
+    return {node.name for name in names for node in ast.walk(tree_of(name)) if isinstance(node, ast.ClassDef)}
 
 
 def classes_asked_for(tree: ast.AST) -> set[str]:
@@ -227,4 +231,4 @@ def test_the_names_of_pinocchio_have_no_algorithm_and_test_for_no_robot() -> Non
     below = [name for name in MODULES if room_of(name) in ("model", "dynamics", "flexible")]
     robots = classes_of(below) - classes_of(room)
     assert {"Dynamics", "NewtonEuler", "Kinematics", "ConstrainedDynamics", "Tree", "TreeOfSymbols"} <= robots
-    assert [(name, found) for name in room for found in sorted(classes_asked_for(TREES[name]) & robots)] == []
+    assert [(name, found) for name in room for found in sorted(classes_asked_for(tree_of(name)) & robots)] == []

@@ -51,7 +51,7 @@ def assert_same(one: Simulation, other: Simulation) -> None:
 @pytest.mark.parametrize(
     "u",
     [
-        (lambda k: np.full(2, 0.1 * k)),
+        pytest.param(lambda k: np.full(2, 0.1 * k), marks=pytest.mark.long),
         pytest.param(lambda k: np.full((3, 2), 0.1 * k) * np.arange(3)[:, None], marks=pytest.mark.long),
         pytest.param(lambda k: GRAPH, marks=pytest.mark.long),
         (lambda k: GRAPH_OF_P),
@@ -96,7 +96,11 @@ def test_steps_of_order_8_are_built_once(monkeypatch: pytest.MonkeyPatch) -> Non
     assert_same(simulate(dyn, [0.3, 0.2, 0.1, 0.0], [0.1, 0.2], [0.5, 0.1], method="dop853"), expected)
 
 
-@pytest.mark.parametrize("options", [{}, {"stiffness": 100.0, "damping": 20.0}], ids=["plain", "stabilised"])
+@pytest.mark.parametrize(
+    "options",
+    [pytest.param({}, marks=pytest.mark.long), {"stiffness": 100.0, "damping": 20.0}],
+    ids=["plain", "stabilised"],
+)
 def test_contacts_without_an_anchor_are_held_by_one_graph(options: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers are those of the robot with the anchors of the start."""
     con = standing(**options)

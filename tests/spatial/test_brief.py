@@ -81,11 +81,11 @@ def test_parts_are_shown_by_their_kind() -> None:
 
 def test_what_users_get_prints_briefly() -> None:
     model = gd.load_urdf("panda7")
-    dyn = gd.NewtonEuler(model, parameters={"inertia": True})
+    dyn, plain = gd.NewtonEuler(model, parameters={"inertia": True}), gd.NewtonEuler(model)
     home = np.array([0.0, -0.6, 0.0, -2.0, 0.0, 1.5, 0.0])
     beam = gd.Beam.round(0.3, 0.01, density=2700.0, youngs_modulus=70e9, shear_modulus=26e9)
     many = [gd.Contact(f"link{k}", "3D", np.zeros(3)) for k in range(1, 8)]
-    problems = [gd.ocp.Problem(gd.NewtonEuler(model), 1.0, 4) for _ in range(4)]
+    problems = [gd.ocp.Problem(plain, 1.0, 4) for _ in range(4)]
     for x in (
         dyn.tree,
         *dyn.tree.joints[:2],
@@ -95,8 +95,8 @@ def test_what_users_get_prints_briefly() -> None:
         gd.Kinematics(model),
         dyn.base_parameters,
         gd.ocp.Bounds.of(dyn, model),
-        gd.ocp.rest_to_rest(gd.NewtonEuler(model), home, home + 0.1, 1.0),
-        gd.ocp.acados_expressions(gd.NewtonEuler(model)),
+        gd.ocp.rest_to_rest(plain, home, home + 0.1, 1.0),
+        gd.ocp.acados_expressions(plain),
         problems[0],
         gd.ocp.Phases(problems),
         beam,
@@ -104,7 +104,7 @@ def test_what_users_get_prints_briefly() -> None:
         gd.CosseratRod(beam),
         many[0],
         first_of([each.name for each in many * 9]),
-        gd.ConstrainedDynamics(gd.NewtonEuler(model), many[-1:]),
+        gd.ConstrainedDynamics(plain, many[-1:]),
         *gd.NewtonEuler.sources,
         dyn.external_wrenches,
     ):

@@ -38,7 +38,7 @@ from gdalembert.identification.unknowns import known_values
 from gdalembert.model.configuration import checked_configuration, neutral
 from gdalembert.model.limits import NEGLIGIBLE, Bounds
 from gdalembert.model.tree import Joint
-from gdalembert.spatial.arguments import SEEDS, choice, integer, number, vector
+from gdalembert.spatial.arguments import SEEDS, choice, flag, integer, listed, number, vector
 from gdalembert.spatial.arrays import Array, frozen, independent_columns, unit_columns
 from gdalembert.spatial.interrupts import Interrupts, interruptible
 
@@ -136,7 +136,7 @@ def excitation(
     margin = number("excitation: margin", margin, inclusive=True)
     if margin > _MOST_MARGIN:
         raise ArgumentError(f"excitation: margin is {margin:g}; give a part from 0 to {_MOST_MARGIN}")
-    harmonics = integer("excitation: harmonics", harmonics, 2 if at_rest else 1)
+    harmonics = integer("excitation: harmonics", harmonics, 2 if flag("excitation: at_rest", at_rest) else 1)
     if not isinstance(paths, Sequence) or any(not isinstance(each, tuple) or len(each) != 3 for each in paths):
         raise ArgumentTypeError("excitation: paths: give a list of (expression, lower, upper)")
     check_driven_by_u("excitation", dyn)
@@ -153,12 +153,12 @@ def excitation(
         paths=tuple(paths),
         period=number("excitation: period", period, "s"),
         harmonics=harmonics,
-        at_rest=at_rest,
+        at_rest=bool(at_rest),
         efforts=efforts,
         noise=_noise(limits, efforts, noise),
         margin=margin,
         known=_known(dyn, runs),
-        with_gains=gains,
+        with_gains=flag("excitation: gains", gains),
     )
     return Search(plan, criterion, rng, options or {}).best(starts)
 
@@ -202,12 +202,13 @@ def _check_robot(dyn: Dynamics) -> None:
 def _moving(dyn: Dynamics, bounds: Bounds, joints: Sequence[str] | None) -> tuple[int, ...]:
     """The entries of v of the joints that move; each of them can."""
     known = {joint.name: joint for joint in dyn.tree.independent_joints}
-    if joints is not None and (isinstance(joints, str) or not all(isinstance(name, str) for name in joints)):
+    names = list(known) if joints is None else listed(joints)
+    if names is None or not all(isinstance(name, str) for name in names):
         raise ArgumentTypeError(f"excitation: joints={shown(joints)}; give a list of names")
-    for name in joints or ():
+    for name in names:
         if name not in known:
             raise UnknownNameError("joint", name, known)
-    moving = [known[name] for name in (known if joints is None else dict.fromkeys(joints))]
+    moving = [known[name] for name in dict.fromkeys(names)]
     if not moving:
         raise ArgumentError("excitation: no joint moves; give at least one name in joints")
     for joint in moving:

@@ -224,7 +224,7 @@ def step_code(
     engine = engine_code(steps.qp.vector, macros_of(steps.sizes))
     text = [_head(steps, name, exported, about, schedule, unmet), engine]
     for key, array in arrays.items():
-        begins = key in exported or key in ("weights", "t", "w1", "w2", "order", "set", "lands")
+        begins = key in exported or key in ("weights", "off", "t", "w1", "w2", "order", "set", "lands")
         text.append(array_code(names[key], array if begins else np.zeros_like(array), exported=key in exported))
     functions, fill = _functions_code(steps, name, names)
     text += functions

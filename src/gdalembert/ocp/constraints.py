@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -26,6 +26,8 @@ from gdalembert.spatial.functions import function, symbols
 
 Bound = Array | ca.MX
 """A number for each row, or an expression of parameters."""
+OF_INTERVAL = {"a", "u", "forces"}
+"""What an interval has, and an instant has not."""
 MOTION = "the equations of motion"
 """The name of what the transcription itself asks for."""
 CLOSED = "contacts and loops"
@@ -39,8 +41,8 @@ class LimitedExpression(NamedTuple):
         name: of it. ``graph``: its Function, with inputs by name.
         lower, upper: numbers or expressions of parameters; the same object makes an equation.
         places: where it holds: ``"stages"``, ``"inner"`` (those between the instants of the grid), ``"intervals"``
-            (once in each), ``"begin"`` (where each begins, with its a, u and forces), ``"grid"``, ``"start"``,
-            ``"end"``.
+            (once in each), ``"everywhere"`` (at the stages; of a single one, where its interval begins), ``"grid"``, or
+            the number of an instant of it.
         makes_way: whether it makes way at the start for q and v that parameters give.
     """
 
@@ -48,8 +50,18 @@ class LimitedExpression(NamedTuple):
     graph: ca.Function
     lower: Bound
     upper: Bound
-    places: tuple[str, ...]
+    places: tuple[str | int, ...]
     makes_way: bool = False
+
+    @property
+    def is_of_interval(self) -> bool:
+        """Whether it has what an interval has, and the end of a motion has not."""
+        return bool(OF_INTERVAL & set(self.graph.name_in()))
+
+    @property
+    def is_of_motion(self) -> bool:
+        """Whether it holds all the time."""
+        return all(isinstance(place, str) for place in self.places)
 
 
 def symbolic_bounds(lower: Any, upper: Any, size: int) -> tuple[Bound, Bound]:
@@ -93,6 +105,37 @@ def check_cost(where: str, cost: object, known: Sequence[ca.MX]) -> None:
             f"{where}: the cost has the symbol {other[0].name()!r}, which is none of the problem; make parameters by "
             "problem.parameter(name, size)"
         )
+
+
+def parts_of_state(graph: ca.Function) -> Iterator[tuple[ca.Function, bool]]:
+    """What an expression adds without a, u and forces, and the rest of it, each as a Function, and whether it is the
+    former.
+    """
+    try:
+        scalar = graph.expand()
+    except RuntimeError:
+        yield graph, False
+        return
+    inputs = dict(zip(scalar.name_in(), scalar.sx_in(), strict=True))
+    interval = ca.vertcat(ca.SX(0, 1), *(x for name, x in inputs.items() if name in OF_INTERVAL))
+    of_state, rest = ca.SX(scalar.size1_out(0), 1), ca.SX(scalar.size1_out(0), 1)
+    for row, value in enumerate(ca.vertsplit(scalar.call([*inputs.values()])[0])):
+        left = [(value, 1)]
+        while left:
+            term, sign = left.pop()
+            op = ca.OP_PARAMETER if term.is_symbolic() or term.is_constant() else term.op()
+            if op in (ca.OP_ADD, ca.OP_SUB):
+                left += [(term.dep(0), sign), (term.dep(1), sign if op == ca.OP_ADD else -sign)]
+            elif op == ca.OP_NEG:
+                left.append((term.dep(0), -sign))
+            elif not ca.depends_on(term, interval):
+                of_state[row] += sign * term
+            else:
+                rest[row] += sign * term
+    for part, is_of_state in ((of_state, True), (rest, False)):
+        used = {name: x for name, x in inputs.items() if ca.depends_on(part, x)}
+        if used:
+            yield ca.Function("part", [*used.values()], [part], [*used], ["value"]), is_of_state
 
 
 def square_weights(weight: npt.ArrayLike | ca.MX, count: int) -> tuple[ca.DM, ca.MX]:

@@ -31,11 +31,11 @@ from gdalembert.ocp.constraints import MOTION
 from gdalembert.ocp.ends import EndpointConstraints
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.joined import PhasesSolution, RealTimePhasesSolution, joined_outcome, known_rows
+from gdalembert.ocp.linear_stage import RealTimeProblem
 from gdalembert.ocp.parameters import BoundaryCondition, Inputs
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import Ended, OptimalControlProblem, Part, own_values
 from gdalembert.ocp.real_time import RealTimeSteps, Schedule, finite
-from gdalembert.ocp.real_time_stages import RealTimeProblem
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.steps import values_of
 from gdalembert.spatial.arrays import Array, Uncopied
@@ -141,7 +141,7 @@ class ContactSchedule:
         """
         if isinstance(solver, str) and solver == "rti":
             _check_costs(self.problems)
-            formulated = {name: problem._for_real_time() for name, problem in self.problems.items()}
+            formulated = {name: problem._real_time_problem() for name, problem in self.problems.items()}
             return ContactScheduleSolver(formulated, {} if options is None else options)
         _check_costs(self.problems)
         backend(solver)
@@ -243,6 +243,12 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         return any(each not in held for each in holds)
 
     def _check_impacts(self) -> None:
+        for name, problem in zip(self._names, self.problems, strict=True):
+            if problem._system.moves_ends:
+                raise UnsupportedError(
+                    f"ContactSchedule: {name!r}: contacts or loops hold where fast modes follow their loads; give "
+                    "Problem quasi_static=None"
+                )
         for con in (self.problems[self._holds[k]]._system.con for k in self._landings):
             if con._set.restitution.any():
                 raise ArgumentError(

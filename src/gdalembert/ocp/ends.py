@@ -59,6 +59,12 @@ class End(BoundaryCondition):
         blocks = unit_blocks(self._tree) if self.column else ()
         return [i for _, start, stop in blocks for i in range(start, stop)]
 
+    @property
+    def turning_at_start(self) -> list[tuple[int, int]]:
+        """The first and last entries of unit vectors whose lengths nothing but the start gives."""
+        blocks = unit_blocks(self._tree) if not self.column else ()
+        return [(start, stop) for _, start, stop in blocks if self.fixed[0][start]]
+
     def fixed_states(self) -> Iterator[tuple[str, list[int], ca.MX, bool]]:
         """The names of q and v here, which states they fix, the values of these, and whether parameters give them."""
         by, values = self._system.fixed_by, self._system.states_of(self._value)
@@ -242,7 +248,9 @@ class EndpointConstraints(BoundaryCondition):
     Attributes:
         known: whether each row holds already because the phase before says so.
         drifts: whether residuals may drift up to here.
-        symbols: Q, for positions and velocities, as parameters of the program.
+        symbols: Q, for positions and velocities, as parameters of the program; and, where modes follow their loads,
+            what is fixed still: rows E of displacements and of rates of states, for all of c(q) = 0 and J v = 0 are
+            asked then, and what contradicts them makes way: E is orthogonal to the rows of J that fixed states form.
     """
 
     def __init__(self, end: End, system: System, guess: Callable[[], Array]) -> None:
@@ -253,6 +261,11 @@ class EndpointConstraints(BoundaryCondition):
         sizes = [system.dynamics.tree.nv] * 2 if self.drifts else sizes
         self.symbols = [ca.MX.sym("combined", size, size) for size in sizes]
         self._combinations = [np.eye(size) for size in sizes]
+        widths = [system.positions, len(system.moving)] if system.moves_ends else []
+        self.fixing = [ca.MX.sym("fixing", n, n) for n in widths]
+        self.symbols += self.fixing
+        self._kept = [np.zeros((0, n)) for n in widths]
+        self._depending: dict[tuple[bool, bytes], int] = {}
 
     @property
     def counts(self) -> list[int]:
@@ -260,14 +273,19 @@ class EndpointConstraints(BoundaryCondition):
         return [len(rows) for rows in self._combinations]
 
     @property
+    def kept(self) -> list[int]:
+        """The numbers of rows E of positions and velocities."""
+        return [len(rows) for rows in self._kept]
+
+    @property
     def pattern(self) -> tuple[bool, ...]:
-        counts = zip(self.symbols, self.counts, strict=True)
-        return tuple(k < count for symbol, count in counts for k in range(symbol.shape[0]))
+        rows = zip(self.symbols, [*self._combinations, *self._kept], strict=True)
+        return tuple(k < len(own) for symbol, own in rows for k in range(symbol.shape[0]))
 
     @property
     def numbers(self) -> list[Array]:
         found = [np.zeros(symbol.shape) for symbol in self.symbols]
-        for whole, rows in zip(found, self._combinations, strict=True):
+        for whole, rows in zip(found, [*self._combinations, *self._kept], strict=True):
             whole[: len(rows), : rows.shape[1]] = rows
         return found
 
@@ -303,6 +321,11 @@ class EndpointConstraints(BoundaryCondition):
         (_, v), (q_fixed, v_fixed), system = self.end.values, self.end.fixed, self._system
         any_v = v.any() and not q_fixed.all()
         fixed = q_fixed, np.zeros_like(v_fixed) if any_v else v_fixed
+        if self.fixing:
+            self._combinations = [np.eye(len(known))[~known] for known in self.known]
+            states, n = np.concatenate(self.end.fixed)[system.fixed_by], system.positions
+            self._kept = [self._kept_rows(states[:n], of_q=True), self._kept_rows(states[n:], of_q=False)]
+            return
         parts = zip((system.places, system.rows), fixed, self.known, strict=True)
         self._combinations = [self._free_rows(rows, entries, ~known) for rows, entries, known in parts]
 
@@ -332,6 +355,38 @@ class EndpointConstraints(BoundaryCondition):
         _, basis = independent_columns(slopes @ motions, NEARLY_DEPENDENT)
         return np.eye(len(slopes)) if basis.shape[1] == len(slopes) else np.asarray(basis.T)
 
+    def _kept_rows(self, entries: Mask, *, of_q: bool) -> Array:
+        """E (r × n) for fixed states of q or v, n as :meth:`differences` has them; as many rows at any q."""
+        guess = self._guess()
+        q = self.end.configuration(guess)
+        key = of_q, entries.tobytes()
+        if key not in self._depending:
+            tried = [np.vstack(self._fixed_and_held(x, entries, of_q=of_q)) for x in self._system.rows.configurations]
+            self._depending[key] = len(tried[0]) - max(np.linalg.matrix_rank(x, tol=_dependent(x)) for x in tried)
+        fixed, held = self._fixed_and_held(guess if q is None else q, entries, of_q=of_q)
+        depending, places = self._depending[key], np.flatnonzero(entries)
+        alike = np.linalg.svd(np.vstack([fixed, held]).T)[2][len(fixed) + len(held) - depending :, : len(fixed)]
+        found = np.zeros((len(fixed) - depending, len(entries)))
+        found[:, np.arange(len(fixed)) if of_q and entries.all() else places] = np.linalg.svd(alike)[2][depending:]
+        return found
+
+    def _fixed_and_held(self, q: Array, entries: Mask, *, of_q: bool) -> tuple[Array, Array]:
+        """What is fixed and what constraints hold, as rows that are multiplied by rates of states."""
+        system = self._system
+        held = system.of_states((system.places if of_q else system.rows).numbers(q))
+        if of_q and not entries.all():
+            return system.displaced(q)[entries], held
+        return np.eye(len(system.moving))[slice(None) if of_q else entries], held
+
+    def differences(self, state: ca.MX, value: ca.MX) -> list[ca.MX]:
+        """What E is multiplied by: displacements of q, or differences of entries if not all are fixed; those of v."""
+        system, places = self._system, self._system.positions
+        (q, v), (q_value, v_value) = ((x[:places], x[places:]) for x in (state, system.states_of(value)))
+        if not self.end.fixed[0].all():
+            return [q - q_value, v - v_value]
+        way = system.apart(q_value, q)
+        return [ca.vertcat(way, ca.MX(places - way.shape[0], 1)), v - v_value]
+
     def _free_rows(self, rows: IndependentRows, fixed: Mask, chosen: Mask) -> Array:
         """Q (r × rows): orthonormal combinations of the chosen rows that do not follow from fixed entries of q or v."""
         if not fixed.any():
@@ -350,3 +405,8 @@ class EndpointConstraints(BoundaryCondition):
         found = np.zeros((basis.shape[1], len(rows)))
         found[:, chosen] = basis.T
         return found
+
+
+def _dependent(rows: Array) -> float:
+    """The singular values of rows that are none."""
+    return NEARLY_DEPENDENT * float(np.linalg.norm(rows, 2)) if rows.size else 0.0

@@ -20,10 +20,12 @@ from gdalembert.ocp.system import System, vibrations
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arrays import Array
 
-_FEW, _SAMPLES = 11, 51
-"""Instants at which the fastest v is looked for, and those of a guess."""
+_FEW, _SAMPLES, _CONSTRAINED = 11, 51, 5
+"""Instants at which the fastest v is looked for, those of a guess, and those of forces of constraints."""
 _LEAST = 1e-3
 """The smallest force on a natural mode that counts, over the largest."""
+_ROUNDING = 1e-12
+"""Forces on modes that are no more than this, over the elastic ones, are those of rounding."""
 
 
 class Initial:
@@ -57,7 +59,7 @@ class Initial:
         constants = np.concatenate([np.ones(int(motion.free_time)), parameters.sizes])
         forces = np.zeros(motion.system.independent)
         if motion.system.independent:
-            few = guess.at(np.linspace(0, 1, 5), duration)[:3]
+            few = guess.at(np.linspace(0, 1, _CONSTRAINED), duration)[:3]
             forces += np.abs(motion.system.efforts(*few, parameters.last)[1]).max(initial=1.0)
         return Scales(
             modes,
@@ -194,7 +196,12 @@ class NaturalModes:
         shapes = system.shapes[first:, first:] if system.stiff else vibrations(mass, stiffness)[1]
         inertia, squares = (np.diag(shapes.T @ x @ shapes) for x in (mass, stiffness))
         tau = dyn.inverse_dynamics(q.T, v.T, a.T, *columns(p, len(q))).full()
-        load = np.abs(shapes.T @ (tau[first:] - stiffness @ q[:, first - nv :].T)).max(axis=1)
+        bent = stiffness @ q[:, first - nv :].T
+        load = np.abs(shapes.T @ (tau[first:] - bent)).max(axis=1)
+        if load.max() <= _ROUNDING * np.abs(shapes.T @ bent).max() and system.independent:  # at rest, pressing
+            few = motion.at(np.linspace(0, 1, _CONSTRAINED), duration)[:3]
+            pushed = system.generalized(few[0], system.efforts(*few, p)[1], p)[:, first:]
+            load = np.abs(pushed @ shapes).max(axis=0)
         load = np.maximum(load, _LEAST * load.max()) if load.any() else np.ones_like(load)
         squares = np.where(squares > 0, squares, inertia)
         at, rate, second = sizes

@@ -174,7 +174,8 @@ class Phases(JoinedProblems[PhasesSolution]):
     Raises:
         ArgumentTypeError, ArgumentError: if they are no problems of one robot, one has a design, or a constraint that
             takes hold has a restitution.
-        UnsupportedError: if redundant rows combine constraints that hold already with others.
+        UnsupportedError: if redundant rows combine constraints that hold already with others; or if other fast modes
+            of a flexible arm follow their loads (``quasi_static``) in one phase than in another.
     """
 
     _kind = "phase"
@@ -278,7 +279,8 @@ class Phases(JoinedProblems[PhasesSolution]):
     def _scaled(self, further: Any) -> list[Any]:
         """The impulses of each junction."""
         ends = np.cumsum([0, *(each.impulses.numel() for each in self._junctions)]).tolist()
-        return [each.size * further[i:j] for each, (i, j) in zip(self._junctions, pairwise(ends), strict=True)]
+        pairs = zip(self._junctions, pairwise(ends), strict=True)
+        return [ca.DM(each.size) * further[i:j] if j > i else further[i:j] for each, (i, j) in pairs]
 
     def _rows(self, parts: list[dict[str, ca.MX]]) -> dict[str, ca.MX]:
         start, most = ca.MX(0), max(rows["u"].shape[0] for rows in parts)
@@ -295,7 +297,7 @@ class Phases(JoinedProblems[PhasesSolution]):
         outcome["violations"] = links | outcome["violations"]
         further = z[len(z) - nlp.further.numel() :]
         pairs = zip(self._junctions, self._scaled(further), strict=True)
-        impulses = (each.basis.T @ x if each.takes_hold else x for each, x in pairs)
+        impulses = (each.of_all(np.array(ca.DM(x).full()).ravel()) for each, x in pairs)
         return PhasesSolution(phases=parts, impulses=(np.zeros(0), *impulses), **outcome)
 
     def _set_boundaries(self) -> None:
@@ -334,13 +336,16 @@ def _checked(given: Sequence[Problem]) -> tuple[Problem, ...]:
     if any(problem._robot.chosen for problem in problems):
         raise ArgumentError("Phases: a phase has a design, which would differ from phase to phase; drop design")
     systems = [problem._system for problem in problems]
-    if any(system.stiff for system in systems):
-        alike = all(np.array_equal(system.shapes, systems[0].shapes) for system in systems)
-        if not alike or any(system.stiff != systems[0].stiff for system in systems):
-            raise UnsupportedError(
-                "Phases: fast modes that follow their loads in one phase vibrate in another; give all their Problems "
-                "one quasi_static=, a frequency [Hz] or None, and one p"
-            )
+    counts = [system.stiff for system in systems]
+    if len(set(counts)) > 1:
+        between = systems[0].cutoff(max(counts), problems[0]._robot.last)
+        most, least = (f"{n} in phase {counts.index(n) + 1}" for n in (max(counts), min(counts)))
+        raise UnsupportedError(
+            f"Phases: of the fast modes {most} follow their loads, {least}; give all Problems "
+            f"quasi_static={between:.3g} (Hz), or None"
+        )
+    if not all(np.array_equal(system.shapes, systems[0].shapes) for system in systems):
+        raise UnsupportedError("Phases: modes that follow their loads differ from phase to phase; give all one p")
     return problems
 
 
@@ -358,38 +363,49 @@ class Junction:
 
     Attributes:
         after: the problem of the next one. ``takes_hold``: whether it has constraints that the phase before has not.
-        impulses: independent ones (r × 1), of no rows if nothing takes hold. ``size``: their typical magnitude.
-            ``basis``: of them in those of all constraints.
+        impulses: independent ones (r × 1), of no rows if nothing takes hold; where modes follow their loads, of all
+            that holds, behind the shifts of what held before. ``size``: their typical magnitudes. ``basis``: of
+            impulses in those of all constraints.
         known: whether each independent row of positions and velocities holds already.
         rows: zero where the phases are connected.
     """
 
     def __init__(self, before: Problem, after: Problem) -> None:
-        system, x, y = after._system, before._motion.x[:, -1], after._motion.x[:, 0]
+        system, y = after._system, after._motion.x[:, 0]
         nq = system.dynamics.tree.nq
         kept = before._system.con.constraints
         self.after, self.basis, con = after, system.rows.basis, system.con
         self.takes_hold = any(each not in kept for each in con.constraints)
         self.known = known_rows(system.places, kept), np.full(len(system.rows), not self.takes_hold)
-        q, change = y[:nq], y[nq:] - x[nq:]
-        self.size, self.impulses, self._q = 1.0, ca.MX(0, 1), q
-        if system.stiff:  # deflections follow their loads, which may jump
-            self.rows = after._motion.state[: system.states, 0] - before._motion.state[: system.states, -1]
-            return
-        if not self.takes_hold:
-            self.rows = y - x
+        self.size, self.impulses, self._q = np.ones(0), ca.MX(0, 1), y[:nq]
+        states = [each._motion.state[: system.states, i] for each, i in ((before, -1), (after, 0))]
+        if not self.takes_hold and not system.moves_ends:
+            self.rows = states[1] - states[0]
             return
         if con._set.restitution.any():
             raise ArgumentError(
                 f"{con.tree.name}: its constraints have a restitution, and what rebounds does not hold in the next "
                 "phase; give restitution=0"
             )
-        p = [after.p] if con.parameters else []
-        self.impulses = ca.MX.sym("impulses", len(system.rows))
-        self._of_all = ca.DM(self.basis).T @ self.impulses
-        pushed = con.jacobian(q, *p).T @ self._of_all
-        self.rows = ca.vertcat(q - x[:nq], con.dynamics.mass_matrix(q, *p) @ change - pushed)
-        self.size = float(np.abs(con.dynamics.mass_matrix(neutral(con.tree), *values_of(con)).full()).max())
+        p, places = [after.p] if con.parameters else [], system.positions
+        shifts = np.flatnonzero(self.known[0]) if system.moves_ends else np.zeros(0, dtype=int)
+        self.impulses = ca.MX.sym("impulses", len(shifts) + len(system.rows))
+        self._of_all = ca.DM(self.basis).T @ self.impulses[len(shifts) :]
+        reached, (q_end, v_end), (q_start, v_start) = y[:nq], *((x[:places], x[places:]) for x in states)
+        if len(shifts):
+            along = system.of_states(system.places.jacobian(reached, p))[shifts.tolist(), :]
+            q_end = system.moved(q_end, along.T @ self.impulses[: len(shifts)])
+        if system.moves_ends:  # loads jump, and deflections with them: what holds moves the states, and holds anew
+            self.known = np.zeros_like(self.known[0]), np.zeros_like(self.known[1])
+        momentum = con.dynamics.mass_matrix(reached, *p) @ system.with_stiff_rates(v_start - v_end)
+        left = system.of_states((momentum - con.jacobian(reached, *p).T @ self._of_all).T).T
+        self.rows = ca.vertcat(q_start - q_end, left)
+        largest = float(np.abs(con.dynamics.mass_matrix(neutral(con.tree), *values_of(con)).full()).max())
+        self.size = np.r_[np.ones(len(shifts)), np.full(len(system.rows), largest)]
+
+    def of_all(self, found: Array) -> Array:
+        """The impulses of all constraints (nc), of what was found; none if nothing takes hold."""
+        return self.basis.T @ found[len(found) - len(self.basis) :] if self.takes_hold else np.zeros(0)
 
     @property
     def margins(self) -> ca.MX:

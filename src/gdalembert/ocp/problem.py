@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,20 +16,20 @@ from gdalembert.errors import ArgumentError, SolutionWarning
 from gdalembert.model.limits import Bounds
 from gdalembert.nlp.entries import Label
 from gdalembert.ocp import constraints
-from gdalembert.ocp.constraints import LimitedExpression
+from gdalembert.ocp.constraints import OF_INTERVAL, LimitedExpression
 from gdalembert.ocp.couplings import Relation, relation
 from gdalembert.ocp.ends import End, EndpointConstraints, Fixed
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial, Scales
+from gdalembert.ocp.linear_stage import RealTimeProblem
 from gdalembert.ocp.parameters import BoundaryCondition, Design, Inputs, ProblemParameters, RobotParameters
 from gdalembert.ocp.program import OptimalControlProblem, Part
 from gdalembert.ocp.real_time import RealTimeSolver
-from gdalembert.ocp.real_time_stages import RealTimeProblem
 from gdalembert.ocp.solution import FollowedPath, Solution
 from gdalembert.ocp.stage import Motion, checked_duration
 from gdalembert.ocp.steps import CONTROLS, method_of
 from gdalembert.ocp.system import AUTO, Robot, system_of
-from gdalembert.ocp.transcription import Formulation, Integral
+from gdalembert.ocp.transcription import Formulation, InstantCost, Integral
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, flag, integer, warn
 from gdalembert.spatial.arrays import Array
@@ -67,8 +67,10 @@ class Problem(OptimalControlProblem[Solution]):
         design: the entries of p that are optimised with the motion, ``{name: (lower, upper)}``; the solver starts at
             their values in ``p``, within these bounds.
         quasi_static: [Hz]: natural modes of a flexible arm above it follow their loads without inertia; none if None.
-            ``"auto"``: those of more than four periods in the shortest interval, with collocation, of an arm without
-            rotors, contacts, loops and a design.
+            ``"auto"``: those of more than four periods in the shortest interval, with collocation. Where contacts or
+            loops hold the arm, they hold by its joints, rotors and slower modes, and what ends fix gives way along
+            their normals, by what the deflections of fast modes take. A constraint that holds by the fast ones alone is
+            refused, or with ``"auto"`` warned of, and all of them vibrate.
         compiled: evaluate the steps, the expressions and their derivatives as machine code, which needs a C compiler:
             for problems that are solved for long or often. It takes seconds to minutes to compile, the first time; the
             cache is that of :func:`~gdalembert.compile`.
@@ -125,12 +127,10 @@ class Problem(OptimalControlProblem[Solution]):
         self._limited: list[LimitedExpression] = []
         self._relations: list[Relation] = []
         self._cones: list[ca.Function] = []
-        self._integrals: dict[int, tuple[ca.MX, ca.Function, bool]] = {}
+        self._integrals: dict[int, tuple[ca.MX, list[tuple[ca.Function, bool]]]] = {}
+        self._of_instants: dict[int, tuple[ca.MX, ca.Function, int]] = {}
         self._motion = Motion(self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled)
-        alone = self._motion.sees_midpoints_alone
-        self._bounds_at_stages = bounds_at == "stages" and not alone
-        self._places_of_state = ("grid",) if alone else ("inner", "grid")
-        self._places_of_interval = ("begin",) if alone else ("stages",)
+        self._bounds_at_stages = bounds_at == "stages"
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
         self.q, self.v = self._motion.x[: dyn.tree.nq, :], self._motion.x[dyn.tree.nq :, :]
         self.t, self.u, self.stages, self.p = self._motion.t, self._motion.u, self._motion.stages, self._robot.p
@@ -218,12 +218,14 @@ class Problem(OptimalControlProblem[Solution]):
         name = f"path {1 + sum(each.name.startswith('path') for each in self._limited)}"
         symbolic = isinstance(low, ca.MX) or isinstance(high, ca.MX)
         is_equation = low is high if symbolic else bool(np.any(low == high))
-        places: tuple[str, ...] = (at or "stages",)
-        of_state = not {"a", "u", "forces"} & set(found.graph.name_in())
+        places: tuple[str | int, ...] = (at or "stages",)
+        if at in ("start", "end"):
+            places = (self._instant("path: at", at),)
+        of_state = not OF_INTERVAL & set(found.graph.name_in())
         if at is None and not is_equation:
-            places = self._places_of_state if of_state else self._places_of_interval
+            places = ("inner", "grid") if of_state else ("everywhere",)
         held = {"u"} | {key for key, x in self._parameters.symbols.items() if x.shape[1] == 1}
-        if places in (("stages",), ("begin",)) and self.control == "constant" and set(found.graph.name_in()) <= held:
+        if places[0] in ("stages", "everywhere") and self.control == "constant" and set(found.graph.name_in()) <= held:
             places = ("intervals",)  # its rows at all stages are the same, and equations would be dependent
         makes_way = "grid" in places and not is_equation
         self._limited.append(LimitedExpression(name, found.evaluated, low, high, places, makes_way))
@@ -258,7 +260,7 @@ class Problem(OptimalControlProblem[Solution]):
             margins = self._motion.evaluate(cone, "stages", self._parameters.symbols).evaluated
             zero = np.zeros(margins.size1_out(0))
             self._limited.append(
-                LimitedExpression(f"friction of {name}", margins, zero, zero + np.inf, self._places_of_interval)
+                LimitedExpression(f"friction of {name}", margins, zero, zero + np.inf, ("everywhere",))
             )
             self._cones.append(cone)
 
@@ -266,37 +268,48 @@ class Problem(OptimalControlProblem[Solution]):
         """∫ expression dt over the motion, by the quadrature of the method: a column of the entries of the expression.
 
         A method of one stage inside the interval, as collocation of ``degree=1``, would not see q and v swing from
-        instant to instant: an expression of them is integrated by Simpson's rule, which has the grid in it.
+        instant to instant: what is added of them alone is integrated by Simpson's rule, which has the grid in it.
 
         Args:
             expression: as in :meth:`path`.
 
         Warns:
-            SolutionWarning: if such a method sees q or v at midpoints alone, as the expression has a, u or forces too.
+            SolutionWarning: if such a method sees q or v at midpoints alone, in a term with a, u or forces.
         """
         found = self._motion.evaluate(expression, "stages", self._parameters.symbols)
-        integral = self._integral(expression, found)
-        self._integrals[hash(integral)] = integral, found.evaluated, self._has_grid(found)
-        return integral
+        parts = self._parts_of_integrand(found)
+        whole = sum((self._integral(graph, has_grid=has_grid) for graph, has_grid in parts), ca.MX(0))
+        self._integrals[hash(whole)] = whole, parts
+        return whole
 
-    def _has_grid(self, found: EvaluatedExpression) -> bool:
-        """Whether the integral of an expression is that of Simpson's rule."""
+    def _parts_of_integrand(self, found: EvaluatedExpression) -> list[tuple[ca.Function, bool]]:
+        """The parts of an integrand that a quadrature of its own takes, and whether it has the grid in it.
+
+        Beside a, u and forces, what is added of q and v alone is taken apart from the rest.
+        """
         inputs = set(found.graph.name_in())
-        return self._motion.sees_midpoints_alone and bool(inputs & {"q", "v"}) and not inputs & {"a", "u", "forces"}
-
-    def _integral(self, expression: Expression, found: EvaluatedExpression) -> ca.MX:
-        at_stages, inputs = self._motion.integral(found.values), set(found.graph.name_in())
         if not (self._motion.sees_midpoints_alone and inputs & {"q", "v"}):
-            return at_stages
-        if others := sorted(inputs & {"a", "u", "forces"}):
+            return [(found.evaluated, False)]
+        if not inputs & OF_INTERVAL:
+            return [(found.evaluated, True)]
+        parts = [*constraints.parts_of_state(found.graph)]
+        names = {name for graph, has_grid in parts if not has_grid for name in graph.name_in()}
+        if names & {"q", "v"}:
             warn(
-                f"{self.dyn.tree.name}: the integral of {', '.join(sorted(inputs))} sees q and v at midpoints alone, "
-                "where what swings from instant to instant is hidden; take degree=2, or make the terms without "
-                f"{' and '.join(others)} an integral of their own",
+                f"{self.dyn.tree.name}: the integral of {', '.join(sorted(names))} sees q and v at midpoints alone, "
+                "where what swings from instant to instant is hidden; take degree=2, or terms without "
+                f"{' and '.join(sorted(names & OF_INTERVAL))}",
                 SolutionWarning,
             )
+        symbols = self._parameters.symbols
+        return [(self._motion.evaluate(graph, "stages", symbols).evaluated, has_grid) for graph, has_grid in parts]
+
+    def _integral(self, graph: ca.Function, *, has_grid: bool) -> ca.MX:
+        symbols = self._parameters.symbols
+        at_stages = self._motion.integral(self._motion.evaluate(graph, "stages", symbols).values)
+        if not has_grid:
             return at_stages
-        at_grid = self._motion.evaluate(expression, "grid", self._parameters.symbols).values
+        at_grid = self._motion.evaluate(graph, "grid", symbols).values
         return (2 * at_stages + self._motion.integral_over_grid(at_grid)) / 3
 
     def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Any:
@@ -319,22 +332,11 @@ class Problem(OptimalControlProblem[Solution]):
         """
         if not isinstance(solver, str) or solver != "rti":
             return super().solver(solver, options)
-        return RealTimeSolver(self._for_real_time(), {} if options is None else options)
+        return RealTimeSolver(self._real_time_problem(), {} if options is None else options)
 
-    def _for_real_time(self) -> RealTimeProblem:
+    def _real_time_problem(self) -> RealTimeProblem:
         self._check_costs()
-        return RealTimeProblem(
-            motion=self._motion,
-            parameters=self._parameters,
-            robot=self._robot,
-            start=self._ends[0],
-            end=self._ends[1],
-            initial=self._initial,
-            paths=self._paths,
-            terms=[each for each in self._terms() if not self._is_of_parameters(each[2])],
-            has_other_constraints=bool(self._relations),
-            has_other_paths=any({"start", "end"} & set(each.places) for each in self._limited),
-        )
+        return RealTimeProblem(self._formulation(), self._parameters, self._robot)
 
     def squares(
         self, residual: Expression, weight: npt.ArrayLike | ca.MX = 1.0, *, at: str | int | None = None
@@ -350,18 +352,21 @@ class Problem(OptimalControlProblem[Solution]):
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used.
         """
-        if at is None:
-            graph = self._motion.evaluate(residual, "stages", self._parameters.symbols).graph
-            factors, common = constraints.square_weights(weight, graph.size1_out(0))
-            inputs = [ca.MX.sym(name, *graph.size_in(name)) for name in graph.name_in()]
-            rows = graph.call(inputs, True, False)[0]
-            square = ca.Function("square", inputs, [ca.sumsqr(factors * rows)], graph.name_in(), ["square"])
-            term = common * self.integral(square)
+        symbols, instant = self._parameters.symbols, None if at is None else self._instant("squares: at", at)
+        if instant is None:
+            graph = self._motion.evaluate(residual, "stages", symbols).graph
         else:
-            instant = self._instant("squares: at", at)
-            values = self._motion.evaluate_at(residual, instant, self._parameters.symbols).values
-            factors, common = constraints.square_weights(weight, values.numel())
-            term = common * ca.sumsqr(factors * values)
+            graph = self._motion.evaluate_at(residual, instant, symbols).graph
+        factors, common = constraints.square_weights(weight, graph.size1_out(0))
+        inputs = [ca.MX.sym(name, *graph.size_in(name)) for name in graph.name_in()]
+        square = ca.sumsqr(factors * graph.call(inputs, True, False)[0])
+        squared = ca.Function("square", inputs, [square], graph.name_in(), ["square"])
+        if instant is None:
+            term = common * self.integral(squared)
+        else:
+            found = self._motion.evaluate_at(squared, instant, symbols)
+            self._of_instants[hash(found.values)] = found.values, found.evaluated, instant
+            term = common * found.values
         constraints.check_cost("squares", term, [*self._motion.variables, *self._symbols])
         self._squares.append(term)
         self._add_costs()
@@ -411,8 +416,7 @@ class Problem(OptimalControlProblem[Solution]):
         for key, bound in (("lower", lower), ("upper", upper)):
             self._parameters.check_bound("at", key, bound)
         low, high = constraints.symbolic_bounds(lower, upper, found.values.shape[0])
-        label = Label(f"at {number}", user=True)
-        self._relations.append(Relation(label, found.values, low, high))
+        self._limited.append(LimitedExpression(f"at {number}", found.evaluated, low, high, (number,)))
 
     def subject_to(self, constraint: ca.MX) -> None:
         """Add an equation or inequality of variables at any instants, as ``problem.q[0, 2] == problem.q[0, 5]``.
@@ -442,7 +446,7 @@ class Problem(OptimalControlProblem[Solution]):
                 each.graph, each.lower, each.upper, {key: known[key] for key in each.graph.name_in() if key in known}
             )
             for each in self._limited
-            if not {"start", "end"} & set(each.places)
+            if each.is_of_motion
         }
 
     @property
@@ -458,11 +462,13 @@ class Problem(OptimalControlProblem[Solution]):
         """
         self._initial.set(motion)
 
-    def _terms(self) -> Iterator[tuple[ca.MX, ca.Function | None, ca.MX]]:
-        """The terms of the cost: a weight, and an integral by its Function, or another expression of the motion."""
-        assert self._cost is not None
+    def _costs(self) -> tuple[list[Integral], list[InstantCost], list[ca.MX]]:
+        """The terms of the cost: integrals and costs of instants, where parameters alone weight them, and others."""
+        integrals: list[Integral] = []
+        instants: list[InstantCost] = []
+        others: list[ca.MX] = []
         motion = self._motion.variables
-        left = [(self._cost, ca.MX(1))]
+        left = [] if self._cost is None else [(self._cost, ca.MX(1))]
 
         def moves(part: ca.MX) -> bool:
             return any(ca.depends_on(part, x) for x in motion)
@@ -470,8 +476,11 @@ class Problem(OptimalControlProblem[Solution]):
         while left:
             term, weight = left.pop()
             op, parts = term.op(), [term.dep(k) for k in range(term.n_dep())]
-            if hash(term) in self._integrals:
-                yield weight, self._integrals[hash(term)][1], term
+            known = self._is_of_parameters(weight)
+            if known and hash(term) in self._integrals:
+                integrals += [Integral(weight, *part) for part in self._integrals[hash(term)][1]]
+            elif known and hash(term) in self._of_instants:
+                instants.append(InstantCost(weight, *self._of_instants[hash(term)][1:]))
             elif op in (ca.OP_ADD, ca.OP_SUB) and all(part.is_scalar() for part in parts):
                 left += [(parts[0], weight), (parts[1], weight if op == ca.OP_ADD else -weight)]
             elif op in (ca.OP_NEG, ca.OP_TWICE):
@@ -481,7 +490,8 @@ class Problem(OptimalControlProblem[Solution]):
             elif op == ca.OP_DIV and not moves(parts[1]):
                 left.append((parts[0], weight / parts[1]))
             else:
-                yield weight, None, term
+                others.append(weight * term)
+        return integrals, instants, others
 
     def _check_costs(self) -> None:
         if self._cost is None:
@@ -502,31 +512,23 @@ class Problem(OptimalControlProblem[Solution]):
     def _parts(self, *, stagewise: bool) -> list[Part]:
         for endpoint in self._endpoints:
             endpoint.prepare()
-        inputs = Inputs(self.intervals, self._parameters, self._robot, self._fixed)
-        return [Part(self._formulation(inputs), self._whole_cost, stagewise=stagewise)]
+        return [Part(self._formulation(), ca.MX(0) if self._cost is None else self._cost, stagewise=stagewise)]
 
-    @property
-    def _whole_cost(self) -> ca.MX:
-        return ca.MX(0) if self._cost is None else self._cost
-
-    def _formulation(self, inputs: Inputs, scales: Scales | None = None) -> Formulation:
-        integrals, others = [], []
-        for weight, graph, term in () if self._cost is None else self._terms():
-            if graph is None or not self._is_of_parameters(weight):
-                others.append(weight * term)
-            else:
-                integrals.append(Integral(weight, graph, self._integrals[hash(term)][2]))
+    def _formulation(self, inputs: Inputs | None = None, scales: Scales | None = None) -> Formulation:
+        own = Inputs(self.intervals, self._parameters, self._robot, self._fixed) if inputs is None else inputs
+        integrals, instants, others = self._costs()
         return Formulation(
             motion=self._motion,
-            inputs=inputs,
+            inputs=own,
             start=self._ends[0],
             ends=self._ends,
             endpoints=self._endpoints,
-            scales=self._initial.scales() if scales is None else scales,
-            initial=self._initial.variables,
+            initial=self._initial,
+            scales=scales,
             limited=self._limited,
             relations=self._relations,
             integrals=integrals,
+            instants=instants,
             others=others,
             bounds_at_stages=self._bounds_at_stages,
         )

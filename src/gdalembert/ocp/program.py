@@ -21,7 +21,7 @@ from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.ocp import solution as solutions
-from gdalembert.ocp.constraints import CLOSED
+from gdalembert.ocp.constraints import CLOSED, OF_INTERVAL
 from gdalembert.ocp.parameters import matrices_of
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
 from gdalembert.ocp.stage import Stages
@@ -46,7 +46,7 @@ class Part:
     nlp: Any
 
     def __init__(self, formulation: Formulation, cost: ca.MX, *, stagewise: bool) -> None:
-        self.motion, self.inputs, self.initial = formulation.motion, formulation.inputs, formulation.initial
+        self.motion, self.inputs, self.initial = formulation.motion, formulation.inputs, formulation.initial.variables
         self._ends = formulation.ends
         motion, inputs = self.motion, self.inputs
         self.symbols = [*motion.variables, *inputs.symbols]
@@ -58,7 +58,7 @@ class Part:
                 each.graph, each.lower, each.upper, {key: known[key] for key in each.graph.name_in() if key in known}
             )
             for each in formulation.limited
-            if not {"a", "u", "forces"} & set(each.graph.name_in()) and not {"start", "end"} & set(each.places)
+            if not OF_INTERVAL & set(each.graph.name_in()) and each.is_of_motion
         }
         outputs = {"x": motion.x, "t": motion.t, "u": motion.u, "p": motion.parameters.p, "cost": cost}
         outputs |= {f"stages_{name}": value for name, value in motion.stages._asdict().items()}
@@ -212,7 +212,8 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             ArgumentError: if nothing is to be minimised, CasADi refuses the options, or parameters of one name have
                 different shapes.
             UnsupportedError: if the solver needs constraints and costs of one interval each, as ``"fatrop"``, and one
-                connects two, or problems are joined; or if it takes no ``"max_wall_time"``.
+                connects two, or problems are joined, or contacts or loops hold an arm whose fast modes follow their
+                loads; or if it takes no ``"max_wall_time"``.
         """
         if isinstance(solver, str) and solver == "rti":
             raise UnsupportedError(
@@ -220,8 +221,14 @@ class OptimalControlProblem(ABC, Generic[Planned]):
                 "problem.solver('rti'), or take 'ipopt'"
             )
         self._check_costs()
-        given, stagewise = checked_options("solver", options), backend(solver).stagewise
-        return Solver(Program(self, stagewise=stagewise), solver, given)
+        given, chosen = checked_options("solver", options), backend(solver)
+        program = Program(self, stagewise=chosen.stagewise)
+        if chosen.stagewise and any(part.motion.system.moves_ends for part in program.parts):
+            raise UnsupportedError(
+                f"{solver}: {program.name}: contacts or loops hold where fast modes follow their loads, which connects "
+                "intervals; take 'ipopt', or give Problem quasi_static=None"
+            )
+        return Solver(program, solver, given)
 
     def solve(
         self, solver: str = "ipopt", options: Mapping[str, Any] | None = None, *, p: Any = None, **values: npt.ArrayLike

@@ -1,6 +1,6 @@
 """Real-time iterations: one Gauss–Newton step of a problem each tick (Diehl, Bock, Schlöder 2005), as machine code.
 
-:mod:`~gdalembert.ocp.real_time_stages` has the equations, ``nlp.gauss_newton`` the step.
+:mod:`~gdalembert.ocp.linear_stage` has the equations, ``nlp.gauss_newton`` the step.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, SolutionWarning,
 from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blocks
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.step_code import arrays_read, step_code
-from gdalembert.ocp.real_time_paths import LimitedPaths, PathAtParameters, is_of_interval
-from gdalembert.ocp.real_time_stages import NEXT, WEIGHTS, Layout, RealTimeProblem, Stages
+from gdalembert.ocp.linear_stage import NEXT, Layout, LinearStage, RealTimeProblem
+from gdalembert.ocp.real_time_paths import LimitedPaths, PathAtParameters
 from gdalembert.ocp.solution import (
     Accuracy,
-    FollowedPath,
     JoinedSolution,
     RealTimeSolution,
     Solution,
@@ -65,22 +64,12 @@ def _check(problem: RealTimeProblem, *, starts: bool) -> None:
         "a design": bool(motion.parameters.chosen),
         "control='linear'": motion.control != "constant",
         "quasi-static modes (give quasi_static=None)": bool(motion.system.stiff),
-        "a fixed end": any(each.any() for each in problem.end.fixed),
+        "a fixed end beside contacts or loops": problem.has_end and bool(con.nc),
         "a start of which some entries are free": starts and not all(each.all() for each in problem.start.fixed),
-        "rows of at or subject_to": problem.has_other_constraints,
-        "paths at one end": problem.has_other_paths,
-        "paths that are equations": any(_is_equation(path) for path in problem.paths.values()),
+        "rows of subject_to": bool(problem.formulation.relations),
     }
     if what := next((reason for reason, there in reasons.items() if there), None):
         raise UnsupportedError(f"rti: {con.tree.name}: the problem has {what}; take 'ipopt'")
-
-
-def _is_equation(path: FollowedPath) -> bool:
-    if path.lower is path.upper:
-        return True
-    return all(isinstance(each, np.ndarray) for each in (path.lower, path.upper)) and bool(
-        np.any(path.lower == path.upper)
-    )
 
 
 def finite(x: float) -> float:
@@ -105,7 +94,9 @@ def _layouts(problems: Sequence[RealTimeProblem]) -> list[Layout]:
             own += found
         owned.append(own)
     count = places[-1][1].stop if places else 0
-    return [Layout(driven, selection, fixed, count, own) for own in owned]
+    instants = sorted(set().union(*(problem.instants for problem in problems)))
+    where = sorted(set().union(*(problem.places for problem in problems)), key=str)
+    return [Layout(driven, selection, fixed, count, own, instants, where) for own in owned]
 
 
 class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
@@ -132,12 +123,13 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         names = list(dict.fromkeys(name for problem in problems for name in problem.names))
         self._inputs = inputs = {name: f"parameter_{k}" for k, name in enumerate(names)}
         self._layouts = _layouts(problems)
-        stages = [Stages(*each, inputs, damping) for each in zip(problems, self._layouts, strict=True)]
+        stages = [LinearStage(*pair, inputs, damping) for pair in zip(problems, self._layouts, strict=True)]
         n, first, rows = self._first.motion.intervals, stages[0], max(stage.rows for stage in stages)
         self._padded: dict[str, Array] = {}
-        self._given, arrays = self._buffers(names), {"weights": self._weights(n)}
+        self._given, arrays = self._buffers(names), {"weights": self._weights(n), "off": self._off(n)}
         self._instants = frozen(self._h * np.arange(n + 1.0))
         self._middles = frozen(self._instants[:-1, None] + self._h / 2)
+        arrays["x_end"] = np.zeros(first.state)
         arrays["t"] = self._instants[:, None].copy()
         self._impulses = arrays["impulse"] = np.zeros((n, max(1, first.eliminated - self._tree.nv)))
         arrays |= {inputs[name]: array for name, array in self._given.items()}
@@ -160,12 +152,14 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._q, self._v, self._u, self._a, self._forces = x[:, :nq], x[:, nq:], u, w[:, :nv], w[:, nv:]
         self._start = self._first.of_parameters(self._first.start.expression)
         self._of_start = set(self._start.name_in())
+        self._end = self._first.of_parameters(self._first.end.expression) if self._first.has_end else None
         self._plain, self._blocks = self._first.start.parameters_of(self._first.parameters), unit_blocks(self._tree)
         bounds = self._first.motion.bounds
         self._limits = [
             np.concatenate([getattr(bounds, f"{name}_{end}") for name in "qv"]) for end in ("lower", "upper")
         ]
         self._limited = [self._limited_paths(*each) for each in zip(problems, stages, strict=True)]
+        self._systems = [stage.system for stage in stages]
         self._followed = [problem.followed for problem in problems]
         self._used = [{name for path in paths.values() for name in path.parameters} for paths in self._followed]
         self._prepared, self._known = False, set[str]()
@@ -296,9 +290,9 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         """Write a tick as C99, without a library, for a controller that has no Python.
 
         The file of ``tick.c`` has ``int tick(int shift)``, which cuts off intervals and takes one step. Before it, its
-        caller writes ``tick_x_0``, [q; v] as measured, and the parameters that more than the start reads,
-        ``tick_target``; behind it there is the plan, ``tick_x`` and ``tick_u`` (of the actuators that are not fixed),
-        which begins as the last one of this solver. It returns
+        caller writes ``tick_x_0``, [q; v] as measured, the parameters that more than the ends read, ``tick_target``,
+        and, if the end of the motion is fixed, ``tick_x_end``, [q; v] there. Behind it there is the plan, ``tick_x``
+        and ``tick_u`` (of the actuators that are not fixed), which begins as the last one of this solver. It returns
 
         * 0 if the step is taken; 4 if it is, but more than half of the violations are left (``solved=False``);
         * 1, 2 or 3 if the last plan, shifted, stands for it: the step is not finite, is out of all proportion, or
@@ -332,6 +326,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         stem, steps = target.stem, self._steps
         schedule = self._schedule_in_c(stem)
         read, fixed = arrays_read(steps), ["x_0", "x", "u", "w", *(["set", "lands"] if schedule else [])]
+        fixed += ["x_end"] if self._end is not None else []
         inputs = {self._inputs[name]: name for name in self._given if self._inputs[name] in read}
         if name := next((each for each in inputs.values() if each in (*fixed, *steps.found)), None):
             raise ArgumentError(
@@ -371,11 +366,26 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         return found
 
     def _weights(self, n: int) -> Array:
-        weights = np.zeros((n + 1, WEIGHTS))
+        """Of costs, at each instant of the grid: there, at the stage behind it, and at single instants."""
+        instants = self._layouts[0].instants
+        weights = np.zeros((n + 1, 2 + len(instants)))
         weights[:, :2] = self._h
         weights[[0, -1], 0] /= 2
-        weights[-1, 1:] = 0.0, 1.0, np.inf
+        weights[-1, 1] = 0.0
+        weights[instants, np.arange(2, 2 + len(instants))] = 1.0
         return weights
+
+    def _off(self, n: int) -> Array:
+        """Infinite where rows do not hold: those of intervals at the end, and those of single instants elsewhere."""
+        places = self._layouts[0].places
+        off = np.zeros((n + 1, len(places)))
+        for k, place in enumerate(places):
+            if isinstance(place, int):
+                off[:, k] = np.inf
+                off[place, k] = 0.0
+            else:
+                off[-1, k] = np.inf
+        return off
 
     def _set(self, where: str, p: Any, values: Mapping[str, Any]) -> None:
         """Take all that is given, or nothing of it."""
@@ -395,6 +405,10 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             self._known = set(self._given)
         for buffer in self._padded.values():
             buffer[-1] = buffer[-2]
+        if self._end is not None:
+            of_end = self._first.parameters.values
+            found = self._end.call([of_end[name] for name in self._end.name_in()])[0]
+            self._steps.arrays["x_end"][:] = found.full().ravel()
         if numbers is not None and "p" in self._given:
             for problem in self._problems:
                 problem.robot.set(numbers)
@@ -434,7 +448,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         """The plan of a guess; the efforts and forces are those that come nearest to its equations of motion."""
         self._first.start.set(self._first.parameters)
         motion, n = self._first.motion, len(self._q) - 1
-        found = self._first.initial.motion(guess)
+        found = self._first.formulation.initial.motion(guess)
         q, v, a, u = found.at(np.linspace(0, 1, n + 1), motion.range[0])
         u = np.clip(u, motion.bounds.u_lower, motion.bounds.u_upper)
         self._q[:], self._v[:], self._u[:] = q, v, u[:, self._layouts[0].driven]
@@ -461,15 +475,13 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             "solved": solved,
         }
 
-    def _limited_paths(self, problem: RealTimeProblem, stage: Stages) -> LimitedPaths | None:
-        if not problem.paths:
+    def _limited_paths(self, problem: RealTimeProblem, stage: LinearStage) -> LimitedPaths | None:
+        if not problem.limited:
             return None
         excess = compiled_function(stage.excess())
-        is_inside = [is_of_interval(path.graph) for path in problem.paths.values()]
-        inside, outside = (np.flatnonzero(np.equal(is_inside, each)).tolist() for each in (True, False))
-        return LimitedPaths(
-            tuple(problem.paths), excess, [self._steps.arrays[name] for name in excess.inputs], inside, outside
-        )
+        of_state = [k for k, path in enumerate(problem.limited) if not path.is_of_interval]
+        names, arrays = (path.name for path in problem.limited), (self._steps.arrays[name] for name in excess.inputs)
+        return LimitedPaths(tuple(names), excess, [*arrays], of_state)
 
     def _paths_of(self, k: int, first: int, end: int) -> dict[str, PathAtParameters]:
         """The paths of q and v of a problem, at the parameters as they are now."""
@@ -506,7 +518,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 "constraint_violation": max(found.values()),
                 "length_violation": float(np.abs(lengths(x, self._blocks) - 1).max()) if self._blocks else 0.0,
                 "violations": found,
-                "accuracy": Accuracy(motion.system, motion.bounds, "constant", t, x, u, p, paths),
+                "accuracy": Accuracy(self._systems[k], motion.bounds, "constant", t, x, u, p, paths),
             }
 
         at_once = self._outcome(solved=solved) | {

@@ -13,24 +13,18 @@ from gdalembert.ocp.solution import FollowedPath
 from gdalembert.spatial.arrays import Array
 
 
-def is_of_interval(graph: ca.Function) -> bool:
-    """Whether an expression has what an interval has, and the end of a motion has not."""
-    return bool({"a", "u", "forces"} & set(graph.name_in()))
-
-
 class LimitedPaths(NamedTuple):
     """The paths of a problem, and by how much each is exceeded at an instant, of the arrays of the plan.
 
     Attributes:
         names: of the paths.
-        inside, outside: those that have a, u or forces, and so no value at the end; and the others.
+        of_state: those of q and v alone.
     """
 
     names: tuple[str, ...]
     excess: CompiledFunction
     arrays: list[Array]
-    inside: list[int]
-    outside: list[int]
+    of_state: list[int]
 
     def inputs(self, first: int, end: int) -> list[Array]:
         """A copy of the arrays from one instant to another."""
@@ -39,9 +33,8 @@ class LimitedPaths(NamedTuple):
     def violations(self, inputs: Sequence[Array], *, measured: bool) -> dict[str, float]:
         """Of these arrays; ``measured``: q and v at their first instant are measured, which no plan changes."""
         beyond = self.excess.batch(*inputs)
-        beyond[-1, self.inside] = 0.0
         if measured:
-            beyond[0, self.outside] = 0.0
+            beyond[0, self.of_state] = 0.0
         return dict(zip(self.names, beyond.max(axis=0, initial=0.0).tolist(), strict=True))
 
 

@@ -155,13 +155,10 @@ class Motion:
 
     @property
     def inner(self) -> list[int]:
-        """The stages of an interval that are at none of its ends."""
+        """The stages of an interval, of two and more, that are at none of its ends: q and v are limited there, too."""
+        if self.sees_midpoints_alone:
+            return []
         return np.flatnonzero((self.rule.c > 0) & (self.rule.c < 1)).tolist()
-
-    def inside(self, columns: ca.MX) -> ca.MX:
-        """The columns, of one for each stage, of those stages that are not at an instant of the grid."""
-        s = len(self.rule.c)
-        return columns[:, [k * s + i for k in range(self.intervals) for i in self.inner]]
 
     @interruptible
     def integral(self, values: ca.MX) -> ca.MX:
@@ -290,7 +287,7 @@ def implicit_step(
     last, whole = _both(n, rule.b[None, :]), ca.repmat(h, moving.shape[0], 1)
     to, v_next = whole * (rates @ last), v_begin + whole * (moving @ last)
     if s is not None:
-        by_q, by_v = mapped(system.projection, n, states, s)
+        by_q, by_v = mapped(system.projection, n, system.at_starts(states, k, rule), s)
         to, v_next = to + by_q, v_next + by_v
     q_next = _mapped(system.moved, n, positions, to)
     at = Stages(ca.MX(1, count), unit if unit_blocks(system.con.tree) else q, v, a, u, system.forces(k))

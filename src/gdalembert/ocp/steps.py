@@ -334,12 +334,7 @@ class IndependentRows:
         rows = np.eye(con.nc)[chosen]
         if not con.regularization:
             return cls(con, rows)
-        rng, samples = np.random.default_rng(0), []
-        for _ in range(_TRIES):
-            q = np.asarray(ca.DM(random_configuration(con.tree, rng)).full().ravel())
-            with contextlib.suppress(ArgumentError):
-                q = con.closed_configuration(q)
-            samples.append(con.jacobian(q, *values_of(con)).full()[chosen])
+        samples = [con.jacobian(q, *values_of(con)).full()[chosen] for q in _closed_configurations(con)]
         everywhere = np.hstack(samples)
         _, basis = independent_columns(everywhere, NEARLY_DEPENDENT * float(np.linalg.norm(everywhere, 2)))
         if any(rank(each, NEARLY_DEPENDENT) < basis.shape[1] for each in samples):
@@ -352,6 +347,20 @@ class IndependentRows:
 
     def __len__(self) -> int:
         return len(self.basis)
+
+    @cached_property
+    def configurations(self) -> list[Array]:
+        """Random configurations, closed as far as they can be."""
+        return _closed_configurations(self.con)
+
+    def unreachable(self, directions: Array) -> list[str]:
+        """The constraints of which some row has no rate, or that of others, along directions of v (nv × n)."""
+        found: list[str] = []
+        for q in self.configurations if len(self) else []:
+            left, sizes, _ = np.linalg.svd(self.numbers(q) @ directions)
+            lost = left[:, int(np.sum(sizes > NEARLY_DEPENDENT * sizes.max(initial=0.0))) :]
+            found += [self.names[int(np.argmax(np.abs(column)))] for column in lost.T]
+        return list(dict.fromkeys(found))
 
     @property
     def names(self) -> list[str]:
@@ -383,6 +392,17 @@ class IndependentRows:
         q, _ = unit_and_scale(s["x"][:nq], unit_blocks(self.con.tree))
         values = rows(q, s["x"][nq:], list(self.con.symbols().values()))
         return function("rows", s, {"rows": spatial.constant(self.basis) @ values})
+
+
+def _closed_configurations(con: ConstrainedDynamics) -> list[Array]:
+    """Random configurations, closed as far as they can be."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(_TRIES):
+        q = np.asarray(ca.DM(random_configuration(con.tree, rng)).full().ravel())
+        with contextlib.suppress(ArgumentError):
+            q = con.closed_configuration(q)
+        found.append(q)
+    return found
 
 
 def anchored_part(con: ConstrainedDynamics) -> ConstrainedDynamics:

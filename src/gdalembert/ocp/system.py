@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,14 @@ from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDyna
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.physical_parameters import columns
 from gdalembert.errors import ArgumentError, SolutionWarning, UnsupportedError
-from gdalembert.model.configuration import integrate, integrate_derivatives, neutral, unit_and_scale, unit_blocks
+from gdalembert.model.configuration import (
+    difference,
+    integrate,
+    integrate_derivatives,
+    neutral,
+    unit_and_scale,
+    unit_blocks,
+)
 from gdalembert.ocp import steps
 from gdalembert.ocp.steps import RungeKutta
 from gdalembert.spatial import constant
@@ -31,7 +39,8 @@ class System:
     """A robot as a transcription sees it; of a flexible arm, natural modes above a frequency may follow their loads.
 
     These are the modes of its links at the neutral configuration, joints locked, and have no inertia: their amplitudes
-    are unknowns of each stage, not states. Rotors of flexible joints keep theirs.
+    are unknowns of each stage, not states. Rotors of flexible joints keep theirs. Constraints hold by the states: rates
+    of deflections are neglected in J v = 0, c(q) = 0 has the deflections in it, and states move with these.
 
     Attributes:
         robot: as given. ``con``: the same with its constraints, which may be none. ``dynamics``: without them.
@@ -55,27 +64,43 @@ class System:
         self._decay = 0.0
         self.stiff, self.shapes, self.order = 0, np.zeros((0, 0)), [*range(self.con.nv)]
 
-    def relax(self, cutoff: float, p: Array) -> None:
-        """Let modes above a frequency [Hz] follow their loads, of an arm with parameters p (n_p), if there are any."""
+    def relax(self, cutoff: float, p: Array) -> str:
+        """Let modes above a frequency [Hz] follow their loads, of an arm with parameters p (n_p).
+
+        Returns:
+            The name of a constraint that the other coordinates alone cannot hold, for which all vibrate; or nothing.
+        """
         limit, dyn, modes = number("quasi_static", cutoff, "Hz"), self.dynamics, self.dynamics.modes
-        if self.con.nc or not modes:
-            what = "contacts or loops" if self.con.nc else "no modes"
-            raise UnsupportedError(f"quasi_static: {dyn.tree.name} has {what}; leave it out")
+        if not modes:
+            raise UnsupportedError(f"quasi_static: {dyn.tree.name} has no modes; leave it out")
         frequencies, natural = locked_modes(dyn, p)
-        self.stiff = int(np.sum(frequencies > limit))
-        if not self.stiff:
+        stiff = int(np.sum(frequencies > limit))
+        if not stiff:
             raise ArgumentError(
                 f"quasi_static={limit:g} Hz: no mode of {dyn.tree.name} is above it, the highest is at "
                 f"{frequencies[-1]:.4g} Hz; give a lower one, or leave it out"
             )
-        kept, shapes = len(modes) - self.stiff, np.eye(dyn.nv)
+        kept, shapes = len(modes) - stiff, np.eye(dyn.nv)
         shapes[np.ix_(modes, modes)] = natural
-        self.order = [*range(modes.start), *modes[:kept], *range(modes.stop, dyn.nv), *modes[kept:]]
-        self.shapes = shapes[:, self.order]
+        order = [*range(modes.start), *modes[:kept], *range(modes.stop, dyn.nv), *modes[kept:]]
+        if lost := self.rows.unreachable(shapes[:, order[: dyn.nv - stiff]]):
+            return lost[0]
+        self.stiff, self.order, self.shapes = stiff, order, shapes[:, order]
+        return ""
 
-    def let_decay(self, rate: float) -> None:
-        """Let velocities that violate constraints decay at a rate [1/s], in place of projections."""
-        self.projections, self._decay = 0, rate
+    def cutoff(self, count: int, p: Array) -> float:
+        """A frequency [Hz] above which there are so many modes."""
+        frequencies = locked_modes(self.dynamics, p)[0]
+        below = frequencies[-count - 1] if count < len(frequencies) else frequencies[0] / 4
+        return float(np.sqrt(below * frequencies[-count]))
+
+    def decaying(self, rate: float) -> System:
+        """A copy in which velocities that violate constraints decay at a rate [1/s], in place of projections."""
+        found = copy(self)
+        for name in ("equations", "stage", "finer"):
+            vars(found).pop(name, None)
+        found.projections, found._decay = 0, rate
+        return found
 
     def vibrating(self, p: Array) -> Array:
         """Frequencies [Hz] of modes with inertia and of rotors, rising, with all joints locked and neutral."""
@@ -108,6 +133,11 @@ class System:
         return int(self.con.tree.nq - self.stiff)
 
     @property
+    def moves_ends(self) -> bool:
+        """Whether what ends fix makes way for constraints, as deflections are what loads make of them."""
+        return bool(self.stiff and self.independent)
+
+    @property
     def moving(self) -> list[int]:
         """The unknowns of a stage that are accelerations of states."""
         return [*range(self.con.tree.nv - self.stiff)]
@@ -131,11 +161,15 @@ class System:
         """q and v at the N + 1 instants of the grid, of states there and unknowns k at the stages."""
         if not self.stiff or k is None:
             return states
-        degree, n = len(rule.c), states.shape[1] - 1
-        begin, end = extrapolation(rule.c)
-        eta = self._deflections(k)
-        at_grid = ca.horzcat(eta @ ca.kron(ca.DM.eye(n), ca.DM(begin)), eta[:, (n - 1) * degree :] @ ca.DM(end))
-        return ca.MX(ca.vertcat(*self._with_stiff(states, at_grid)))
+        end = self.at_instant(states[:, -1], k[:, k.shape[1] - len(rule.c) :], rule, last=True)
+        return ca.horzcat(self.at_starts(states[:, :-1], k, rule), end)
+
+    def at_starts(self, states: ca.MX, k: ca.MX, rule: RungeKutta) -> ca.MX:
+        """[q; v] where steps begin (columns), of states there and the unknowns of the steps."""
+        if not self.stiff:
+            return states
+        begin = ca.kron(ca.DM.eye(states.shape[1]), ca.DM(extrapolation(rule.c)[0]))
+        return ca.MX(ca.vertcat(*self._with_stiff(states, self._deflections(k) @ begin)))
 
     def at_instant(self, state: ca.MX, k: ca.MX, rule: RungeKutta, *, last: bool) -> ca.MX:
         """[q; v] at one instant of the grid, of the unknowns of the interval behind it, or before it if it is last."""
@@ -172,6 +206,13 @@ class System:
             return rates
         return _along(self.shapes, self.con.tree.nv)[:, : -self.stiff] @ rates
 
+    def of_states(self, jacobian: Any) -> Any:
+        """The columns of states of a matrix that is multiplied by v."""
+        if not self.stiff:
+            return jacobian
+        shapes = self.shapes[:, : -self.stiff]
+        return jacobian @ (shapes if isinstance(jacobian, np.ndarray) else ca.sparsify(ca.DM(shapes)))
+
     @cached_property
     def moved(self) -> ca.Function:
         """(positions, displacement) → (reached): what is reached from the states of q with a displacement of them.
@@ -183,6 +224,20 @@ class System:
         none = ca.DM(self.stiff, 1)
         reached = integrate(tree, *(ca.vertcat(x, none) for x in s.values()))
         return steps.differentiable(function("moved", s, {"reached": reached[: self.positions]}))
+
+    @cached_property
+    def apart(self) -> ca.Function:
+        """(positions, reached) → (displacement): the inverse of :attr:`moved`."""
+        s = symbols(positions=self.positions, reached=self.positions)
+        way = difference(self.con.tree, *(ca.vertcat(x, ca.DM(self.stiff, 1)) for x in s.values()))
+        return steps.differentiable(function("apart", s, {"displacement": way[: self.con.tree.nv - self.stiff]}))
+
+    def displaced(self, q: Array) -> Array:
+        """The derivatives of the states of q by displacements (positions × n) at q (nq)."""
+        at = self.states_of(ca.DM(np.concatenate([q, np.zeros(self.con.nv)])))[: self.positions]
+        inputs = self.moved.sx_in()
+        along = ca.Function("along", inputs, [ca.jacobian(self.moved.call(inputs)[0], inputs[1])])
+        return np.asarray(along(at, 0).full())
 
     def rates_left(self, curved: Sequence[int]) -> ca.Function:
         """(displacement, rates, v) → (left): J(displacement) rates − v of joints whose displacements do not add up."""
@@ -216,7 +271,9 @@ class System:
         What constraints hold takes it from the equations of a stage, since the graph of its forward dynamics takes
         longer to build than a problem to solve.
         """
-        return steps.HeldStep(self.con, self.stage) if self.con.nc else steps.rk4(self.robot)
+        if not self.con.nc:
+            return steps.rk4(self.robot)
+        return steps.HeldStep(self.con, steps.stage(self.rows) if self.stiff else self.stage)
 
     def kinetic_energies(self, q: Array, v: Array, *p: Array) -> Array:
         """Kinetic energies (n) [J] of columns q, v and p."""
@@ -225,20 +282,24 @@ class System:
         return np.asarray(self.dynamics.kinetic_energy(q, v, *p).full().ravel())
 
     @cached_property
+    def equations(self) -> steps.IndependentRows:
+        """The constraints as the equations of motion have them."""
+        return replace(self.rows, con=self.con.damped(self._decay)) if self._decay and self.con.nc else self.rows
+
+    @cached_property
     def stage(self) -> ca.Function:
         """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.steps.stage`."""
-        rows = replace(self.rows, con=self.con.damped(self._decay)) if self._decay and self.con.nc else self.rows
-        return steps.stage(rows, _along(self.shapes, self.con.nv) if self.stiff else None)
+        return steps.stage(self.equations, _along(self.shapes, self.con.nv) if self.stiff else None)
 
     @cached_property
     def projection(self) -> ca.Function:
-        """(x, s) → (displacement, change): how s moves q and v at the end of a step from x onto the constraints."""
+        """(x, s) → (displacement, change): how s moves states at the end of a step from x onto the constraints."""
         con, nq, p = self.con, self.con.nq, self.con.symbols()
-        s = symbols(x=self.states, s=self.projections) | p
+        s = symbols(x=nq + con.nv, s=self.projections) | p
         q, s_q, s_v = s["x"][:nq], s["s"][: len(self.places), :], s["s"][len(self.places) :, :]
         unit, _ = unit_and_scale(q, unit_blocks(con.tree))
-        along = self.places.jacobian(unit, [*p.values()]).T @ s_q
-        outputs = {"displacement": along, "change": self.rows.jacobian(unit, [*p.values()]).T @ s_v}
+        along = self.of_states(self.places.jacobian(unit, [*p.values()])).T @ s_q
+        outputs = {"displacement": along, "change": self.of_states(self.rows.jacobian(unit, [*p.values()])).T @ s_v}
         return steps.differentiable(function("projection", s, outputs))
 
     def forces(self, k: ca.MX) -> ca.MX:
@@ -247,9 +308,10 @@ class System:
 
     def closed(self, q: Array, hold: Sequence[str] = ()) -> Array:
         """A configuration near q that satisfies the constraints where that can be, with some joints as they are."""
-        if len(self.places):
+        modes = [self.dynamics.coordinate_names[i] for i in self.dynamics.modes] if self.stiff else []
+        for held in ([*hold, *modes], hold)[not self.stiff :] if len(self.places) else ():
             with contextlib.suppress(ArgumentError):
-                return np.array(self.places.con.closed_configuration(q, hold))
+                return np.array(self.places.con.closed_configuration(q, held))
         return q
 
     def consistent(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
@@ -258,11 +320,17 @@ class System:
         q, v, a = np.array([self.closed(each) for each in q]), v.copy(), a.copy()
         for i, here in enumerate(q if self.independent else ()):
             jacobian = self.rows.numbers(here)
-            inverse = np.linalg.pinv(jacobian)
+            inverse = self.of_states(np.eye(self.con.nv)) @ np.linalg.pinv(self.of_states(jacobian))
             v[i] -= inverse @ jacobian @ v[i]
             bias = self.rows.basis @ self.con.bias_acceleration(here, v[i], *p).full().ravel()
             a[i] -= inverse @ (jacobian @ a[i] + bias)
         return q, v, a
+
+    def generalized(self, q: Array, forces: Array, p: Array) -> Array:
+        """Jᵀ f of independent forces (a row for each time)."""
+        given = columns(p, 1)
+        rows = [self.rows.jacobian(ca.DM(here), given).T @ f for here, f in zip(q, forces, strict=True)]
+        return np.array([ca.DM(row).full().ravel() for row in rows])
 
     def efforts(self, q: Array, v: Array, a: Array, p: Array, u: Array | None = None) -> tuple[Array, Array]:
         """u (N × nu) and the independent forces of the constraints that come nearest to a motion (a row for each time).
@@ -285,7 +353,7 @@ class System:
                 if u is None:
                     b = actuators.derivatives(here, one)[1]
                     pushed, left = np.hstack([b[:, driven], pushed]), left + b @ one
-                found = np.linalg.lstsq(pushed, left, rcond=None)[0]
+                found = np.linalg.lstsq(self.of_states(pushed.T).T, self.of_states(left), rcond=None)[0]
                 forces[i] = found[len(found) - self.independent :]
                 if u is None:
                     inputs[i, driven] = found[: len(driven)]
@@ -332,23 +400,30 @@ def system_of(robot: Robot, quasi_static: float | str | None, p: Array, rule: Ru
 
     ``"auto"``: those of more than :data:`PERIODS` periods in an ``interval`` [s], the shortest one, where that can be.
 
-    With one stage, velocities that violate constraints decay within some intervals.
+    With one stage, velocities that violate constraints decay within some intervals, unless modes follow their loads.
 
     Warns:
-        SolutionWarning: if these vibrate all the same, as contacts or loops hold the robot, or steps are explicit.
+        SolutionWarning: if these vibrate all the same, as steps are explicit, or a constraint holds by them alone.
     """
-    system, limit = System("Problem", robot), PERIODS / interval
-    if len(rule.c) == 1:
-        system.let_decay(1 / interval)
+    system = System("Problem", robot)
+    _relax(system, quasi_static, p, rule, interval)
+    return system.decaying(1 / interval) if len(rule.c) == 1 and not system.moves_ends else system
+
+
+def _relax(system: System, quasi_static: float | str | None, p: Array, rule: RungeKutta, interval: float) -> None:
+    """Let fast modes follow their loads, as :func:`system_of` says."""
+    limit = PERIODS / interval
     if isinstance(quasi_static, str):
         choice("quasi_static", quasi_static, (AUTO,))
-        stays = "the steps are explicit" if rule.is_explicit else "contacts or loops hold it" if system.con.nc else ""
         modes = system.vibrating(p) if rule.is_explicit else locked_modes(system.dynamics, p)[0]
         if not len(modes) or modes[-1] <= limit:
-            return system
-        if not stays:
-            system.relax(limit, p)
-            return system
+            return
+        stays = "the steps are explicit"
+        if not rule.is_explicit:
+            lost = system.relax(limit, p)
+            if not lost:
+                return
+            stays = f"{lost} holds by them alone"
         warn(
             f"Problem: {system.con.tree.name}: vibrations of up to {modes[-1]:.3g} Hz have "
             f"{modes[-1] * interval:.2g} periods in an interval, which no stage resolves, and cannot follow their "
@@ -356,9 +431,11 @@ def system_of(robot: Robot, quasi_static: float | str | None, p: Array, rule: Ru
             "quasi_static=None to leave it so",
             SolutionWarning,
         )
-    elif quasi_static is not None:
-        system.relax(quasi_static, p)
-    return system
+    elif quasi_static is not None and (lost := system.relax(quasi_static, p)):
+        raise UnsupportedError(
+            f"quasi_static={quasi_static:g} Hz: {system.con.tree.name}: {lost} holds by modes above it alone; give a "
+            "higher one, or None, or hold less, as by rows=(…)"
+        )
 
 
 def extrapolation(c: Array) -> tuple[Array, Array]:

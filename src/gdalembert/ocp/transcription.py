@@ -15,9 +15,10 @@ from gdalembert.nlp.stage_terms import FixedEntries, Rows, StageParts, StageTerm
 from gdalembert.ocp.constraints import CLOSED, MOTION, Bound, LimitedExpression
 from gdalembert.ocp.couplings import Relation, couplings
 from gdalembert.ocp.ends import End, EndpointConstraints
-from gdalembert.ocp.initial import Scales, plain_states
+from gdalembert.ocp.initial import Initial, Scales, plain_states
 from gdalembert.ocp.parameters import Inputs, matrices_of
-from gdalembert.ocp.stage import Motion
+from gdalembert.ocp.stage import Motion, Stages
+from gdalembert.ocp.steps import RungeKutta
 from gdalembert.spatial.arrays import Array
 
 
@@ -28,6 +29,19 @@ class Integral(NamedTuple):
     graph: ca.Function
     has_grid: bool
 
+    @property
+    def shares(self) -> tuple[float, float]:
+        """The shares of the quadrature at the stages, and of the trapezoidal rule at the grid."""
+        return (2 / 3, 1 / 3) if self.has_grid else (1.0, 0.0)
+
+
+class InstantCost(NamedTuple):
+    """A term of a cost: a weight of parameters times an expression at one instant of the grid."""
+
+    weight: ca.MX
+    graph: ca.Function
+    instant: int
+
 
 class Formulation(NamedTuple):
     """What a problem asks for, as it is now.
@@ -35,9 +49,9 @@ class Formulation(NamedTuple):
     Attributes:
         motion, inputs: of it. ``start``: where it begins. ``ends``: those that it fixes; ``endpoints``: what contacts
             and loops ask of both.
-        scales: of its variables. ``initial``: the variables where a solve begins, of a guess.
+        initial: where a solve begins. ``scales``: other ones than those of its variables there.
         limited: expressions between bounds. ``relations``: rows of any instants.
-        integrals, others: terms of the cost, integrals apart from others.
+        integrals, instants, others: terms of the cost: integrals, those of single instants, and all others.
         bounds_at_stages: whether q and v obey their bounds between the instants of the grid, too.
     """
 
@@ -46,16 +60,17 @@ class Formulation(NamedTuple):
     start: End
     ends: Sequence[End]
     endpoints: Sequence[EndpointConstraints]
-    scales: Scales
-    initial: Callable[[Any], Array]
+    initial: Initial
+    scales: Scales | None
     limited: Sequence[LimitedExpression]
     relations: Sequence[Relation]
     integrals: Sequence[Integral]
+    instants: Sequence[InstantCost]
     others: Sequence[ca.MX]
     bounds_at_stages: bool
 
 
-class _Instant(NamedTuple):
+class Instant(NamedTuple):
     """Quantities by name at one or several instants, a column for each, and parameters of ends by their symbols."""
 
     values: Mapping[str, ca.MX]
@@ -67,6 +82,27 @@ class _Instant(NamedTuple):
         inputs = [self.values[name] for name in graph.name_in()]
         inputs = [ca.repmat(x, 1, self.columns // x.shape[1]) for x in inputs]
         return ca.MX((graph.map(self.columns) if self.columns > 1 else graph).call(inputs)[0])
+
+
+def instants_of_interval(
+    rule: RungeKutta,
+    state: tuple[ca.MX, ca.MX],
+    stages: Stages,
+    times: tuple[ca.MX, ca.MX],
+    known: Mapping[str, ca.MX],
+) -> tuple[Instant, Instant]:
+    """Quantities where an interval begins, with its a, u and forces, and at its stages.
+
+    Args:
+        state: q and v where it begins. ``stages``: of the motion. ``times``: where it begins, and its length [s].
+        known: parameters by name: a column, or two of what varies, at both ends.
+    """
+    c = ca.DM(rule.c).T
+    values = stages._asdict() | {"t": times[0] + times[1] * c}
+    values |= {name: x @ ca.vertcat(1 - c, c) if x.shape[1] == 2 else x for name, x in known.items()}
+    begin = {"q": state[0], "v": state[1], "t": times[0]} | {name: x[:, 0] for name, x in known.items()}
+    first = {name: x[:, 0] for name, x in stages._asdict().items()}
+    return Instant(first | begin, 1, {}), Instant(values, len(rule.c), {})
 
 
 class _Numbers:
@@ -108,6 +144,7 @@ class Transcription:
 
     def __init__(self, formulation: Formulation) -> None:
         self._f, self._motion, self._inputs = formulation, formulation.motion, formulation.inputs
+        self._scales = formulation.initial.scales() if formulation.scales is None else formulation.scales
         self._states = self._motion.entries(self._motion.state)
 
     def program(self, *, stagewise: bool) -> StageProgram:
@@ -134,7 +171,7 @@ class Transcription:
     # Variables.
 
     def _variables(self, *, stagewise: bool) -> Variables:
-        motion, modes = self._motion, self._f.scales.modes
+        motion, modes = self._motion, self._scales.modes
         groups, intervals, scales, lower, upper, names = ([] for _ in range(6))
         shapes: list[ca.DM] = []
         psi, size = modes.shapes, len(modes.shapes)
@@ -146,7 +183,7 @@ class Transcription:
             block, low, high, name = np.ones(rows), np.full(rows, -np.inf), np.full(rows, np.inf), [""] * rows
             spread = ca.DM.eye(rows)
             if matrix is motion.state:
-                block = self._f.scales.state
+                block = self._scales.state
                 low, high, name = self._bounds_of_states()
                 for begin in (first, nq + motion.dyn.tree.nv - size) if size else ():
                     own = slice(begin, begin + size)
@@ -155,7 +192,7 @@ class Transcription:
                 block, low, high = motion.effort, motion.bounds.u_lower, motion.bounds.u_upper
                 name = ["bounds of u"] * rows
             elif matrix is motion.k:
-                block = self._f.scales.unknowns
+                block = self._scales.unknowns
                 if size:
                     own = slice(motion.dyn.tree.nv - size, motion.dyn.tree.nv)
                     spread[own, own] = ca.DM(psi)
@@ -180,7 +217,7 @@ class Transcription:
         upper = np.concatenate(
             [np.r_[bounds.q_upper, bounds.v_upper][by], *time[1:][: motion.free_time], parameters.upper]
         )
-        plain = plain_states(motion.system, self._f.scales.modes)
+        plain = plain_states(motion.system, self._scales.modes)
         mixed = np.setdiff1d(np.arange(motion.size), plain)
         lower[mixed], upper[mixed] = -np.inf, np.inf
         nq = motion.system.positions
@@ -194,10 +231,10 @@ class Transcription:
 
     def _fixed(self, *, stagewise: bool) -> tuple[list[FixedEntries], list[StageTerm]]:
         """What ends fix: entries, and as rows what is none of a solver's variables alone."""
-        entries, terms, psi = [], [], self._f.scales.modes.shapes
+        entries, terms, psi = [], [], self._scales.modes.shapes
         size, motion = len(psi), self._motion
         drifting = {id(endpoint.end): endpoint for endpoint in self._f.endpoints if endpoint.drifts}
-        for end in self._f.ends:
+        for end in () if motion.system.moves_ends else self._f.ends:
             if endpoint := drifting.get(id(end)):
                 if sum(endpoint.counts):
                     terms.append(self._reached_end(endpoint))
@@ -243,7 +280,7 @@ class Transcription:
         for key, combined, count in zip("qv", endpoint.symbols, endpoint.counts, strict=True):
 
             def values(
-                instant: _Instant, x: ca.MX, key: str = key, combined: ca.MX = combined, count: int = count
+                instant: Instant, x: ca.MX, key: str = key, combined: ca.MX = combined, count: int = count
             ) -> ca.MX:
                 rows = [x[states] - self._local(of, instant) for name, states, of, _ in fixed if name[0] == key]
                 if key == "q" and turned is not None:
@@ -255,7 +292,7 @@ class Transcription:
                 groups.append((Label(f"{key} of {end.name}"), values))
         return self._instants(np.array([end.column]), groups, extra=[value, *endpoint.symbols])
 
-    def _local(self, value: ca.MX, instant: _Instant) -> ca.MX:
+    def _local(self, value: ca.MX, instant: Instant) -> ca.MX:
         """An expression of a symbol that a stage takes beside the others."""
         own = ca.symvar(value)
         graph = ca.Function("local", own, [value])
@@ -286,26 +323,18 @@ class Transcription:
         parts = [design, numbers.others] if len(motion.parameters) else []
         stages, step = motion.step(x, u, after, k, moved, parts)
         duration = motion.durations_of(x)
-        c = ca.DM(motion.rule.c).T
-        values = stages._asdict() | {"t": duration * (numbers.fraction + c / n)}
-        weights = ca.vertcat(1 - c, c)
-        values |= {name: y @ weights if y.shape[1] == 2 else y for name, y in numbers.named.items()}
-        if len(motion.parameters):
-            values["p"] = ca.MX(motion.parameters.assembled(*parts))
-        at_stages = _Instant(values, s, {})
-        whole = (
-            x[: motion.size] if k is None else motion.system.at_instant(x[: motion.size], k, motion.rule, last=False)
-        )
-        nq = motion.dyn.tree.nq
-        begin = {"q": whole[:nq], "v": whole[nq:], "t": duration * numbers.fraction}
-        begin |= {name: y[:, 0] for name, y in numbers.named.items()}
+        whole = x[: motion.size]
+        if k is not None:
+            whole = motion.system.at_instant(whole, k, motion.rule, last=False)
+        known = numbers.named | ({"p": ca.MX(motion.parameters.assembled(*parts))} if len(motion.parameters) else {})
+        nq, times = motion.dyn.tree.nq, (duration * numbers.fraction, duration / n)
+        begin, at_stages = instants_of_interval(motion.rule, (whole[:nq], whole[nq:]), stages, times, known)
         rows, expressions = self._rows_of_step(step, x, stagewise=stagewise)
-        more = self._rows_at_stages(at_stages, _Instant(values | begin, 1, {}))
+        more = self._rows_at_stages(at_stages, begin)
         cost = ca.MX(0)
         for integral in self._f.integrals:
             part = at_stages(integral.graph) @ ca.DM(motion.rule.b)
-            factor = 2 / 3 if integral.has_grid else 1.0
-            cost += factor * self._weight(integral, numbers) * duration / n * part
+            cost += integral.shares[0] * self._weight(integral, numbers) * duration / n * part
         rows, expressions = rows + [each for each, _ in more], expressions + [x for _, x in more]
         graph = _function(symbols, numbers.symbols, ca.vertcat(*map(ca.vec, expressions)), cost)
         return StageTerm(
@@ -317,17 +346,17 @@ class Transcription:
             rows=rows,
         )
 
-    def _weight(self, integral: Integral, numbers: _Numbers) -> ca.MX:
+    def _weight(self, term: Integral | InstantCost, numbers: _Numbers) -> ca.MX:
         motion = self._motion
         named = {name: x for name, x in self._inputs.named.items() if x.shape[1] == 1}
         symbols = [*named.values(), *[motion.parameters.fixed][: len(motion.parameters.others)]]
-        graph = ca.Function("weight", symbols, [integral.weight])
+        graph = ca.Function("weight", symbols, [term.weight])
         given = [*(numbers.named[name] for name in named), *[numbers.others][: len(motion.parameters.others)]]
         return ca.MX(graph.call(given, True, False)[0])
 
     def _rows_of_step(self, step: Any, x: ca.MX, *, stagewise: bool) -> tuple[list[Rows], list[ca.MX]]:
         """The gap to the next interval, and the equations of motion."""
-        motion, scales, n = self._motion, self._f.scales, self._motion.intervals
+        motion, scales, n = self._motion, self._scales, self._motion.intervals
         nx, size = x.shape[0], len(scales.modes.shapes)
         label, zero = Label(MOTION, rank=0), np.zeros(nx)
         spread = ca.DM.eye(nx)
@@ -359,7 +388,7 @@ class Transcription:
             expressions.append(step.residual)
         return rows, expressions
 
-    def _rows_at_stages(self, at_stages: _Instant, begin: _Instant) -> list[tuple[Rows, ca.MX]]:
+    def _rows_at_stages(self, at_stages: Instant, begin: Instant) -> list[tuple[Rows, ca.MX]]:
         motion, inner = self._motion, self._motion.inner
         found: list[tuple[Rows, ca.MX]] = []
         if self._f.bounds_at_stages and inner:
@@ -371,9 +400,11 @@ class Transcription:
                     limits = [np.tile(each[own], len(inner)) for each in (lower, upper)]
                     found.append((Rows.unscaled(Label(f"bounds of {key} at stages"), *limits), values))
         for each in self._f.limited:
-            at = {"stages": list(range(at_stages.columns)), "inner": inner, "intervals": [0]}
-            if "begin" in each.places:
+            every = list(range(at_stages.columns))
+            at: dict[str | int, list[int]] = {"stages": every, "everywhere": every, "inner": inner, "intervals": [0]}
+            if each.places[0] == "everywhere" and motion.sees_midpoints_alone:
                 found.append((self._limited_rows(each, 1), begin(each.graph)))
+                continue
             if chosen := at.get(each.places[0], []):
                 values = at_stages(each.graph)[:, chosen]
                 found.append((self._limited_rows(each, len(chosen)), values))
@@ -389,7 +420,7 @@ class Transcription:
                 limits.append(np.tile(bound, count))
         if each.lower is each.upper:
             limits[1] = limits[0]
-        user = each.name.startswith("path")
+        user = each.name.startswith(("path", "at"))
         return Rows.unscaled(Label(each.name, user=user), *limits, left_out=left_out)
 
     # Instants of the grid.
@@ -397,7 +428,9 @@ class Transcription:
     def _grid(self) -> Iterator[StageTerm]:
         n, system = self._motion.intervals, self._motion.system
         start = self._f.start
-        for where, instants in (("grid", np.arange(n + 1)), ("start", np.array([0])), ("end", np.array([n]))):
+        single = sorted({place for each in self._f.limited for place in each.places if isinstance(place, int)})
+        places: list[tuple[str | int, Indices]] = [("grid", np.arange(n + 1)), *((k, np.array([k])) for k in single)]
+        for where, instants in places:
             groups = []
             for each in self._f.limited:
                 if where in each.places:
@@ -409,10 +442,12 @@ class Transcription:
         if system.projections and n > 1:
             yield self._closed(np.arange(1, n))
         for endpoint in self._f.endpoints:
-            if sum(endpoint.counts) and not endpoint.drifts:
+            if sum(endpoint.counts) + sum(endpoint.kept) and not endpoint.drifts:
                 yield self._closed_at_end(endpoint)
         if on_grid := [each for each in self._f.integrals if each.has_grid]:
             yield from self._cost_of_grid(on_grid)
+        for cost in self._f.instants:
+            yield self._instants(np.array([cost.instant]), [], costs=[cost], of_u="u" in cost.graph.name_in())
 
     def _limited_at(self, instants: Indices, groups: Sequence[tuple[LimitedExpression, bool]]) -> Iterator[StageTerm]:
         def rows_of(places: Indices) -> list[tuple[Any, ...]]:
@@ -425,12 +460,13 @@ class Transcription:
                 found.append((rows, lambda instant, x, graph=each.graph: instant(graph)))
             return found
 
-        yield from self._split_last(instants, rows_of)
+        of_u = any("u" in each.graph.name_in() for each, _ in groups)
+        yield from self._split_last(instants, rows_of, of_u=of_u)
 
     def _bounded_modes(self) -> Iterator[StageTerm]:
         """Bounds of entries of q and v that are no variables of the solver."""
         motion, bounds = self._motion, self._motion.bounds
-        plain = set(plain_states(motion.system, self._f.scales.modes))
+        plain = set(plain_states(motion.system, self._scales.modes))
         by = motion.system.fixed_by
         mixed = [i for i in range(motion.x.shape[0]) if i not in {by[state] for state in plain}]
         lower, upper = np.r_[bounds.q_lower, bounds.v_lower], np.r_[bounds.q_upper, bounds.v_upper]
@@ -455,7 +491,7 @@ class Transcription:
         yield from self._split_last(np.arange(motion.intervals + 1), rows_of)
 
     def _split_last(
-        self, instants: Indices, rows_of: Callable[[Indices], list[tuple[Any, ...]]]
+        self, instants: Indices, rows_of: Callable[[Indices], list[tuple[Any, ...]]], *, of_u: bool = False
     ) -> Iterator[StageTerm]:
         """A term for instants; where deflections follow their loads, the last one takes those before it."""
         n = self._motion.intervals
@@ -464,7 +500,7 @@ class Transcription:
             parts = [instants[instants < n], np.array([n])]
         for places in parts:
             if len(places):
-                yield self._instants(places, rows_of(places))
+                yield self._instants(places, rows_of(places), of_u=of_u)
 
     def _closed(self, instants: Indices) -> StageTerm:
         labels = self._labels_of_constraints()
@@ -501,21 +537,37 @@ class Transcription:
                 begin = first
 
                 def values(
-                    instant: _Instant, x: ca.MX, symbol: Any = symbol, i: int = begin, m: int = size, r: int = count
+                    instant: Instant, x: ca.MX, symbol: Any = symbol, i: int = begin, m: int = size, r: int = count
                 ) -> ca.MX:
                     combined = instant.of_ends[hash(symbol)]
                     return ca.MX((combined @ constraint_rows_at(self._motion, instant)[i : i + m])[:r])
 
                 groups.append((rows, values))
             first += size
-        return self._instants(np.array([endpoint.end.column]), groups, extra=endpoint.symbols)
+        groups += self._fixed_beside(endpoint)
+        extra = [*endpoint.symbols, *endpoint.end.symbols[: len(endpoint.fixing)]]
+        return self._instants(np.array([endpoint.end.column]), groups, extra=extra)
+
+    def _fixed_beside(self, endpoint: EndpointConstraints) -> Iterator[tuple[Any, ...]]:
+        """What an end fixes still where deflections that follow their loads make it move."""
+        end = endpoint.end
+        for i, (symbol, count) in enumerate(zip(endpoint.fixing, endpoint.kept, strict=True)):
+
+            def values(instant: Instant, x: ca.MX, i: int = i, symbol: ca.MX = symbol, r: int = count) -> ca.MX:
+                apart = endpoint.differences(x, instant.of_ends[hash(end.symbols[0])])[i]
+                return ca.MX((instant.of_ends[hash(symbol)] @ apart)[:r])
+
+            if count:
+                yield Label(f"{'qv'[i]} of {end.name}"), values
+        if endpoint.fixing and (turning := end.turning_at_start):
+            yield Label(f"q of {end.name}"), lambda instant, x: ca.vertcat(*(ca.sumsqr(x[i:j]) - 1 for i, j in turning))
 
     def _cost_of_grid(self, integrals: Sequence[Integral]) -> Iterator[StageTerm]:
         """The part of integrals by Simpson's rule that is at the grid, by the trapezoidal rule."""
         n = self._motion.intervals
         for instants, factor in ((np.arange(1, n), 1.0), (np.array([0]), 0.5), (np.array([n]), 0.5)):
             if len(instants):
-                yield self._instants(instants, [], integrals=integrals, factor=factor / (3 * n))
+                yield self._instants(instants, [], costs=integrals, factor=factor / n)
 
     def _instants(
         self,
@@ -523,10 +575,11 @@ class Transcription:
         groups: Sequence[tuple[Any, ...]],
         *,
         extra: Sequence[ca.MX] = (),
-        integrals: Sequence[Integral] = (),
+        costs: Sequence[Integral | InstantCost] = (),
         factor: float = 0.0,
+        of_u: bool = False,
     ) -> StageTerm:
-        """Rows and costs of q and v at instants of the grid."""
+        """Rows and costs at instants of the grid; ``factor``: of integrals, over the duration; ``of_u``: of u, too."""
         motion, nq, system = self._motion, self._motion.dyn.tree.nq, self._motion.system
         numbers = _Numbers(self._inputs, motion, instants, interval=False)
         x = ca.MX.sym("x", motion.state.shape[0])
@@ -542,17 +595,22 @@ class Transcription:
             whole = system.at_instant(whole, k, motion.rule, last=last)
         duration, design = motion.durations_of(x), x[motion.size + motion.free_time :]
         values = {"q": whole[:nq], "v": whole[nq:], "t": numbers.fraction * duration} | numbers.named
+        if of_u:
+            values["u"] = ca.MX.sym("u", motion.u.shape[0])
+            symbols.append(values["u"])
+            entries.append(motion.entries(motion.u)[:, np.minimum(instants, motion.u.shape[1] - 1)])
         if len(motion.parameters):
             values["p"] = ca.MX(motion.parameters.assembled(design, numbers.others))
-        instant = _Instant(values, 1, {hash(symbol): numbers.add(symbol) for symbol in extra})
+        instant = Instant(values, 1, {hash(symbol): numbers.add(symbol) for symbol in extra})
         rows, expressions, cost = [], [ca.MX(0, 1)], ca.MX(0)
         for head, make in groups:
             value = ca.vec(make(instant, x[: motion.size]))
             expressions.append(value)
             zero = np.zeros(value.shape[0])
             rows.append(head if isinstance(head, Rows) else Rows.unscaled(head, zero, zero))
-        for integral in integrals:
-            cost += factor * duration * self._weight(integral, numbers) * instant(integral.graph)
+        for term in costs:
+            by = factor * term.shares[1] * duration if isinstance(term, Integral) else 1.0
+            cost += by * self._weight(term, numbers) * instant(term.graph)
         return StageTerm(
             function=_function(symbols, numbers.symbols, ca.vertcat(*expressions), cost),
             variables=np.vstack(entries),
@@ -579,7 +637,7 @@ def constraint_rows(motion: Motion, x: ca.MX) -> ca.MX:
     return ca.vertcat(positions, system.rows.velocity.map(n)(x, *p))
 
 
-def constraint_rows_at(motion: Motion, instant: _Instant) -> ca.MX:
+def constraint_rows_at(motion: Motion, instant: Instant) -> ca.MX:
     """The same at one instant."""
     system, x = motion.system, ca.vertcat(instant.values["q"], instant.values["v"])
     p = [instant.values["p"]] if "p" in instant.values else []

@@ -233,7 +233,7 @@ def test_a_motion_keeps_the_constraint_and_its_energy(case: str) -> None:
 @pytest.mark.parametrize("name", quick(["line", "wheel", "rows of a frame"], "line"))
 def test_a_contact_without_an_anchor_is_held_where_it_is(name: str) -> None:
     kind, options, _ = CASES[name]
-    model = model_of()
+    model = build(np.random.default_rng(4), ["FreeFlyer", "RX", "RY"], [0, 1, 2])
     con = gd.ConstrainedDynamics(gd.NewtonEuler(model), [gd.Contact("body_2", kind, **options)])
     q, v, tau = states(model, np.random.default_rng(0), 1)[0]
     anchored = con.anchored(q)

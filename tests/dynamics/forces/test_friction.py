@@ -22,6 +22,7 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.symbolic import symbolic_tree
 from tests.helpers.models import build, relative_error, states
 from tests.helpers.ocp import slider
+from tests.helpers.sets import quick
 from tests.helpers.validated_arms import FLEXIBLE_JOINT, PLANAR
 
 KINDS = ["RX", "Spherical", "PY", "FreeFlyer", "RUBZ", "Universal"]
@@ -86,7 +87,7 @@ def test_a_slider_stops_as_the_formula_says() -> None:
     assert motion.dissipated[-1] == pytest.approx(0.5 * mass * start**2, rel=1e-6)
 
 
-@pytest.mark.parametrize("smoothing", [1e-2, 1e-4])
+@pytest.mark.parametrize("smoothing", quick([1e-2, 1e-4], 1e-2))
 def test_a_pendulum_comes_to_rest_where_friction_holds_it(smoothing: float) -> None:
     """It sticks at an angle, and then creeps as slowly as tanh says."""
     model = gd.load_urdf("two_link_arm")

@@ -151,8 +151,8 @@ int64_t gauss_newton_prepare(Tick* t, int64_t by) {
   return failed;
 }
 
-/* What soft limits cost: ten times the steepest cost, and more for rows that move by less than z does. It follows from tick
-   to tick, up by a quarter and down by a fifth at most, so that one target far away does not spoil it. */
+/* What soft limits cost: ten times the steepest cost, and more for rows that move by less than z does, and for equations,
+   whose forces are those of whole motions. It follows from tick to tick, up by a quarter and down by a fifth at most, so that one target far away does not spoil it. */
 static void weigh(Tick* t) {
   double steepest = norm(t->g, (t->n + 1) * NZP), weight = t->penalty;
   if (weight <= 0) {
@@ -162,10 +162,12 @@ static void weigh(Tick* t) {
   if (!(weight < INFINITY)) return;
   t->weight = weight;
   for (int i = 0; i < NC; ++i) {
-    double slope = 0;
+    double slope = 0, more = 1;
     for (int64_t k = 0; k <= t->n && i >= NZP && i < NZP + NG; ++k)
       slope = fmax(slope, norm(t->G + (k * NG + i - NZP) * NZP, NZ));
-    if (t->w1[i] >= 0) t->w1[i] = t->w2[i] = weight / (slope > 0 && slope < 1 && !t->penalty ? slope : 1);
+    for (int64_t k = 0; k <= t->n && !t->penalty; ++k)
+      if (t->lower[k * NC + i] == t->upper[k * NC + i]) more = 10;
+    if (t->w1[i] >= 0) t->w1[i] = t->w2[i] = more * weight / (slope > 0 && slope < 1 && !t->penalty ? slope : 1);
   }
 }
 

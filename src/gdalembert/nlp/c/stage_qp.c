@@ -201,7 +201,7 @@ static double norm(const double* x, int64_t count) {
 }
 
 /* Slacks and forces where the search begins, the same in any unit of a row; returns how many pairs there are. */
-static int begin(int n, const Program* q, Stage* stages, double mu) {
+static int begin(int n, const Program* q, Stage* stages, double mu, double* least) {
   int pairs = 0;
   for (int k = 0; k <= n; ++k) {
     Stage* own = stages + k;
@@ -210,14 +210,17 @@ static int begin(int n, const Program* q, Stage* stages, double mu) {
       const double* row = i >= NZP && i < NZP + NG ? (const double*) q->G[k * NG + i - NZP] : 0;
       double low = q->lower[k * NC + i], high = q->upper[k * NC + i], c = ((double*) own->c)[i];
       int reached = row && norm(row, NU) > 0;
-      double slope = row ? norm(row, NZ) : 1, margin = 0.01 * fmin(high - low, slope > 0 && slope < 1 ? slope : 1);
+      double slope = row ? norm(row, NZ) : 1, range = high - low;
+      int equation = q->w1[i] >= 0 && !(range > 0); /* which has room in its softness alone */
+      double margin = 0.01 * fmin(equation ? 1 : range, slope > 0 && slope < 1 ? slope : 1);
       margin = margin > 1e-8 ? margin : 1e-8;
+      if (equation) *least = fmax(*least, 1e-14 * q->w1[i] * q->w1[i]); /* stiffness is w1^2 / mu, and rounds */
       for (int side = 0; side < 2; ++side) {
         Side* x = own->side + side;
         double h = side ? high : -low, left = side ? high - c : c - low;
         int on = !none && !(h == INFINITY), soft = on && q->w1[i] >= 0;
         double w1 = q->w1[i], w2 = q->w2[i], t = on ? (left > margin ? left : margin) : 1, l = mu / t, s = 1, p = 1;
-        if (soft && (left > margin || reached)) { /* p s = mu, and p = w1 + w2 s - l */
+        if (soft && !equation && (left > margin || reached)) { /* p s = mu, and p = w1 + w2 s - l */
           p = 0.5 * (w1 - l + sqrt((w1 - l) * (w1 - l) + 4 * w2 * mu)), p = p > 0.01 * w1 ? p : 0.01 * w1 + 1e-12;
           s = mu / p, t = (left > margin ? left : margin) + s;
         } else if (soft) { /* beyond, and out of reach of u; both forces share w1 + w2 s */
@@ -297,7 +300,7 @@ int stage_qp(int n, const Program* q, Stage* stages, int most, double tolerance,
     memcpy(stages[k].z, z + k * NZP, sizeof stages[k].z);
     values(k, q, stages[k].z, stages[k].c);
   }
-  int pairs = begin(n, q, stages, mu_0);
+  int pairs = begin(n, q, stages, mu_0, &tolerance);
   for (;; ++iteration) {
     double now = gap(n, stages, 0);
     mu = pairs ? now / pairs : 0;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -32,6 +32,32 @@ class _Product(NamedTuple):
     weight: ca.SX
     one: ca.SX
     other: ca.SX
+
+
+def residuals_of(graph: ca.Function, parameters: Sequence[str], where: str) -> tuple[ca.Function, ca.Function]:
+    """The weights and the residuals of the squares that an expression is the sum of, as Functions of its inputs.
+
+    Args:
+        graph: of scalar operations. ``parameters``: its inputs that are free of the motion.
+        where: of it, for messages.
+
+    Raises:
+        UnsupportedError: if it is no such sum, or not of scalar operations.
+    """
+    try:
+        scalar = graph.expand()
+    except RuntimeError as error:
+        raise UnsupportedError(f"rti: {where} is not of scalar operations; take 'ipopt' ({error})") from None
+    inputs = dict(zip(scalar.name_in(), scalar.sx_in(), strict=True))
+    motion = ca.vertcat(ca.SX(0, 1), *(x for name, x in inputs.items() if name not in parameters))
+    found = squares(scalar.call([*inputs.values()])[0], motion, where)
+    whole: dict[str, Any] = {"enable_forward": False, "reverse_options": {"enable_forward": False}}
+
+    def column(name: str, entries: Sequence[ca.SX]) -> ca.Function:
+        rows = ca.vertcat(ca.SX(0, 1), *entries)
+        return ca.Function(name, [*inputs.values()], [rows], [*inputs], [name], whole)
+
+    return column("weights", [weight for weight, _ in found]), column("residuals", [residual for _, residual in found])
 
 
 def squares(cost: ca.SX, motion: ca.SX, where: str) -> list[Square]:
