@@ -138,6 +138,31 @@ def parts_of_state(graph: ca.Function) -> Iterator[tuple[ca.Function, bool]]:
             yield ca.Function("part", [*used.values()], [part], [*used], ["value"]), is_of_state
 
 
+def parts_of_residuals(residuals: ca.Function) -> Iterator[tuple[ca.Function, bool]]:
+    """The residuals without a, u and forces, and the others, each as a Function, and whether they are the former."""
+    inputs = dict(zip(residuals.name_in(), residuals.mx_in(), strict=True))
+    rows = residuals.call([*inputs.values()], True, False)[0]
+    of_interval = np.zeros(rows.shape[0], dtype=bool)
+    for name, x in inputs.items():
+        if name in OF_INTERVAL:
+            of_interval[ca.jacobian_sparsity(rows, x).row()] = True
+    whole: dict[str, Any] = {"enable_forward": False, "reverse_options": {"enable_forward": False}}
+    for chosen, is_of_state in ((~of_interval, True), (of_interval, False)):
+        if chosen.any():
+            used = {name: x for name, x in inputs.items() if not (is_of_state and name in OF_INTERVAL)}
+            values = [used.get(name, ca.MX.zeros(*x.shape)) for name, x in inputs.items()]
+            part = residuals.call(values, True, False)[0][np.flatnonzero(chosen).tolist()]
+            graph = ca.Function("residuals", [*used.values()], [part], [*used], ["residuals"], whole)
+            yield graph, is_of_state
+
+
+def squared(residuals: ca.Function) -> ca.Function:
+    """The sum of the squares of residuals."""
+    inputs = residuals.mx_in()
+    square = ca.sumsqr(residuals.call(inputs, True, False)[0])
+    return ca.Function("square", inputs, [square], residuals.name_in(), ["square"])
+
+
 def square_weights(weight: npt.ArrayLike | ca.MX, count: int) -> tuple[ca.DM, ca.MX]:
     """√w of each of ``count`` residuals, and what weights all their squares: an expression of parameters, or 1."""
     if isinstance(weight, ca.MX):

@@ -22,15 +22,15 @@ from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDyna
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import difference, integrate, unit_and_scale, unit_blocks
 from gdalembert.nlp.least_squares import residuals_of
-from gdalembert.ocp.constraints import LimitedExpression, parts_of_state
+from gdalembert.ocp.constraints import LimitedExpression, parts_of_residuals, parts_of_state
 from gdalembert.ocp.ends import End
+from gdalembert.ocp.formulation import Formulation, InstantCost, Integral, instants_of_interval
 from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.real_time_paths import PathOfParameters
 from gdalembert.ocp.solution import FollowedPath
 from gdalembert.ocp.stage import Motion, implicit_step
 from gdalembert.ocp.steps import collocation_method, free_rates
 from gdalembert.ocp.tangent_space import TangentSystem
-from gdalembert.ocp.transcription import Formulation, InstantCost, Integral, instants_of_interval
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import foreign
@@ -243,22 +243,38 @@ class LinearStage:
         of_grid, of_stages, *of_instants = ca.vertsplit(self._s["weights"])
         parameters = [*self._problem.names, "t"]
         for integral in self._problem.formulation.integrals:
-            for graph, has_grid in parts_of_state(integral.graph):
-                shares = Integral(integral.weight, graph, has_grid).shares
-                weight, where = self._of_parameters(integral.weight), "an integral of the cost"
-                weights, residuals = residuals_of(graph, parameters, where)
-                for instant, factor, share in zip(
-                    (self._middle, self._begin), (of_stages, of_grid), shares, strict=True
-                ):
+            weight = self._of_parameters(integral.weight)
+            for residuals, weights, has_grid in self._parts_of(integral, parameters):
+                shares = integral._replace(has_grid=has_grid).shares
+                places = zip((self._middle, self._begin), (of_stages, of_grid), shares, strict=True)
+                for instant, factor, share in places:
                     if share:
-                        yield _Squares(factor * (share * weight * instant(weights)), instant(residuals))
+                        rows = instant(residuals)
+                        by = instant(weights) if weights is not None else ca.DM.ones(rows.shape[0])
+                        yield _Squares(factor * (share * weight * by), rows)
         for cost in self._problem.costs_of_instants:
-            where = (
-                "the cost of the end" if cost.instant == self._problem.motion.intervals else "the cost of an instant"
-            )
-            weights, residuals = residuals_of(cost.graph, parameters, where)
-            factor, weight = of_instants[self._layout.instants.index(cost.instant)], self._of_parameters(cost.weight)
-            yield _Squares(factor * (weight * self._begin(weights)), self._begin(residuals))
+            weight, factor = self._of_parameters(cost.weight), of_instants[self._layout.instants.index(cost.instant)]
+            at_end = cost.instant == self._problem.motion.intervals
+            where = "the cost of the end" if at_end else "the cost of an instant"
+            if cost.residuals is not None:
+                rows, by = self._begin(cost.residuals), ca.DM.ones(cost.residuals.numel_out(0))
+            else:
+                weights, residuals = residuals_of(cost.graph, parameters, where)
+                rows, by = self._begin(residuals), self._begin(weights)
+            yield _Squares(factor * (weight * by), rows)
+
+    @staticmethod
+    def _parts_of(
+        integral: Integral, parameters: Sequence[str]
+    ) -> Iterator[tuple[ca.Function, ca.Function | None, bool]]:
+        """Residuals of an integral and their weights, if they are not 1, with the grid in their quadrature or not."""
+        if integral.residuals is not None:
+            for residuals, has_grid in parts_of_residuals(integral.residuals):
+                yield residuals, None, has_grid
+            return
+        for graph, has_grid in parts_of_state(integral.graph):
+            weights, residuals = residuals_of(graph, parameters, "an integral of the cost")
+            yield residuals, weights, has_grid
 
     def _limited_rows(self) -> Iterator[_Row]:
         """What is limited beside u, v and those entries of q whose rates are entries of v."""

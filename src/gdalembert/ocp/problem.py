@@ -19,6 +19,7 @@ from gdalembert.ocp import constraints
 from gdalembert.ocp.constraints import OF_INTERVAL, LimitedExpression
 from gdalembert.ocp.couplings import Relation, relation
 from gdalembert.ocp.ends import End, EndpointConstraints, Fixed
+from gdalembert.ocp.formulation import Formulation, InstantCost, Integral
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial, Scales
 from gdalembert.ocp.linear_stage import RealTimeProblem
@@ -29,7 +30,7 @@ from gdalembert.ocp.solution import FollowedPath, Solution
 from gdalembert.ocp.stage import Motion, checked_duration
 from gdalembert.ocp.steps import CONTROLS, method_of
 from gdalembert.ocp.system import AUTO, Robot, system_of
-from gdalembert.ocp.transcription import Formulation, InstantCost, Integral
+from gdalembert.ocp.transcription import Transcription
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, flag, integer, warn
 from gdalembert.spatial.arrays import Array
@@ -127,8 +128,8 @@ class Problem(OptimalControlProblem[Solution]):
         self._limited: list[LimitedExpression] = []
         self._relations: list[Relation] = []
         self._cones: list[ca.Function] = []
-        self._integrals: dict[int, tuple[ca.MX, list[tuple[ca.Function, bool]]]] = {}
-        self._of_instants: dict[int, tuple[ca.MX, ca.Function, int]] = {}
+        self._integrals: dict[int, tuple[ca.MX, list[Integral]]] = {}
+        self._of_instants: dict[int, tuple[ca.MX, InstantCost]] = {}
         self._motion = Motion(self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled)
         self._bounds_at_stages = bounds_at == "stages"
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
@@ -277,10 +278,17 @@ class Problem(OptimalControlProblem[Solution]):
             SolutionWarning: if such a method sees q or v at midpoints alone, in a term with a, u or forces.
         """
         found = self._motion.evaluate(expression, "stages", self._parameters.symbols)
-        parts = self._parts_of_integrand(found)
-        whole = sum((self._integral(graph, has_grid=has_grid) for graph, has_grid in parts), ca.MX(0))
-        self._integrals[hash(whole)] = whole, parts
+        return self._whole([Integral(ca.MX(1), *part) for part in self._parts_of_integrand(found)])
+
+    def _whole(self, integrals: list[Integral]) -> ca.MX:
+        """The sum of integrals, which is known as such in a cost."""
+        whole = sum((self._integral(part.graph, has_grid=part.has_grid) for part in integrals), ca.MX(0))
+        self._integrals[hash(whole)] = whole, integrals
         return whole
+
+    def _square(self, residuals: ca.Function, *, has_grid: bool) -> Integral:
+        found = self._motion.evaluate(constraints.squared(residuals), "stages", self._parameters.symbols)
+        return Integral(ca.MX(1), found.evaluated, has_grid, residuals)
 
     def _parts_of_integrand(self, found: EvaluatedExpression) -> list[tuple[ca.Function, bool]]:
         """The parts of an integrand that a quadrature of its own takes, and whether it has the grid in it.
@@ -359,13 +367,16 @@ class Problem(OptimalControlProblem[Solution]):
             graph = self._motion.evaluate_at(residual, instant, symbols).graph
         factors, common = constraints.square_weights(weight, graph.size1_out(0))
         inputs = [ca.MX.sym(name, *graph.size_in(name)) for name in graph.name_in()]
-        square = ca.sumsqr(factors * graph.call(inputs, True, False)[0])
-        squared = ca.Function("square", inputs, [square], graph.name_in(), ["square"])
+        rows = factors * graph.call(inputs, True, False)[0]
+        residuals = ca.Function("residuals", inputs, [rows], graph.name_in(), ["residuals"])
         if instant is None:
-            term = common * self.integral(squared)
+            alone = self._motion.sees_midpoints_alone
+            parts = constraints.parts_of_residuals(residuals) if alone else [(residuals, False)]
+            term = common * self._whole([self._square(part, has_grid=has_grid) for part, has_grid in parts])
         else:
-            found = self._motion.evaluate_at(squared, instant, symbols)
-            self._of_instants[hash(found.values)] = found.values, found.evaluated, instant
+            found = self._motion.evaluate_at(constraints.squared(residuals), instant, symbols)
+            cost = InstantCost(ca.MX(1), found.evaluated, instant, residuals)
+            self._of_instants[hash(found.values)] = found.values, cost
             term = common * found.values
         constraints.check_cost("squares", term, [*self._motion.variables, *self._symbols])
         self._squares.append(term)
@@ -438,6 +449,30 @@ class Problem(OptimalControlProblem[Solution]):
         self._relations.append(Relation(Label(f"subject_to {len(self._relations) + 1}", user=True), rows, lower, upper))
 
     @property
+    def stage(self) -> ca.Function:
+        """The stage of an interval: (x, u, w, t, parameters …) → (x_next, equations, rows, residuals, cost).
+
+        It is what every solver reads, by CasADi's inputs and outputs of these names; the problem is that x_next is the
+        x of the next interval, ``equations`` are zero and ``rows`` within their bounds, and the cost is the sum of
+        those of stages, of instants of the grid and of the end.
+
+        * x: the states: q, v (without what follows its load alone), a free duration [s], and the design.
+        * u: of the interval; with ``control="linear"`` a column for each of its ends.
+        * w: the unknowns of the step: for each stage a (nv), the rates of joints that turn about several axes, and
+          independent forces; below them what moves the end of the step onto contacts and loops. None if it is explicit.
+        * t: where the interval begins [s].
+        * parameters: by their names, of every instant at both ends; ``p``: the robot's, but for the design.
+        * equations: tau less that of u, a stage after the other, and what constraints miss.
+        * rows: of :meth:`path` and :meth:`friction` that hold in intervals, and bounds between instants of the grid.
+        * residuals: of :meth:`squares`, with the roots of their weights. cost: of the interval, with these squares.
+
+        Raises:
+            ArgumentError: if nothing is to be minimised.
+        """
+        self._check_costs()
+        return Transcription(self._formulation()).stage()
+
+    @property
     def _paths(self) -> dict[str, FollowedPath]:
         """The expressions between bounds of the whole motion."""
         known = {"p": self.p} | self._parameters.symbols
@@ -478,9 +513,9 @@ class Problem(OptimalControlProblem[Solution]):
             op, parts = term.op(), [term.dep(k) for k in range(term.n_dep())]
             known = self._is_of_parameters(weight)
             if known and hash(term) in self._integrals:
-                integrals += [Integral(weight, *part) for part in self._integrals[hash(term)][1]]
+                integrals += [part._replace(weight=weight) for part in self._integrals[hash(term)][1]]
             elif known and hash(term) in self._of_instants:
-                instants.append(InstantCost(weight, *self._of_instants[hash(term)][1:]))
+                instants.append(self._of_instants[hash(term)][1]._replace(weight=weight))
             elif op in (ca.OP_ADD, ca.OP_SUB) and all(part.is_scalar() for part in parts):
                 left += [(parts[0], weight), (parts[1], weight if op == ca.OP_ADD else -weight)]
             elif op in (ca.OP_NEG, ca.OP_TWICE):

@@ -22,10 +22,11 @@ from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.ocp import solution as solutions
 from gdalembert.ocp.constraints import CLOSED, OF_INTERVAL
+from gdalembert.ocp.formulation import Formulation
 from gdalembert.ocp.parameters import matrices_of
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
 from gdalembert.ocp.stage import Stages
-from gdalembert.ocp.transcription import Formulation, Transcription, constraint_rows
+from gdalembert.ocp.transcription import Transcription, constraint_rows
 from gdalembert.spatial.arguments import integer, vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,130 +13,40 @@ from gdalembert.nlp.entries import Indices, Label
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_terms import FixedEntries, Rows, StageParts, StageTerm, Variables
 from gdalembert.ocp.constraints import CLOSED, MOTION, Bound, LimitedExpression
-from gdalembert.ocp.couplings import Relation, couplings
+from gdalembert.ocp.couplings import couplings
 from gdalembert.ocp.ends import End, EndpointConstraints
-from gdalembert.ocp.initial import Initial, Scales, plain_states
-from gdalembert.ocp.parameters import Inputs, matrices_of
-from gdalembert.ocp.stage import Motion, Stages
-from gdalembert.ocp.steps import RungeKutta
+from gdalembert.ocp.formulation import (
+    Formulation,
+    Instant,
+    InstantCost,
+    Integral,
+    StageParameters,
+    instants_of_interval,
+)
+from gdalembert.ocp.initial import plain_states
+from gdalembert.ocp.parameters import matrices_of
+from gdalembert.ocp.stage import Motion, Step
 from gdalembert.spatial.arrays import Array
 
 
-class Integral(NamedTuple):
-    """A term of a cost: a weight of parameters times ∫ graph dt; by Simpson's rule, with the grid in it, or not."""
-
-    weight: ca.MX
-    graph: ca.Function
-    has_grid: bool
-
-    @property
-    def shares(self) -> tuple[float, float]:
-        """The shares of the quadrature at the stages, and of the trapezoidal rule at the grid."""
-        return (2 / 3, 1 / 3) if self.has_grid else (1.0, 0.0)
-
-
-class InstantCost(NamedTuple):
-    """A term of a cost: a weight of parameters times an expression at one instant of the grid."""
-
-    weight: ca.MX
-    graph: ca.Function
-    instant: int
-
-
-class Formulation(NamedTuple):
-    """What a problem asks for, as it is now.
+class _Interval(NamedTuple):
+    """The stage of an interval, as expressions.
 
     Attributes:
-        motion, inputs: of it. ``start``: where it begins. ``ends``: those that it fixes; ``endpoints``: what contacts
-            and loops ask of both.
-        initial: where a solve begins. ``scales``: other ones than those of its variables there.
-        limited: expressions between bounds. ``relations``: rows of any instants.
-        integrals, instants, others: terms of the cost: integrals, those of single instants, and all others.
-        bounds_at_stages: whether q and v obey their bounds between the instants of the grid, too.
+        symbols: x, u (at both ends if it is linear), and the unknowns of the step. ``entries``: where they are among
+            all variables, a column for each interval. ``numbers``: the parameters.
+        step: what it leads to. ``stages``, ``begin``: its quantities at the stages, and where it begins.
+        cost: of its stages. ``residuals``: whose squares are parts of it.
     """
 
-    motion: Motion
-    inputs: Inputs
-    start: End
-    ends: Sequence[End]
-    endpoints: Sequence[EndpointConstraints]
-    initial: Initial
-    scales: Scales | None
-    limited: Sequence[LimitedExpression]
-    relations: Sequence[Relation]
-    integrals: Sequence[Integral]
-    instants: Sequence[InstantCost]
-    others: Sequence[ca.MX]
-    bounds_at_stages: bool
-
-
-class Instant(NamedTuple):
-    """Quantities by name at one or several instants, a column for each, and parameters of ends by their symbols."""
-
-    values: Mapping[str, ca.MX]
-    columns: int
-    of_ends: Mapping[int, ca.MX]
-
-    def __call__(self, graph: ca.Function) -> ca.MX:
-        """An expression, a column for each instant."""
-        inputs = [self.values[name] for name in graph.name_in()]
-        inputs = [ca.repmat(x, 1, self.columns // x.shape[1]) for x in inputs]
-        return ca.MX((graph.map(self.columns) if self.columns > 1 else graph).call(inputs)[0])
-
-
-def instants_of_interval(
-    rule: RungeKutta,
-    state: tuple[ca.MX, ca.MX],
-    stages: Stages,
-    times: tuple[ca.MX, ca.MX],
-    known: Mapping[str, ca.MX],
-) -> tuple[Instant, Instant]:
-    """Quantities where an interval begins, with its a, u and forces, and at its stages.
-
-    Args:
-        state: q and v where it begins. ``stages``: of the motion. ``times``: where it begins, and its length [s].
-        known: parameters by name: a column, or two of what varies, at both ends.
-    """
-    c = ca.DM(rule.c).T
-    values = stages._asdict() | {"t": times[0] + times[1] * c}
-    values |= {name: x @ ca.vertcat(1 - c, c) if x.shape[1] == 2 else x for name, x in known.items()}
-    begin = {"q": state[0], "v": state[1], "t": times[0]} | {name: x[:, 0] for name, x in known.items()}
-    first = {name: x[:, 0] for name, x in stages._asdict().items()}
-    return Instant(first | begin, 1, {}), Instant(values, len(rule.c), {})
-
-
-class _Numbers:
-    """The entries of p that a stage takes, as symbols, and where they are at each of its places."""
-
-    def __init__(self, inputs: Inputs, motion: Motion, instants: Indices, *, interval: bool) -> None:
-        self._inputs, self._count = inputs, len(instants)
-        self.fraction = ca.MX.sym("fraction")
-        self.symbols, self.entries = [self.fraction], [inputs.entries(inputs.fractions)[instants, 0][None, :]]
-        self.others = ca.MX(0, 1)
-        if motion.parameters.others:
-            self.others = self.add(motion.parameters.fixed)
-        self.named: dict[str, ca.MX] = {}
-        for name, x in inputs.named.items():
-            if x.shape[1] == 1:
-                self.named[name] = self.add(x)
-                continue
-            where = inputs.entries(x)
-            columns = [where[:, instants], where[:, instants + 1]] if interval else [where[:, instants]]
-            self.named[name] = ca.MX.sym(name, x.shape[0], len(columns))
-            self.symbols.append(self.named[name])
-            self.entries.append(np.vstack(columns))
-
-    def add(self, symbol: ca.MX) -> ca.MX:
-        """A symbol that stands for a parameter, the same at all places."""
-        own = ca.MX.sym(symbol.name(), *symbol.shape)
-        self.symbols.append(own)
-        self.entries.append(np.tile(self._inputs.entries(symbol).ravel(order="F")[:, None], (1, self._count)))
-        return own
-
-    @property
-    def parameters(self) -> Indices:
-        """k × n."""
-        return np.vstack(self.entries)
+    symbols: list[ca.MX]
+    entries: list[Indices]
+    numbers: StageParameters
+    step: Step
+    stages: Instant
+    begin: Instant
+    cost: ca.MX
+    residuals: ca.MX
 
 
 class Transcription:
@@ -300,10 +210,10 @@ class Transcription:
 
     # The stage of an interval.
 
-    def _stage(self, *, stagewise: bool) -> StageTerm:
+    def _interval(self) -> _Interval:
         motion, n = self._motion, self._motion.intervals
-        s, instants = len(motion.rule.c), np.arange(n)
-        numbers = _Numbers(self._inputs, motion, instants, interval=True)
+        s = len(motion.rule.c)
+        numbers = StageParameters(self._inputs, motion, np.arange(n), interval=True)
         x, u = ca.MX.sym("x", motion.state.shape[0]), ca.MX.sym("u", motion.u.shape[0])
         symbols, entries, after = [x, u], [self._states[:, :-1], motion.entries(motion.u)[:, :n]], u
         if motion.control == "linear":
@@ -322,31 +232,64 @@ class Transcription:
         design = x[motion.size + motion.free_time :]
         parts = [design, numbers.others] if len(motion.parameters) else []
         stages, step = motion.step(x, u, after, k, moved, parts)
-        duration = motion.durations_of(x)
-        whole = x[: motion.size]
+        duration, whole = motion.durations_of(x), x[: motion.size]
         if k is not None:
             whole = motion.system.at_instant(whole, k, motion.rule, last=False)
         known = numbers.named | ({"p": ca.MX(motion.parameters.assembled(*parts))} if len(motion.parameters) else {})
         nq, times = motion.dyn.tree.nq, (duration * numbers.fraction, duration / n)
         begin, at_stages = instants_of_interval(motion.rule, (whole[:nq], whole[nq:]), stages, times, known)
-        rows, expressions = self._rows_of_step(step, x, stagewise=stagewise)
-        more = self._rows_at_stages(at_stages, begin)
-        cost = ca.MX(0)
+        cost, residuals = ca.MX(0), [ca.MX(0, 1)]
         for integral in self._f.integrals:
-            part = at_stages(integral.graph) @ ca.DM(motion.rule.b)
-            cost += integral.shares[0] * self._weight(integral, numbers) * duration / n * part
-        rows, expressions = rows + [each for each, _ in more], expressions + [x for _, x in more]
-        graph = _function(symbols, numbers.symbols, ca.vertcat(*map(ca.vec, expressions)), cost)
+            weight = integral.shares[0] * self._weight(integral, numbers) * times[1]
+            cost += weight * (at_stages(integral.graph) @ ca.DM(motion.rule.b))
+            if integral.residuals is not None:
+                weights = ca.sqrt(weight * ca.DM(motion.rule.b).T)
+                rows = at_stages(integral.residuals)
+                residuals.append(ca.vec(ca.repmat(weights, rows.shape[0], 1) * rows))
+        return _Interval(symbols, entries, numbers, step, at_stages, begin, cost, ca.vertcat(*residuals))
+
+    def _stage(self, *, stagewise: bool) -> StageTerm:
+        interval, n = self._interval(), self._motion.intervals
+        rows, expressions = self._rows_of_step(interval.step, interval.symbols[0], stagewise=stagewise)
+        more = self._rows_at_stages(interval.stages, interval.begin)
+        rows, expressions = rows + [kind for kind, _ in more], expressions + [x for _, x in more]
+        numbers = interval.numbers
         return StageTerm(
-            function=graph,
-            variables=np.vstack(entries),
+            function=_function(interval.symbols, numbers.symbols, ca.vertcat(*map(ca.vec, expressions)), interval.cost),
+            variables=np.vstack(interval.entries),
             parameters=numbers.parameters,
-            intervals=instants,
+            intervals=np.arange(n),
             where="in interval",
             rows=rows,
         )
 
-    def _weight(self, term: Integral | InstantCost, numbers: _Numbers) -> ca.MX:
+    def stage(self) -> ca.Function:
+        """(x, u, w, t, parameters …) → (x_next, equations, rows, residuals, cost), as :attr:`Problem.stage`."""
+        motion, interval = self._motion, self._interval()
+        x, numbers = interval.symbols[0], interval.numbers
+        width = 1 + (motion.control == "linear")
+        u, rest = ca.horzcat(*interval.symbols[1 : 1 + width]), interval.symbols[1 + width :]
+        rows = [ca.vec(value) for _, value in self._rows_at_stages(interval.stages, interval.begin)]
+        outputs = {
+            "x_next": ca.vertcat(interval.step.reached, x[motion.size :]),
+            "equations": ca.vec(interval.step.residual),
+            "rows": ca.vertcat(ca.MX(0, 1), *rows),
+            "residuals": interval.residuals,
+            "cost": interval.cost,
+        }
+        graph = ca.Function("stage", [*interval.symbols, *numbers.symbols], list(outputs.values()))
+        t, w = ca.MX.sym("t"), ca.MX.sym("w", sum(part.numel() for part in rest))
+        given = ca.MX.sym("u", *u.shape)
+        inputs = {"x": x, "u": given, "w": w, "t": t} | numbers.named
+        inputs |= {"p": numbers.others} if numbers.others.numel() else {}
+        values = graph.call(
+            [x, *ca.horzsplit(given), *matrices_of(w, rest), t / motion.durations_of(x), *numbers.symbols[1:]],
+            True,
+            False,
+        )
+        return ca.Function("stage", list(inputs.values()), values, list(inputs), list(outputs))
+
+    def _weight(self, term: Integral | InstantCost, numbers: StageParameters) -> ca.MX:
         motion = self._motion
         named = {name: x for name, x in self._inputs.named.items() if x.shape[1] == 1}
         symbols = [*named.values(), *[motion.parameters.fixed][: len(motion.parameters.others)]]
@@ -581,7 +524,7 @@ class Transcription:
     ) -> StageTerm:
         """Rows and costs at instants of the grid; ``factor``: of integrals, over the duration; ``of_u``: of u, too."""
         motion, nq, system = self._motion, self._motion.dyn.tree.nq, self._motion.system
-        numbers = _Numbers(self._inputs, motion, instants, interval=False)
+        numbers = StageParameters(self._inputs, motion, instants, interval=False)
         x = ca.MX.sym("x", motion.state.shape[0])
         symbols, entries, whole = [x], [self._states[:, instants]], x[: motion.size]
         if system.stiff:
