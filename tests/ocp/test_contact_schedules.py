@@ -23,6 +23,7 @@ from gdalembert.errors import (
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import biped
 from tests.helpers.sets import quick
+from tests.ocp.test_quasi_static import arm
 
 TIGHT = {"ipopt.tol": 1e-11}
 N, H = 6, 0.03
@@ -202,6 +203,35 @@ def test_a_schedule_of_one_problem_is_that_problem(degree: int) -> None:
     assert set(found.phases[0].violations) == set(expected.violations)
 
 
+def flexible(n: int, *, touches: bool, quasi_static: float | None = None) -> ocp.Problem:
+    """An arm whose links bend, free or with its tip on a line."""
+    dyn = arm(100.0)
+    robot = gd.ConstrainedDynamics(dyn, [gd.Contact("tip", rows=("x",))]) if touches else dyn
+    problem = ocp.Problem(robot, n * 0.02, n, degree=2, quasi_static=quasi_static)
+    problem.squares(lambda q: q[:2] - ca.DM([0.35, -1.5]), 100)
+    problem.squares(lambda u: u, 1e-2)
+    problem.squares(lambda v: v, 0.1)
+    return problem
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::gdalembert.ocp.SolutionWarning")
+def test_flexible_links_meet_a_contact_as_in_phases() -> None:
+    """In natural modes, the same ones for both problems."""
+    start = np.r_[0.3, -1.6, np.zeros(flexible(1, touches=False).dyn.tree.nq - 2)]
+    whole, alone = (
+        [flexible(n, touches=touches) for n, touches in sizes]
+        for sizes in (((5, False), (5, True)), ((2, False), (3, True)))
+    )
+    for problem in (whole[0], alone[0]):
+        problem.start(start)
+    schedule = ["free"] * 2 + ["touching"] * 3
+    gait = ocp.ContactSchedule(dict(zip(("free", "touching"), whole, strict=True)))
+    plan = gait.solve(schedule, options=TIGHT)
+    assert_alike(plan, ocp.Phases(alone).solve(options=TIGHT), 1e-7)
+    assert abs(gait.solve(schedule, "fatrop", {"fatrop.tolerance": 1e-8}).cost - plan.cost) < 1e-7 * plan.cost
+
+
 FEET = ("left", "right")
 
 
@@ -366,6 +396,14 @@ def test_rows_of_instants_of_several_problems_are_refused() -> None:
     hops.solve(["stance", *HOP[1:]], **START)
     with pytest.raises(UnsupportedError, match="'stance': subject_to 1 connects instants of which some are of other"):
         hops.solve([*HOP[:-1], "flight"], **START)
+
+
+def test_fast_modes_that_follow_their_loads_are_refused_beside_contacts() -> None:
+    slow, fast = (flexible(N, touches=True, quasi_static=each) for each in (None, 30.0))
+    with pytest.raises(ArgumentError, match=r"modes that follow their loads \(quasi_static\) of 'b' differ from"):
+        ocp.ContactSchedule({"a": slow, "b": fast})
+    with pytest.raises(UnsupportedError, match=r"'a': contacts or loops hold where fast modes follow .*; give Problem"):
+        ocp.ContactSchedule({"a": fast}).solve(["a"] * N)
 
 
 def test_what_rebounds_is_refused() -> None:
