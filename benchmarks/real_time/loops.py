@@ -159,7 +159,7 @@ medians. Errors are root mean squares [mm], without the first ticks, in which th
 limit* is of all inputs that rti sent; *ticks at limits* those with a plan in which a limit of u or v holds. The sphere
 lies in the way of the reference, which nobody can follow. At 500 Hz, a tick is a 25th of an interval. IPOPT has
 `degree=1`, the fastest; for the flexible arm `degree=2`, since it loses the arm with 1. The trot is made by
-`gd.ocp.ContactSchedule`, which IPOPT has not.
+`gd.ocp.ContactSchedule`, which builds a program of IPOPT for each schedule: its ticks are not compared.
 
 {machine}
 Load of the machine: {load}.

@@ -444,10 +444,10 @@ def test_all_ways_of_a_tick_solve_the_same_problem() -> None:
 
 def test_the_cost_of_a_receding_horizon_is_a_sum_of_squares() -> None:
     """Of 6 entries of a pose, 6 velocities and 6 torques, with nothing left over, for the solver "rti"."""
-    problem, found, total, written = receding_horizon.Task(robots.load("ur5")).problem()._for_real_time(), [], 0, 0
+    problem, found, total, written = receding_horizon.Task(robots.load("ur5")).problem(), [], 0, 0
     inputs = {"q": 6, "v": 6, "u": 6, "target": 6}
     known = {name: ca.SX.sym(name, size) for name, size in inputs.items()}
-    for weight, graph, _ in problem.terms:
+    for weight, graph, *_ in problem._formulation().integrals:
         term = float(weight) * graph.expand()(*(known[name] for name in graph.name_in()))
         own = squares(term, ca.vertcat(*(known[name] for name in "qvu")), "the cost")
         found += own

@@ -87,11 +87,13 @@ def panda() -> ocp.Problem:
 
 
 def flexible() -> ocp.Problem:
-    """Modes of both links vibrate."""
-    dyn = gd.NewtonEuler(gd.load_urdf("two_link_flexible"))
+    """Two modes of each link vibrate; a limit of u is active."""
+    beams = {"link1": gd.Beam(1.0, 0.6, EI_z=100.0), "link2": gd.Beam(0.8, 0.45, EI_z=100.0)}
+    links = {name: gd.FlexibleLink(beam, bending_y=gd.modes.hermite()) for name, beam in beams.items()}
+    dyn = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), links)
     target = np.r_[0.5, 0.5, np.zeros(dyn.tree.nq - 2)]
     return reach(
-        dyn, np.zeros(dyn.tree.nq), target, ocp.Bounds.of(dyn, u=dict.fromkeys(dyn.actuator_names, 12.0)), 1.0, 20
+        dyn, np.zeros(dyn.tree.nq), target, ocp.Bounds.of(dyn, u=dict.fromkeys(dyn.actuator_names, 4.0)), 1.0, 20
     )
 
 

@@ -256,8 +256,6 @@ def test_a_schedule_is_of_one_robot_and_one_grid() -> None:
         ocp.ContactSchedule([problem_on(FEET)])  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="ContactSchedule: got no problems"):
         ocp.ContactSchedule({})
-    with pytest.raises(UnsupportedError, match="ContactSchedule: 'ipopt' does not move a schedule; take 'rti'"):
-        ocp.ContactSchedule({"both": problem_on(FEET)}).solver("ipopt")
 
 
 def test_a_restitution_and_redundant_rows_are_refused() -> None:

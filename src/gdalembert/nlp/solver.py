@@ -112,6 +112,10 @@ class Solver(Uncopied, Generic[Found]):
                 warnings.warn(f"{program.name}: {warning}", SolutionWarning, stacklevel=2)
         return solution
 
+    def forget(self) -> None:
+        """Drop the last solution."""
+        self.last, self._found = None, None
+
     def cold(self) -> Found:
         """Solve from the guess of the problem with the values that it has; the solution may be none (``solved``)."""
         with Interrupts(__name__) as interrupts:

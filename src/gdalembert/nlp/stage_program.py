@@ -171,26 +171,31 @@ class StageProgram(NonlinearProgram):
         where = self._of_x[entries]
         return where, self._scales[where]
 
-    def violations(self, z: Array, p: Array) -> dict[str, float]:
-        """The largest violation of each kind of bounds and rows, in the units of x and of the rows."""
-        x, found = self.unscaled(z), dict[str, float]()
+    def violations(self, z: Array, p: Array, among: range | None = None) -> dict[str, float]:
+        """The largest violation of each kind of bounds and rows, in the units of x and of the rows.
 
-        def note(name: str, over: float) -> None:
-            found[name] = max(found.get(name, 0.0), over)
+        ``among``: the intervals and instants that count; all by default.
+        """
+        x, found, when = self.unscaled(z), dict[str, float](), self._variables.intervals
+
+        def note(name: str, over: Array, intervals: Indices) -> None:
+            own = over if among is None else over[..., np.isin(intervals, among)]
+            if among is None or own.size:
+                found[name] = max(found.get(name, 0.0), float(own.max(initial=0.0)))
 
         over = np.maximum(self._variables.lower - x, x - self._variables.upper)
         names = np.array(self._variables.names, dtype=object)
         for name in dict.fromkeys(self._variables.names):
             if name and np.isfinite(over[names == name]).any():
-                note(name, float(over[names == name].max(initial=0.0)))
+                note(name, over[names == name], when[names == name])
         for each in self._fixed:
             value = ca.Function("value", [self.problem["p"]], [each.value])(p).full().ravel()
-            note(each.label.name, float(np.abs(self._variables_at(z)[each.entries] - value).max(initial=0.0)))
+            note(each.label.name, np.abs(self._variables_at(z)[each.entries] - value), when[each.entries])
         for bounded in self._bounded:
             ends = [bounded.offset, bounded.lower, bounded.upper]
             offset, low, high = (x.full().ravel() for x in ca.Function("ends", [self.problem["p"]], ends).call([p]))
             own = bounded.slope * self._variables_at(z)[bounded.entries] + offset
-            note(bounded.labels[0].name, float(np.maximum(low - own, own - high).max(initial=0.0)))
+            note(bounded.labels[0].name, np.maximum(low - own, own - high), when[bounded.entries])
         for term in self._stage_terms:
             if not term.rows:
                 continue
@@ -208,9 +213,21 @@ class StageProgram(NonlinearProgram):
                     else limit[:, None]
                     for limit in (rows.lower, rows.upper)
                 )
-                worst = np.maximum(low - own, own - high)
-                note(rows.label.name, float(worst.max(initial=0.0)))
+                over = np.maximum(low - own, own - high)
+                if term.of_end and rows.left_out is not None:
+                    over = np.where(rows.left_out, 0.0, over)
+                note(rows.label.name, over, term.intervals)
         return found
+
+    def cost(self, z: Array, p: Array, among: range | None = None) -> float:
+        """The cost; ``among``: the intervals and instants whose part of it is asked for."""
+        x, total = self.unscaled(z), 0.0
+        for term in self._stage_terms:
+            own = np.flatnonzero(np.isin(term.intervals, term.intervals if among is None else among))
+            if len(own):
+                columns = [x[term.variables[:, own]], p[term.parameters[:, own]]]
+                total += float(term.function.map(len(own)).call(columns)[1].full().sum())
+        return total
 
     def _variables_at(self, z: Array) -> Array:
         """The entries in whose place z stands, with their sizes, in the order of x."""

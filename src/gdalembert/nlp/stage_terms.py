@@ -132,6 +132,7 @@ class StageTerm:
         variables: m × n, the entries of x. ``parameters``: k × n, those of p.
         intervals: of each place. ``where``: how messages call it, as ``"in interval"``.
         rows: from the first to the last.
+        of_end: whether places are instants that belong to the interval before them, which ends there.
     """
 
     function: ca.Function
@@ -140,8 +141,43 @@ class StageTerm:
     intervals: Indices
     where: str
     rows: Sequence[Rows] = ()
+    of_end: bool = False
+
+    def at(self, places: Indices) -> StageTerm:
+        """The term at some of its places."""
+        rows = [
+            replace(
+                each,
+                left_out=None if each.left_out is None else each.left_out[:, places],
+                next_state=None if each.next_state is None else each.next_state[:, places],
+            )
+            for each in self.rows
+        ]
+        return replace(
+            self,
+            variables=self.variables[:, places],
+            parameters=self.parameters[:, places],
+            intervals=self.intervals[places],
+            rows=rows,
+        )
 
     def label_of(self, rows: Rows, i: int, k: int) -> Label:
         """What row i stands for at place k."""
         label = rows.labels[i] if rows.labels else rows.label
         return label._replace(where=label.where or f"{self.where} {self.intervals[k]}".strip())
+
+
+class StageParts(NamedTuple):
+    """What the program of a row of stages is made of.
+
+    Attributes:
+        variables: of it. ``fixed``: those that a solve fixes.
+        terms: of intervals and of instants. ``of_ends``: what is fixed at both ends, as rows.
+        others: rows and costs of any instants, each at one place.
+    """
+
+    variables: Variables
+    terms: Sequence[StageTerm]
+    of_ends: Sequence[StageTerm]
+    others: Sequence[StageTerm]
+    fixed: Sequence[FixedEntries]

@@ -92,7 +92,11 @@ class Term:
     def moved(self, variables: Indices, first_parameter: int, first_row: int) -> Term:
         """The term in a program of several: entry i of z there is ``variables[i]``, p and g begin at the firsts."""
         rows = np.where(self.rows == NOWHERE, NOWHERE, self.rows + first_row)
-        moved = Term(self.function, variables[self.variables], self.parameters + first_parameter, rows)
+        return self.placed(variables[self.variables], self.parameters + first_parameter, rows)
+
+    def placed(self, variables: Indices, parameters: Indices, rows: Indices) -> Term:
+        """The same rows and cost, with the same derivatives, at other places."""
+        moved = Term(self.function, variables, parameters, rows)
         for name in (
             "values",
             "cost",

@@ -4,7 +4,7 @@ from gdalembert.errors import OptimizationError, SolutionWarning
 from gdalembert.model.limits import Bounds
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_qp import StageQP, StageQPSolution
-from gdalembert.ocp.contact_schedule import ContactSchedule, ContactScheduleSolver
+from gdalembert.ocp.contact_schedule import ContactSchedule, ContactScheduleSolver, ScheduledSolver
 from gdalembert.ocp.frameworks import AcadosExpressions, acados_expressions, add_to_rockit
 from gdalembert.ocp.guess import Guess, rest_to_rest
 from gdalembert.ocp.joined import Phases, PhasesSolution, Scenarios, ScenariosSolution
@@ -30,6 +30,7 @@ __all__ = [
     "RungeKutta",
     "Scenarios",
     "ScenariosSolution",
+    "ScheduledSolver",
     "Solution",
     "SolutionWarning",
     "Solver",

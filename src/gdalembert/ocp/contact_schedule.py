@@ -1,22 +1,51 @@
-"""Contact schedules: problems of one robot on different feet, of which a gait says which holds when."""
+"""Contact schedules: problems of one robot on different feet, of which a gait says which holds when.
+
+Where contacts take hold behind an interval, its end x⁻ = (q, v⁻) and the start x⁺ = (q, v⁺) of the next one differ:
+
+    M(q) (v⁺ − v⁻) = J(q)ᵀ Λ        J(q) v⁺ = 0
+
+with v⁺ and the impulses Λ as unknowns of the later interval, beside its u, a and f. Real-time iterations take v⁺ as a
+function of x⁻.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
+import casadi as ca
 import numpy as np
+import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
-from gdalembert.ocp.joined import PhasesSolution, RealTimePhasesSolution
+from gdalembert.model.configuration import neutral
+from gdalembert.nlp.backends import backend, checked_options
+from gdalembert.nlp.entries import Label
+from gdalembert.nlp.scheduled_program import Jump, ScheduledPart, ScheduledProgram
+from gdalembert.nlp.solver import Solver
+from gdalembert.nlp.terms import Term
+from gdalembert.ocp.constraints import MOTION
+from gdalembert.ocp.ends import EndpointConstraints
+from gdalembert.ocp.guess import Guess
+from gdalembert.ocp.joined import PhasesSolution, RealTimePhasesSolution, joined_outcome, known_rows
 from gdalembert.ocp.linear_stage import RealTimeProblem
+from gdalembert.ocp.parameters import BoundaryCondition, Inputs
 from gdalembert.ocp.problem import Problem
-from gdalembert.ocp.program import own_values
+from gdalembert.ocp.program import Ended, OptimalControlProblem, Part, own_values
 from gdalembert.ocp.real_time import RealTimeSteps, Schedule, finite
+from gdalembert.ocp.solution import Solution
+from gdalembert.ocp.steps import values_of
+from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.brief import first_of
+from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.source_text import comment_text
+
+_KEPT = 8
+"""The number of schedules whose programs are kept."""
 
 
 @interruptible
@@ -24,14 +53,18 @@ class ContactSchedule:
     """Problems of one robot with different contacts and costs, one of which holds over each interval.
 
         gait = ContactSchedule({"stand": stand, "left": on_left_feet, "right": on_right_feet})
+        plan = gait.solve(["stand"] * 4 + ["left"] * 10 + ["stand"] * 6, q0=q, v0=v)
         solver = gait.solver("rti")
         plan = solver(q0=q, v0=v, schedule=["stand"] * 4 + ["left"] * 10 + ["stand"] * 6)
 
     The schedule moves with the horizon: each call is given that of its own intervals. Where contacts of the next
-    interval do not hold in this one, they take hold by an impact, without restitution.
+    interval do not hold in this one, they take hold by an impact, without restitution. Costs and rows of an instant are
+    those of the interval that begins there, at the end those of the last one; a cost of ``duration`` is that of the
+    first interval.
 
     Args:
-        problems: by name; of one robot, with the same duration, intervals and bounds. The start is that of the first.
+        problems: by name; of one robot, with the same duration, intervals and bounds. The start and the guess are those
+            of the first, the end is that of the one that holds last.
 
     Raises:
         ArgumentTypeError, ArgumentError: if they are no such problems.
@@ -52,24 +85,89 @@ class ContactSchedule:
                     raise ArgumentError(
                         f"ContactSchedule: {what} of {name!r} differ from those of {first[0]!r}; give the same"
                     )
+        self._scheduled, self._known = dict[tuple[int, ...], ScheduledProblem](), dict[str, Term]()
 
     def __repr__(self) -> str:
         return f"ContactSchedule([{first_of([*map(repr, self.problems)])}])"
 
-    def solver(self, solver: str = "rti", options: Mapping[str, Any] | None = None) -> ContactScheduleSolver:
-        """Build a solver of one step a tick; options are those of :meth:`Problem.solver`.
+    def solve(
+        self,
+        schedule: Sequence[str],
+        solver: str = "ipopt",
+        options: Mapping[str, Any] | None = None,
+        *,
+        p: Any = None,
+        **values: npt.ArrayLike,
+    ) -> PhasesSolution:
+        """Solve for a schedule, from the guess of the first problem.
+
+        Another schedule is another program, which takes the derivatives of its stages over from those before it. The
+        programs of the last eight are kept: with another p, other parameters or another guess nothing is built again,
+        with another solver or options all but the derivatives.
+
+        Args:
+            schedule: the name of a problem for each interval (N).
+            solver, options, p, values: as of :meth:`Problem.solve`.
+
+        Returns:
+            A phase for each run of intervals with the same problem; at an impact, one ends with v⁻, and the next one
+            begins with v⁺.
 
         Raises:
-            ArgumentError, UnsupportedError: as :meth:`Problem.solver`; also of any other solver.
-            CompilationError: if there is no C compiler.
+            UnknownNameError, ArgumentTypeError, ArgumentError, UnsupportedError, OptimizationError: as
+                :meth:`Problem.solve`; also if the schedule is none, contacts that take hold have a restitution, or a
+                row or a cost connects instants of several problems.
+
+        Warns:
+            SolutionWarning: as :meth:`Problem.solve`.
         """
-        if not isinstance(solver, str) or solver != "rti":
-            raise UnsupportedError(
-                f"ContactSchedule: {shown(solver)} does not move a schedule; take 'rti', or gd.ocp.Phases, whose "
-                "phases are solved at once"
-            )
-        formulated = {name: problem._real_time_problem() for name, problem in self.problems.items()}
-        return ContactScheduleSolver(formulated, {} if options is None else options)
+        if isinstance(solver, str) and solver == "rti":
+            raise UnsupportedError("ContactSchedule: 'rti' takes one step a tick; call solver('rti'), or take 'ipopt'")
+        return self._for(self._numbered("solve", schedule)).solve(solver, options, p=p, **values)
+
+    def solver(self, solver: str = "rti", options: Mapping[str, Any] | None = None) -> Any:
+        """Build a solver that is called with the schedule and the parameters of each solve.
+
+        Args:
+            solver, options: as of :meth:`Problem.solver`; ``"rti"`` takes one step a tick.
+
+        Returns:
+            A :class:`ContactScheduleSolver` of ``"rti"``, which builds all problems once; of other solvers a
+            :class:`ScheduledSolver`, which builds a program for each schedule.
+
+        Raises:
+            ArgumentError, UnsupportedError: as :meth:`Problem.solver`.
+            CompilationError: if ``"rti"`` finds no C compiler.
+        """
+        if isinstance(solver, str) and solver == "rti":
+            _check_costs(self.problems)
+            formulated = {name: problem._real_time_problem() for name, problem in self.problems.items()}
+            return ContactScheduleSolver(formulated, {} if options is None else options)
+        _check_costs(self.problems)
+        backend(solver)
+        return ScheduledSolver(self, solver, checked_options("solver", options))
+
+    def _numbered(self, where: str, schedule: Any) -> tuple[int, ...]:
+        return tuple(numbered(where, schedule, list(self.problems), next(iter(self.problems.values())).intervals))
+
+    def _for(self, schedule: tuple[int, ...]) -> ScheduledProblem:
+        """The problem of a schedule; those of the last ones are kept."""
+        found = self._scheduled.pop(schedule, None) or ScheduledProblem(self.problems, schedule, self._known)
+        self._scheduled[schedule] = found
+        if len(self._scheduled) > _KEPT:
+            del self._scheduled[next(iter(self._scheduled))]
+        return found
+
+
+def numbered(where: str, schedule: Any, names: Sequence[str], n: int) -> list[int]:
+    """A schedule by numbers of problems, or an error if it is none of n intervals."""
+    if isinstance(schedule, str) or not isinstance(schedule, Sequence):
+        raise ArgumentTypeError(f"{where}: schedule: got {shown(schedule)}; give a list of {n} names")
+    if len(schedule) != n:
+        raise ArgumentError(f"{where}: schedule: got {len(schedule)} names; give one for each of {n} intervals")
+    if other := next((name for name in schedule if name not in names), None):
+        raise UnknownNameError("problem of the schedule", other, names)
+    return [names.index(name) for name in schedule]
 
 
 def _common(one: Problem, other: Problem) -> dict[str, tuple[Any, Any]]:
@@ -80,9 +178,294 @@ def _common(one: Problem, other: Problem) -> dict[str, tuple[Any, Any]]:
         "durations": (one._motion.range, other._motion.range),
         "parameters of the robot": (one.dyn.parameters.names, other.dyn.parameters.names),
         "actuators": (one.bounds.u_names, other.bounds.u_names),
+        "kinds of control": (one.control, other.control),
+        "designs": (_design(one), _design(other)),
+        "modes that follow their loads (quasi_static)": (one._system.shapes, other._system.shapes),
     }
     names = [f"{name}_{end}" for name in "qvu" for end in ("lower", "upper")]
     return found | {f"bounds ({name})": (getattr(one.bounds, name), getattr(other.bounds, name)) for name in names}
+
+
+def _check_costs(problems: Mapping[str, Problem]) -> None:
+    """Refuse problems of which one has nothing to minimise."""
+    if name := next((name for name, problem in problems.items() if problem._cost is None), None):
+        raise ArgumentError(f"ContactSchedule: {name!r} minimises nothing; call its squares or minimize")
+
+
+def _design(problem: Problem) -> Array:
+    return np.array([problem._robot.chosen, problem._robot.lower, problem._robot.upper])
+
+
+class _ScheduledPart(Part):
+    """A problem of which some stages hold; its variables z are all that it would have alone."""
+
+    def _program(self, *, stagewise: bool) -> None:
+        self.stagewise = stagewise
+
+    def begin(self, guess: Any) -> Array:
+        return np.asarray(self.initial(guess))
+
+    def _variables(self, z: Any) -> Any:
+        return z
+
+
+class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
+    """Problems of a schedule as one: ``schedule`` has the number of one of them for each interval.
+
+    ``known``: terms that other schedules share with it.
+    """
+
+    def __init__(self, problems: Mapping[str, Problem], schedule: Sequence[int], known: dict[str, Term]) -> None:
+        self._names, self.problems, self._known = tuple(problems), tuple(problems.values()), known
+        self._holds = np.array([*schedule, schedule[-1]])
+        self._check_impacts()
+        first, n = self.problems[0], len(schedule)
+        self._start, self._end = first._ends[0], self.problems[schedule[-1]]._ends[1]
+        self._endpoints = {
+            row: EndpointConstraints(end, problem._system, partial(first._initial.configuration, row))
+            for row, end in ((0, self._start), (-1, self._end))
+            if len((problem := self.problems[schedule[row]])._system.rows)
+        }
+        starts = np.flatnonzero(np.diff(schedule)) + 1
+        self._runs = [range(*ends) for ends in pairwise([0, *starts.tolist(), n])]
+
+    def __repr__(self) -> str:
+        return f"ScheduledProblem([{first_of([*map(repr, self._names)])}], {len(self._holds) - 1} intervals)"
+
+    @property
+    def _landings(self) -> list[int]:
+        """The instants where contacts take hold."""
+        pairs = enumerate(pairwise(self._holds.tolist()), start=1)
+        return [k for k, (before, after) in pairs if self._takes_hold(before, after)]
+
+    def _takes_hold(self, before: int, after: int) -> bool:
+        held, holds = (self.problems[k]._system.con.constraints for k in (before, after))
+        return any(each not in held for each in holds)
+
+    def _check_impacts(self) -> None:
+        for name, problem in zip(self._names, self.problems, strict=True):
+            if problem._system.moves_ends:
+                raise UnsupportedError(
+                    f"ContactSchedule: {name!r}: contacts or loops hold where fast modes follow their loads; give "
+                    "Problem quasi_static=None"
+                )
+        for con in (self.problems[self._holds[k]]._system.con for k in self._landings):
+            if con._set.restitution.any():
+                raise ArgumentError(
+                    f"{con.tree.name}: its constraints have a restitution, and what rebounds does not hold in the next "
+                    "interval; give restitution=0"
+                )
+
+    def _check_costs(self) -> None:
+        _check_costs(dict(zip(self._names, self.problems, strict=True)))
+
+    def _fixed(self, k: int) -> list[BoundaryCondition]:
+        """What fixes states of a part; the first one knows all of the start, whose constraints are of another part."""
+        own: list[BoundaryCondition] = [self._start] if k == 0 else []
+        own += [endpoint for row, endpoint in self._endpoints.items() if row == 0 and k in (0, self._holds[0])]
+        own += [self._end] if k == self._holds[-1] else []
+        return own + [endpoint for row, endpoint in self._endpoints.items() if row and k == self._holds[-1]]
+
+    def _set(self, p: Any, values: Mapping[str, Any]) -> None:
+        own = own_values(values, [problem._parameters.symbols for problem in self.problems])
+        checked = [problem._robot.checked("solve", p) for problem in self.problems]
+        for problem, named, numbers in zip(self.problems, own, checked, strict=True):
+            problem._parameters.set("solve", named)
+            problem._robot.set(numbers)
+        self._start.set(self.problems[0]._parameters)
+        self._end.set(self.problems[self._holds[-1]]._parameters)
+        for endpoint in self._endpoints.values():
+            endpoint.set(self.problems[0]._parameters)
+
+    def _contents(self) -> object:
+        ends = self._start, self._end, *self._endpoints.values()
+        return [problem._contents() for problem in self.problems], [each.pattern for each in ends]
+
+    def _each_p(self, p: Any) -> Sequence[Any]:
+        return [p] * len(self.problems)
+
+    def _each_guess(self, guess: Any) -> Sequence[Any]:
+        motion = whole_motion(guess) if isinstance(guess, PhasesSolution) else guess
+        return [self.problems[0]._initial.motion(motion)] * len(self.problems)
+
+    def _parts(self, *, stagewise: bool) -> list[Part]:
+        for endpoint in self._endpoints.values():
+            endpoint.prepare()
+        n, guess = len(self._holds) - 1, self.problems[0]._initial.default_guess()
+        inputs = [Inputs(n, each._parameters, each._robot, self._fixed(k)) for k, each in enumerate(self.problems)]
+        ends = np.cumsum([0, *(each.p.numel() for each in inputs)]).tolist()
+        self._numbers = ca.MX.sym("p", ends[-1])
+        common = self.problems[0]._initial.scales_of(guess)
+        parts = list[Part]()
+        for k, (problem, own, (i, j)) in enumerate(zip(self.problems, inputs, pairwise(ends), strict=True)):
+            own.p = self._numbers[i:j]
+            scales = problem._initial.scales_of(guess)._replace(modes=common.modes, state=common.state)
+            fixed = self._fixed(k)
+            formulation = problem._formulation(own, scales)._replace(
+                start=self._start,
+                ends=[each for each in (self._start, self._end) if each in fixed],
+                endpoints=[each for row, each in self._endpoints.items() if self._holds[row] == k],
+            )
+            parts.append(_ScheduledPart(formulation, ca.MX(0), stagewise=stagewise))
+        return parts
+
+    def _joined(self, parts: Sequence[Any]) -> ScheduledProgram:
+        scheduled, used = [], {0, *self._holds.tolist()}
+        for k, part in enumerate(parts):
+            motion = part.motion
+            shared = [motion.entries(each).ravel(order="F") for each in (motion.state, motion.u)]
+            scheduled.append(
+                ScheduledPart(
+                    name=f"{self._names[k]!r}",
+                    of=part.transcription.parts(stagewise=part.stagewise) if k in used else None,
+                    shared=np.concatenate(shared),
+                    size=sum(x.numel() for x in motion.variables),
+                    numbers=part.inputs.p.numel(),
+                )
+            )
+        motion = parts[0].motion
+        return ScheduledProgram(
+            scheduled,
+            self._holds,
+            [self._jump(k, parts[self._holds[k]]) for k in self._landings],
+            self._known,
+            self._numbers,
+            states=motion.state.shape[0],
+            overlap=motion.overlap,
+            equations_as_rows=parts[0].stagewise,
+        )
+
+    def _jump(self, k: int, part: Part) -> Jump:
+        """The impact at an instant, of the contacts of a part."""
+        motion, system, inputs = part.motion, part.motion.system, part.inputs
+        con, state = system.con, motion.entries(motion.state)[:, k]
+        mass = con.dynamics.mass_matrix(neutral(con.tree), *values_of(con)).full()
+        largest, nq, nv, count = float(np.abs(mass).max()), con.nq, con.nv, len(system.rows)
+        others = motion.parameters.fixed
+        numbers = inputs.entries(others).ravel(order="F") if motion.parameters.others else np.zeros(0, dtype=int)
+        s = symbols(state=len(state), after=nv, impulses=count, p=len(numbers))
+        q, v = s["state"][:nq], s["state"][nq : nq + nv]
+        design = s["state"][motion.size + motion.free_time :]
+        p = [motion.parameters.assembled(design, s["p"])] if len(motion.parameters) else []
+        jacobian = system.rows.jacobian(q, p)
+        balance = con.dynamics.mass_matrix(q, *p) @ (s["after"] - v) - jacobian.T @ s["impulses"]
+        graph = function("impact", s, {"rows": ca.vertcat(balance, jacobian @ s["after"])})
+        y = ca.MX.sym("y", len(state) + nv + count)
+        given = ca.MX.sym("p", len(numbers))
+        rows = graph.call([*ca.vertsplit(y, [0, len(state), len(state) + nv, y.numel()]), given], True, False)[0]
+        asks = [~known_rows(system.places, self.problems[self._holds[k - 1]]._system.con.constraints)]
+        return Jump(
+            instant=k,
+            state=state,
+            jumps=state[nq : nq + nv],
+            unknowns=np.full(count, largest),
+            function=ca.Function("term", [y, given], [ca.densify(rows), ca.MX(0)]),
+            rows=np.concatenate([np.full(nv, largest), np.ones(count)]),
+            label=Label(MOTION, rank=0),
+            parameters=numbers,
+            asks=np.concatenate([*asks, np.zeros(count, dtype=bool)]),
+        )
+
+    def _solutions(
+        self, parts: Sequence[tuple[Part, Any, Any]], nlp: Any, z: Array, numbers: Array, ended: Ended
+    ) -> tuple[Solution, ...]:
+        found, n = [], len(self._holds) - 1
+        values = {k: parts[k][0].values(*parts[k][1:]) for k in set(self._holds.tolist())}
+        for run in self._runs:
+            k, among = int(self._holds[run.start]), range(run.start, run.stop + (run.stop == n))
+            cost, violations = nlp.cost(z, numbers, among), nlp.violations(z, numbers, among)
+            ends = [end for end, at in ((self._start, 0), (self._end, n)) if at in (run.start, run.stop)]
+            moved = {name: by for end in ends for name, by in end.corrections.items()}
+            phase = parts[k][0].stretch(values[k], run, cost, violations, *ended)
+            found.append(replace(phase, corrections=moved))
+        return tuple(found)
+
+    def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> PhasesSolution:
+        hits = dict(zip(self._landings, nlp.further(z), strict=True))
+        impulses = [
+            self.problems[self._holds[run.start]]._system.rows.basis.T @ hits[run.start]
+            if run.start in hits
+            else np.zeros(0)
+            for run in self._runs
+        ]
+        return PhasesSolution(phases=parts, impulses=tuple(impulses), **joined_outcome(parts, nlp, z, numbers))
+
+
+def whole_motion(solution: PhasesSolution, shift: int = 0) -> Guess:
+    """A solution as a guess of the whole motion, behind impacts where there are any.
+
+    ``shift``: how many intervals are cut from its start; its end is repeated as often.
+    """
+    t, q, v, u = solution.t, solution.q, solution.v, solution.u
+    a = np.vstack([phase.guess().a for phase in solution.phases])
+    kept = np.append(np.diff(t) > 0, True)
+    q, v, a, u = (np.vstack([x[kept][shift:], np.tile(x[-1:], (shift, 1))]) for x in (q, v, a, u))
+    return Guess(t[kept], q, v, a, u, solution.phases[0].guess().blocks)
+
+
+class ScheduledSolver(Uncopied):
+    """A solver of problems with different contacts by a program for each schedule: made by ``ContactSchedule.solver``.
+
+    A schedule that is among the last eight is solved by the program that was built for it, of the problems as they were
+    then. Where the schedule of a call is that of the last one, the solver begins at its solution, primal and dual, and
+    otherwise at its motion.
+
+    Attributes:
+        last: the last solution; ``None`` before the first one.
+    """
+
+    def __init__(self, gait: ContactSchedule, solver: str, options: Mapping[str, Any]) -> None:
+        self._gait, self._name, self._options = gait, solver, options
+        self._solvers = dict[tuple[int, ...], Solver[PhasesSolution]]()
+        self._schedule: tuple[int, ...] | None = None
+        self.last: PhasesSolution | None = None
+
+    def __repr__(self) -> str:
+        return f"ScheduledSolver({self._name!r}, {len(self._solvers)} schedules)"
+
+    def __call__(
+        self,
+        *,
+        schedule: Sequence[str] | None = None,
+        shift: int = 0,
+        guess: Any = None,
+        p: Any = None,
+        **values: Any,
+    ) -> PhasesSolution:
+        """Solve at these parameters, as :meth:`Solver.__call__`.
+
+        Args:
+            schedule: the name of a problem for each interval (N); the last one by default.
+            shift, guess, p, values: as of :meth:`Solver.__call__`; a guess may be a solution of these problems.
+
+        Returns:
+            A phase for each run of intervals with the same problem.
+
+        Raises:
+            UnknownNameError, ArgumentTypeError, ArgumentError, UnsupportedError: as :meth:`ContactSchedule.solve`.
+            OptimizationError: as of :meth:`Solver.__call__`; also if there is no solution of another schedule than the
+                last one.
+
+        Warns:
+            SolutionWarning: as of :meth:`Solver.__call__`.
+        """
+        if schedule is None and self._schedule is None:
+            raise ArgumentError("solver: no schedule; give schedule=…, the name of a problem for each interval")
+        chosen = self._schedule if schedule is None else self._gait._numbered("solver", schedule)
+        assert chosen is not None
+        if (solver := self._solvers.pop(chosen, None)) is None:
+            solver = self._gait._for(chosen).solver(self._name, self._options)
+        self._solvers[chosen] = solver
+        if len(self._solvers) > _KEPT:
+            del self._solvers[next(iter(self._solvers))]
+        if chosen != self._schedule:
+            by = solver._program.checked_shift(shift)
+            solver.forget()
+            if guess is None and self.last is not None:
+                guess = whole_motion(self.last, by)
+        self.last = solver(shift=shift, guess=guess, p=p, **values)
+        self._schedule = chosen
+        return self.last
 
 
 class ContactScheduleSolver(RealTimeSteps[PhasesSolution]):
@@ -142,13 +525,8 @@ class ContactScheduleSolver(RealTimeSteps[PhasesSolution]):
             if self.last is None:
                 raise ArgumentError(f"{where}: no schedule; give schedule=…, the name of a problem for each interval")
             return None
-        if isinstance(schedule, str) or not isinstance(schedule, Sequence):
-            raise ArgumentTypeError(f"{where}: schedule: got {shown(schedule)}; give a list of {n} names")
-        if len(schedule) != n:
-            raise ArgumentError(f"{where}: schedule: got {len(schedule)} names; give one for each of {n} intervals")
-        if other := next((name for name in schedule if name not in self._names), None):
-            raise UnknownNameError("problem of the schedule", other, self._names)
-        found = np.array([self._names.index(name) for name in schedule] + [self._names.index(schedule[-1])])
+        numbers = numbered(where, schedule, self._names, n)
+        found = np.array([*numbers, numbers[-1]])
         lands = [after if self._takes_hold[before][after] else -1 for before, after in pairwise(found.tolist())]
         return found, np.array(lands)
 

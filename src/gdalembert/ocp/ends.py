@@ -349,7 +349,7 @@ class EndpointConstraints(BoundaryCondition):
             return np.zeros((0, 0))
         jacobian = rows.numbers(q)
         _, sizes, right = np.linalg.svd(jacobian)
-        motions = right[int(np.sum(sizes > NEARLY_DEPENDENT * max(1.0, *sizes))) :].T
+        motions = right[int(np.sum(sizes > NEARLY_DEPENDENT * sizes.max(initial=1.0))) :].T
         if not motions.shape[1]:
             return np.zeros((0, len(slopes)))
         _, basis = independent_columns(slopes @ motions, NEARLY_DEPENDENT)

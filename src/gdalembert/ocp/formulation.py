@@ -12,7 +12,7 @@ from gdalembert.nlp.entries import Indices
 from gdalembert.ocp.constraints import LimitedExpression
 from gdalembert.ocp.couplings import Relation
 from gdalembert.ocp.ends import End, EndpointConstraints
-from gdalembert.ocp.initial import Initial
+from gdalembert.ocp.initial import Initial, Scales
 from gdalembert.ocp.parameters import Inputs
 from gdalembert.ocp.stage import Motion, Stages
 from gdalembert.ocp.steps import RungeKutta
@@ -54,8 +54,9 @@ class Formulation(NamedTuple):
     """What a problem asks for, as it is now.
 
     Attributes:
-        motion, inputs, ends: of it. ``endpoints``: what contacts and loops ask of both ends.
-        initial: where a solve begins.
+        motion, inputs: of it. ``start``: where it begins. ``ends``: those that it fixes; ``endpoints``: what contacts
+            and loops ask of both.
+        initial: where a solve begins. ``scales``: other ones than those of its variables there.
         limited: expressions between bounds. ``relations``: rows of any instants.
         integrals, instants, others: terms of the cost: integrals, those of single instants, and all others.
         bounds_at_stages: whether q and v obey their bounds between the instants of the grid, too.
@@ -63,9 +64,11 @@ class Formulation(NamedTuple):
 
     motion: Motion
     inputs: Inputs
+    start: End
     ends: Sequence[End]
     endpoints: Sequence[EndpointConstraints]
     initial: Initial
+    scales: Scales | None
     limited: Sequence[LimitedExpression]
     relations: Sequence[Relation]
     integrals: Sequence[Integral]

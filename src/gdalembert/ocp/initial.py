@@ -45,11 +45,15 @@ class Initial:
 
     def configuration(self, row: int) -> Array:
         """q at the first (0) or last (−1) instant of the guess."""
-        return np.asarray(self._default_guess().q[row])
+        return np.asarray(self.default_guess().q[row])
 
     def scales(self) -> Scales:
         """The magnitudes of the variables, with natural modes in the place of modal coordinates."""
-        motion, guess = self._motion, self._default_guess()
+        return self.scales_of(self.default_guess())
+
+    def scales_of(self, guess: Guess) -> Scales:
+        """The same, of a guess."""
+        motion = self._motion
         parameters, duration = motion.parameters, self._duration(guess)
         modes = NaturalModes.of(motion.system, guess, duration, parameters.last)
         constants = np.concatenate([np.ones(int(motion.free_time)), parameters.sizes])
@@ -95,7 +99,7 @@ class Initial:
         """The fixed duration, or that of a guess in the range of a free one."""
         return float(np.clip(guess.t[-1] - guess.t[0], *self._motion.range))
 
-    def _default_guess(self) -> Guess:
+    def default_guess(self) -> Guess:
         """The guess, or a motion between the ends, or one that stays where the robot is neutral."""
         rest = neutral(self._motion.dyn.tree).full().ravel()
         return self._known_guess() or self._between(rest, rest)

@@ -24,6 +24,7 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import neutral, random_configuration
 from gdalembert.nlp.joined_program import Connection, JoinedProgram, LinkRows
+from gdalembert.nlp.scheduled_program import ScheduledProgram
 from gdalembert.ocp.couplings import relation
 from gdalembert.ocp.ends import Mask
 from gdalembert.ocp.problem import Problem
@@ -77,7 +78,9 @@ def checked_problems(what: str, problems: Any) -> tuple[Problem, ...]:
     return tuple(problems)
 
 
-def joined_outcome(parts: tuple[Solution, ...], nlp: JoinedProgram, z: Array, numbers: Array) -> dict[str, Any]:
+def joined_outcome(
+    parts: tuple[Solution, ...], nlp: JoinedProgram | ScheduledProgram, z: Array, numbers: Array
+) -> dict[str, Any]:
     """What a :class:`JoinedSolution` says of all parts."""
     named = {f"{nlp.kind} {k}: {name}": x for k, each in enumerate(parts, 1) for name, x in each.violations.items()}
     shared = {key: getattr(parts[0], key) for key in ("status", "iterations", "stats", "solved")}
@@ -373,7 +376,7 @@ class Junction:
         kept = before._system.con.constraints
         self.after, self.basis, con = after, system.rows.basis, system.con
         self.takes_hold = any(each not in kept for each in con.constraints)
-        self.known = _known(system.places, kept), np.full(len(system.rows), not self.takes_hold)
+        self.known = known_rows(system.places, kept), np.full(len(system.rows), not self.takes_hold)
         self.size, self.impulses, self._q = np.ones(0), ca.MX(0, 1), y[:nq]
         states = [each._motion.state[: system.states, i] for each, i in ((before, -1), (after, 0))]
         if not self.takes_hold and not system.moves_ends:
@@ -411,7 +414,7 @@ class Junction:
         return ca.vertcat(ca.MX(0, 1), *(margin(self._q, self._of_all) for margin in cones))
 
 
-def _known(rows: IndependentRows, kept: tuple[object, ...]) -> Mask:
+def known_rows(rows: IndependentRows, kept: tuple[object, ...]) -> Mask:
     """Whether each independent row is one of constraints that are kept."""
     sizes = rows.con._set.rows
     own = np.array([each in kept for each, n in zip(rows.con.constraints, sizes, strict=True) for _ in range(n)], bool)

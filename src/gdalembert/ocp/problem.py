@@ -21,7 +21,7 @@ from gdalembert.ocp.couplings import Relation, relation
 from gdalembert.ocp.ends import End, EndpointConstraints, Fixed
 from gdalembert.ocp.formulation import Formulation, InstantCost, Integral
 from gdalembert.ocp.guess import Guess
-from gdalembert.ocp.initial import Initial
+from gdalembert.ocp.initial import Initial, Scales
 from gdalembert.ocp.linear_stage import RealTimeProblem
 from gdalembert.ocp.parameters import BoundaryCondition, Design, Inputs, ProblemParameters, RobotParameters
 from gdalembert.ocp.program import OptimalControlProblem, Part
@@ -552,14 +552,17 @@ class Problem(OptimalControlProblem[Solution]):
             endpoint.prepare()
         return [Part(self._formulation(), ca.MX(0) if self._cost is None else self._cost, stagewise=stagewise)]
 
-    def _formulation(self) -> Formulation:
+    def _formulation(self, inputs: Inputs | None = None, scales: Scales | None = None) -> Formulation:
+        own = Inputs(self.intervals, self._parameters, self._robot, self._fixed) if inputs is None else inputs
         integrals, instants, others = self._costs()
         return Formulation(
             motion=self._motion,
-            inputs=Inputs(self.intervals, self._parameters, self._robot, self._fixed),
+            inputs=own,
+            start=self._ends[0],
             ends=self._ends,
             endpoints=self._endpoints,
             initial=self._initial,
+            scales=scales,
             limited=self._limited,
             relations=self._relations,
             integrals=integrals,

@@ -19,6 +19,7 @@ from gdalembert.model.configuration import lengths, projected, unit_blocks
 from gdalembert.nlp.backends import backend, checked_options, same_options
 from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram
 from gdalembert.nlp.solver import Solver
+from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.ocp import solution as solutions
 from gdalembert.ocp.constraints import CLOSED, OF_INTERVAL
 from gdalembert.ocp.formulation import Formulation
@@ -32,21 +33,26 @@ from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible
 
 Planned = TypeVar("Planned", bound=Solution | JoinedSolution)
+Ended = tuple[str, Mapping[str, Any], bool]
+"""How a solver ended: its status, its statistics, and whether it found a solution."""
 
 
 class Part:
     """A motion as it is formulated now: its nonlinear program, the numbers that it takes, and its solutions.
 
     ``initial`` gives the variables where a solve begins, of a guess. Methods are those of
-    :class:`~gdalembert.nlp.program.Solvable`, for a motion alone.
+    :class:`~gdalembert.nlp.program.Solvable`, for a motion alone. ``nlp`` is ``None`` if only some of its stages hold.
     """
+
+    nlp: Any
 
     def __init__(self, formulation: Formulation, cost: ca.MX, *, stagewise: bool) -> None:
         self.motion, self.inputs, self.initial = formulation.motion, formulation.inputs, formulation.initial.variables
         self._ends = formulation.ends
         motion, inputs = self.motion, self.inputs
         self.symbols = [*motion.variables, *inputs.symbols]
-        self.nlp = Transcription(formulation).program(stagewise=stagewise)
+        self.transcription = Transcription(formulation)
+        self.nlp = self._program(stagewise=stagewise)
         known = dict(inputs.named) | {"p": motion.parameters.p}
         self._paths = {
             each.name: FollowedPath(
@@ -65,8 +71,19 @@ class Part:
         self._keys = list(outputs)
         self._graph = ca.Function("solution", self.symbols, list(outputs.values()))
 
+    def _program(self, *, stagewise: bool) -> StageProgram | None:
+        return self.transcription.program(stagewise=stagewise)
+
+    def begin(self, guess: Any) -> Array:
+        """The variables z in a guess."""
+        return np.asarray(self.nlp.scaled(self.initial(guess)))
+
+    def _variables(self, z: Any) -> Any:
+        """All variables of the motion."""
+        return self.nlp.unscaled(z)
+
     def unscaled(self, z: Any, numbers: Any) -> list[Any]:
-        x, p = (each if isinstance(each, ca.MX) else ca.DM(each) for each in (self.nlp.unscaled(z), numbers))
+        x, p = (each if isinstance(each, ca.MX) else ca.DM(each) for each in (self._variables(z), numbers))
         return [*matrices_of(x, self.motion.variables), *self.inputs.split(p)]
 
     def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
@@ -76,45 +93,71 @@ class Part:
         return {"q": x[:nq, :], "v": x[nq:, :], "u": u, "t": t}
 
     def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Solution:
+        found, whole = self.values(z, numbers), range(self.motion.intervals)
+        cost, violations = float(found["cost"][0, 0]), self.nlp.violations(z, numbers)
+        return self.stretch(found, whole, cost, violations, status, stats, solved)
+
+    def values(self, z: Array, numbers: Array) -> dict[str, Array]:
+        """What solutions have, at all instants and stages, in columns."""
         values = self._graph.call(self.unscaled(z, numbers))
-        found = dict(zip(self._keys, (each.full() for each in values), strict=True))
-        motion, states, t, u, p = self.motion, found["x"].T, found["t"].ravel(), found["u"].T, found["p"].ravel()
+        return dict(zip(self._keys, (each.full() for each in values), strict=True))
+
+    def stretch(
+        self,
+        found: Mapping[str, Array],
+        intervals: range,
+        cost: float,
+        violations: Mapping[str, float],
+        status: str,
+        stats: Mapping[str, Any],
+        solved: bool,
+    ) -> Solution:
+        """The motion over intervals behind each other, from time 0, of :meth:`values`."""
+        motion, (first, end), s = self.motion, (intervals.start, intervals.stop), len(self.motion.rule.c)
+        instants, points = slice(first, end + 1), slice(first * s, end * s)
+        states, t, p = found["x"].T[instants], found["t"].ravel()[instants], found["p"].ravel()
+        u = found["u"].T[first : end + (motion.control == "linear")]
         q, blocks = states[:, : motion.dyn.tree.nq], unit_blocks(motion.dyn.tree)
-        paths = {
-            name: FollowedPath(
-                path.graph,
-                found[f"{name} lower"].ravel(),
-                found[f"{name} upper"].ravel(),
-                {key: found[f"{name} {key}"] for key in path.constants},
-            )
-            for name, path in self._paths.items()
-        }
-        named = self.nlp.violations(z, numbers)
-        largest = max(named.values(), default=0.0)
+        stages = Stages(*(found[f"stages_{name}"].T[points] for name in Stages._fields))
+        named, largest = dict(violations), max(violations.values(), default=0.0)
         if "closed" in found:
             named = {name: x for name, x in named.items() if not name.startswith(CLOSED)}
-            named[CLOSED] = float(np.abs(found["closed"]).max(initial=0.0))
+            named[CLOSED] = float(np.abs(found["closed"][:, instants]).max(initial=0.0))
+        paths = {name: self._followed(name, path, found, instants, t[0]) for name, path in self._paths.items()}
         return Solution(
             dyn=motion.dyn,
             bounds=motion.bounds,
             control=motion.control,
             status=status,
             iterations=0 if status in ("Invalid_Problem_Definition", *EXCEPTIONS) else int(stats.get("iter_count", 0)),
-            cost=float(found["cost"][0, 0]),
-            t=t,
+            cost=cost,
+            t=t - t[0],
             q=projected(q, blocks),
             v=states[:, q.shape[1] :],
             u=u,
             p=p,
-            stages=Stages(*(found[f"stages_{name}"].T for name in Stages._fields)),
+            stages=stages._replace(t=stages.t - t[0]),
             constraint_violation=max(largest, named.get(CLOSED, 0.0)),
             length_violation=float(np.abs(lengths(q, blocks) - 1).max(initial=0)),
             violations=named,
             stats=dict(stats),
-            accuracy=Accuracy(motion.system, motion.bounds, motion.control, t, states, u, p, paths),
+            accuracy=Accuracy(motion.system, motion.bounds, motion.control, t - t[0], states, u, p, paths),
             solved=solved,
             corrections={name: by for end in self._ends for name, by in end.corrections.items()},
         )
+
+    def _followed(
+        self, name: str, path: FollowedPath, found: Mapping[str, Array], instants: slice, begin: float
+    ) -> FollowedPath:
+        """A path at these instants, whose times begin at 0."""
+        graph = path.graph
+        if begin and "t" in graph.name_in():
+            inputs = {key: ca.MX.sym(key, *graph.size_in(key)) for key in graph.name_in()}
+            later = inputs | {"t": inputs["t"] + begin}
+            graph = ca.Function("path", list(inputs.values()), graph.call(list(later.values())), list(inputs), ["path"])
+        constants = {key: found[f"{name} {key}"] for key in path.constants}
+        constants = {key: x[:, instants] if x.shape[1] > 1 else x for key, x in constants.items()}
+        return FollowedPath(graph, found[f"{name} lower"].ravel(), found[f"{name} upper"].ravel(), constants)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -281,7 +324,8 @@ class OptimalControlProblem(ABC, Generic[Planned]):
 
     def _joined(self, parts: list[Part]) -> NonlinearProgram:
         """The programs of all parts as one."""
-        return parts[0].nlp
+        program: NonlinearProgram = parts[0].nlp
+        return program
 
     def _connected(self) -> contextlib.AbstractContextManager[None]:
         """While each part asks of its start what does not hold already."""
@@ -299,9 +343,15 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         """q, v, u and t of all parts, of those of each."""
         return parts[0] | {key: ca.vertcat(*(each[key] for each in parts)) for key in ("q", "v")}
 
+    def _solutions(
+        self, parts: Sequence[tuple[Part, Any, Any]], nlp: Any, z: Array, numbers: Array, ended: Ended
+    ) -> tuple[Solution, ...]:
+        """The motions of a solution, of each part with its variables and parameters."""
+        return tuple(part.solution(own, p, *ended) for part, own, p in parts)
+
     @abstractmethod
     def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> Planned:
-        """The solution, of those of each part."""
+        """The solution, of its motions."""
 
 
 class Program(Generic[Planned]):
@@ -359,7 +409,7 @@ class Program(Generic[Planned]):
 
     def begin(self, guess: Any) -> Array:
         guesses = zip(self.parts, self._of._each_guess(guess), strict=True)
-        return self.nlp.merged([part.nlp.scaled(part.initial(each)) for part, each in guesses], self.current)
+        return self.nlp.merged([part.begin(each) for part, each in guesses], self.current)
 
     def checked_shift(self, shift: int) -> int:
         by = integer("solver: shift", shift, 0, self.parts[0].motion.intervals)
@@ -378,12 +428,12 @@ class Program(Generic[Planned]):
         return self._of._rows([part.rows(own, p) for part, own, p in self._split(z, numbers)])
 
     def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Planned:
-        found = tuple(part.solution(own, p, status, stats, solved) for part, own, p in self._split(z, numbers))
+        found = self._of._solutions([*self._split(z, numbers)], self.nlp, z, numbers, (status, stats, solved))
         return self._of._solution(found, self.nlp, z, numbers)
 
     def remedies(self, solution: Planned) -> Iterator[str]:
-        for part, (name, each) in zip(self.parts, solutions.by_part(solution), strict=True):
-            yield from (name + remedy for remedy in solutions.too_fast(part.motion.system, each))
+        for name, each in solutions.by_part(solution):
+            yield from (name + remedy for remedy in solutions.too_fast(each.accuracy.system, each))
 
     def warnings(self, solution: Planned, *, again: bool) -> Iterator[str]:
         return solutions.inconsistencies(solution) if again else solutions.warnings_about(solution)

@@ -54,8 +54,8 @@ Schedule = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 """Of each instant the set of its stage, and of each interval the set of the jump behind it, or −1."""
 
 
-def _check(problem: RealTimeProblem, *, starts: bool) -> None:
-    """Refuse what has no such step. ``starts``: whether a plan starts where the problem says."""
+def _check(problem: RealTimeProblem, *, starts: bool, alone: bool) -> None:
+    """Refuse what has no such step. ``starts``: whether a plan starts where it says; ``alone``: it is of no schedule."""
     motion, con = problem.motion, problem.con
     reasons = {
         "redundant contacts or loops (regularization)": bool(con.regularization),
@@ -65,6 +65,7 @@ def _check(problem: RealTimeProblem, *, starts: bool) -> None:
         "control='linear'": motion.control != "constant",
         "quasi-static modes (give quasi_static=None)": bool(motion.system.stiff),
         "a fixed end beside contacts or loops": problem.has_end and bool(con.nc),
+        "a fixed end in a schedule": problem.has_end and not alone,
         "a start of which some entries are free": starts and not all(each.all() for each in problem.start.fixed),
         "rows of subject_to": bool(problem.formulation.relations),
     }
@@ -117,7 +118,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         penalty, first_gap = given
         damping = number("rti: levenberg_marquardt", chosen["levenberg_marquardt"], inclusive=True)
         for k, problem in enumerate(problems):
-            _check(problem, starts=not k)
+            _check(problem, starts=not k, alone=len(problems) == 1)
         self._problems, self._first = problems, problems[0]
         self._tree, self._h = self._first.con.tree, self._first.interval
         names = list(dict.fromkeys(name for problem in problems for name in problem.names))

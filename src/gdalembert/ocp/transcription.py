@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -10,7 +11,7 @@ import numpy as np
 
 from gdalembert.nlp.entries import Indices, Label
 from gdalembert.nlp.stage_program import StageProgram
-from gdalembert.nlp.stage_terms import FixedEntries, Rows, StageTerm, Variables
+from gdalembert.nlp.stage_terms import FixedEntries, Rows, StageParts, StageTerm, Variables
 from gdalembert.ocp.constraints import CLOSED, MOTION, Bound, LimitedExpression
 from gdalembert.ocp.couplings import couplings
 from gdalembert.ocp.ends import End, EndpointConstraints
@@ -53,25 +54,29 @@ class Transcription:
 
     def __init__(self, formulation: Formulation) -> None:
         self._f, self._motion, self._inputs = formulation, formulation.motion, formulation.inputs
-        self._scales = formulation.initial.scales()
+        self._scales = formulation.initial.scales() if formulation.scales is None else formulation.scales
         self._states = self._motion.entries(self._motion.state)
 
     def program(self, *, stagewise: bool) -> StageProgram:
         """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation."""
-        motion, n = self._motion, self._motion.intervals
-        fixed, rows_of_ends = self._fixed(stagewise=stagewise)
-        terms = [self._stage(stagewise=stagewise), *self._grid(), *rows_of_ends]
-        terms += couplings(motion, self._inputs, self._f.others, self._f.relations)
+        motion, parts = self._motion, self.parts(stagewise=stagewise)
         return StageProgram(
-            self._variables(stagewise=stagewise),
-            terms,
-            fixed,
+            parts.variables,
+            [*parts.terms, *parts.of_ends, *parts.others],
+            parts.fixed,
             self._inputs.p,
-            intervals=n,
+            intervals=motion.intervals,
             states=motion.state.shape[0],
             overlap=motion.overlap,
             equations_as_rows=stagewise,
         )
+
+    def parts(self, *, stagewise: bool) -> StageParts:
+        """What the program is made of."""
+        fixed, of_ends = self._fixed(stagewise=stagewise)
+        others = couplings(self._motion, self._inputs, self._f.others, self._f.relations)
+        terms = [self._stage(stagewise=stagewise), *self._grid()]
+        return StageParts(self._variables(stagewise=stagewise), terms, of_ends, [*others], fixed)
 
     # Variables.
 
@@ -365,7 +370,7 @@ class Transcription:
 
     def _grid(self) -> Iterator[StageTerm]:
         n, system = self._motion.intervals, self._motion.system
-        start = self._f.ends[0]
+        start = self._f.start
         single = sorted({place for each in self._f.limited for place in each.places if isinstance(place, int)})
         places: list[tuple[str | int, Indices]] = [("grid", np.arange(n + 1)), *((k, np.array([k])) for k in single)]
         for where, instants in places:
@@ -444,7 +449,8 @@ class Transcription:
         labels = self._labels_of_constraints()
         count = len(labels)
         rows = Rows.unscaled(Label(f"{CLOSED} between the ends"), np.zeros(count), np.zeros(count), labels=labels)
-        return self._instants(instants, [(rows, lambda instant, x: constraint_rows_at(self._motion, instant))])
+        term = self._instants(instants, [(rows, lambda instant, x: constraint_rows_at(self._motion, instant))])
+        return replace(term, of_end=True)
 
     def _labels_of_constraints(self) -> list[Label]:
         system = self._motion.system
