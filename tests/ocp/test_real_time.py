@@ -459,14 +459,27 @@ def test_what_it_cannot_take_is_refused_by_name(what: str) -> None:
     assert "take 'ipopt'" in str(refused.value)
 
 
-def test_it_is_a_solver_of_one_problem_tick_by_tick() -> None:
+def test_it_is_a_solver_of_one_problem() -> None:
     first, second = problem_of(nothing), problem_of(nothing)
-    both = ocp.Scenarios([first, second])
-    for call in (lambda: first.solve("rti"), lambda: both.solver("rti")):
-        with pytest.raises(
-            UnsupportedError, match=r"^rti: .*s: real-time iterations are of one problem, tick by tick;"
-        ):
-            call()
+    with pytest.raises(
+        UnsupportedError, match=r"^rti: scenarios: real-time iterations are of one problem; take 'ipopt'"
+    ):
+        ocp.Scenarios([first, second]).solver("rti")
+
+
+@pytest.mark.system
+def test_solve_takes_steps_until_they_are_small() -> None:
+    """From the guess, at every solve anew."""
+    problem, known = reaching(), numbers()
+    plan = problem.solve("rti", **known)
+    assert plan.solved
+    assert plan.stats["step"] < 1e-6
+    other = problem.solve("rti", **known | {"target": known["target"] + 0.1})
+    assert other.stats["step"] < 1e-6
+    assert np.array_equal(problem.solve("rti", **known).q, plan.q)
+    assert plan.cost == pytest.approx(reaching().solve(**known).cost, rel=1e-2)  # of another degree
+    with pytest.raises(ArgumentError, match=r"^value: the last solve was by 'rti', which has other variables"):
+        problem.value(problem.duration * problem.q[0, 0])
 
 
 def test_options_are_checked() -> None:

@@ -47,6 +47,7 @@ LONG_MODULES: dict[str, str] = {}
 SHORT_MODULES: dict[str, str] = {
     "gdalembert.testing": "a name of its own for test suites, which import nothing else",
     "gdalembert.dynamics.sources": "formulations have sources, and the citation asks formulations for them",
+    "gdalembert.ocp.solvers": "where users register solvers, which problems ask for and know nothing of",
     "gdalembert.citation": "gd.citation stands beside the rooms, which it asks for their sources",
 }
 """Modules below 60 lines, each with the reason why it is one."""

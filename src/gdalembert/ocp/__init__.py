@@ -12,6 +12,7 @@ from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import FormulatedProgram
 from gdalembert.ocp.real_time import RealTimeSolver
 from gdalembert.ocp.solution import Solution
+from gdalembert.ocp.solvers import solver
 from gdalembert.ocp.stage import Stages, collocation
 from gdalembert.ocp.steps import RungeKutta, rk4, transcription
 
@@ -42,5 +43,6 @@ __all__ = [
     "collocation",
     "rest_to_rest",
     "rk4",
+    "solver",
     "transcription",
 ]

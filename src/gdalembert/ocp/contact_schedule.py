@@ -37,6 +37,7 @@ from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import Ended, OptimalControlProblem, Part, own_values
 from gdalembert.ocp.real_time import RealTimeSteps, Schedule, finite
 from gdalembert.ocp.solution import Solution
+from gdalembert.ocp.solvers import SOLVERS
 from gdalembert.ocp.steps import values_of
 from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.brief import first_of
@@ -121,8 +122,6 @@ class ContactSchedule:
         Warns:
             SolutionWarning: as :meth:`Problem.solve`.
         """
-        if isinstance(solver, str) and solver == "rti":
-            raise UnsupportedError("ContactSchedule: 'rti' takes one step a tick; call solver('rti'), or take 'ipopt'")
         return self._for(self._numbered("solve", schedule)).solve(solver, options, p=p, **values)
 
     def solver(self, solver: str = "rti", options: Mapping[str, Any] | None = None) -> Any:
@@ -139,13 +138,17 @@ class ContactSchedule:
             ArgumentError, UnsupportedError: as :meth:`Problem.solver`.
             CompilationError: if ``"rti"`` finds no C compiler.
         """
-        if isinstance(solver, str) and solver == "rti":
-            _check_costs(self.problems)
-            formulated = {name: problem._real_time_problem() for name, problem in self.problems.items()}
-            return ContactScheduleSolver(formulated, {} if options is None else options)
         _check_costs(self.problems)
+        given = checked_options("solver", options)
+        return SOLVERS[solver](self, given) if solver in SOLVERS else self._nonlinear(solver, given)
+
+    def _nonlinear(self, solver: str, options: Mapping[str, Any]) -> ScheduledSolver:
         backend(solver)
-        return ScheduledSolver(self, solver, checked_options("solver", options))
+        return ScheduledSolver(self, solver, options)
+
+    def _real_time(self, options: Mapping[str, Any]) -> ContactScheduleSolver:
+        formulated = {name: problem._real_time_problem() for name, problem in self.problems.items()}
+        return ContactScheduleSolver(formulated, options)
 
     def _numbered(self, where: str, schedule: Any) -> tuple[int, ...]:
         return tuple(numbered(where, schedule, list(self.problems), next(iter(self.problems.values())).intervals))

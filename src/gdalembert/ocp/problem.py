@@ -340,9 +340,10 @@ class Problem(OptimalControlProblem[Solution]):
                 has what it cannot take, which the message names.
             CompilationError: if ``"rti"`` finds no C compiler.
         """
-        if not isinstance(solver, str) or solver != "rti":
-            return super().solver(solver, options)
-        return RealTimeSolver(self._real_time_problem(), {} if options is None else options)
+        return super().solver(solver, options)
+
+    def _real_time(self, options: Mapping[str, Any]) -> RealTimeSolver:
+        return RealTimeSolver(self._real_time_problem(), options)
 
     def _real_time_problem(self) -> RealTimeProblem:
         self._check_costs()

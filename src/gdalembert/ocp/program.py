@@ -25,6 +25,7 @@ from gdalembert.ocp.constraints import CLOSED, OF_INTERVAL
 from gdalembert.ocp.formulation import Formulation
 from gdalembert.ocp.parameters import matrices_of
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
+from gdalembert.ocp.solvers import SOLVERS, Cold
 from gdalembert.ocp.stage import Stages
 from gdalembert.ocp.transcription import Transcription, constraint_rows
 from gdalembert.spatial.arguments import integer, vector
@@ -191,7 +192,7 @@ class FormulatedProgram(Brief, Generic[Planned]):
 class OptimalControlProblem(ABC, Generic[Planned]):
     """What is solved as one program: a problem, or several that are joined."""
 
-    _built: tuple[Any, Mapping[str, Any], Solver[Planned]] | None = None
+    _built: tuple[Any, Mapping[str, Any], Any] | None = None
     _kind = "problem"
     _unshiftable = ""
     """Why a solution cannot be shifted; empty if it can."""
@@ -200,7 +201,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         super().__init_subclass__(**kwargs)
         interruptible(cls)
 
-    def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Solver[Planned]:
+    def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Any:
         """Build a solver once, which is called with the parameters of each solve: for receding horizons.
 
         It solves the problem, or problems, as they are now: what is added later needs another one. A parameter that
@@ -216,20 +217,26 @@ class OptimalControlProblem(ABC, Generic[Planned]):
                 connects two, or problems are joined, or contacts or loops hold an arm whose fast modes follow their
                 loads; or if it takes no ``"max_wall_time"``.
         """
-        if isinstance(solver, str) and solver == "rti":
-            raise UnsupportedError(
-                f"rti: {self._kind}s: real-time iterations are of one problem, tick by tick; call "
-                "problem.solver('rti'), or take 'ipopt'"
-            )
         self._check_costs()
-        given, chosen = checked_options("solver", options), backend(solver)
+        given = checked_options("solver", options)
+        if isinstance(solver, str) and solver in SOLVERS:
+            return SOLVERS[solver](self, given)
+        return self._nonlinear(solver, given)
+
+    def _nonlinear(self, solver: str, options: Mapping[str, Any]) -> Solver[Planned]:
+        """A solver of CasADi."""
+        chosen = backend(solver)
         program = Program(self, stagewise=chosen.stagewise)
         if chosen.stagewise and any(part.motion.system.moves_ends for part in program.parts):
             raise UnsupportedError(
                 f"{solver}: {program.name}: contacts or loops hold where fast modes follow their loads, which connects "
                 "intervals; take 'ipopt', or give Problem quasi_static=None"
             )
-        return Solver(program, solver, given)
+        return Solver(program, solver, options)
+
+    def _real_time(self, options: Mapping[str, Any]) -> Any:
+        """A solver of one step a tick."""
+        raise UnsupportedError(f"rti: {self._kind}s: real-time iterations are of one problem; take 'ipopt'")
 
     def solve(
         self, solver: str = "ipopt", options: Mapping[str, Any] | None = None, *, p: Any = None, **values: npt.ArrayLike
@@ -266,8 +273,12 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         self._set(p, values)
         key = solver, self._contents()
         if self._built is None or self._built[0] != key or not same_options(self._built[1], wanted):
-            self._built = key, wanted, OptimalControlProblem.solver(self, solver, wanted)
-        solution = self._built[2].cold()
+            self._built = key, wanted, self.solver(solver, wanted)
+        built = self._built[2]
+        if not isinstance(built, Cold):
+            planned: Planned = built(**values) if p is None else built(p=p, **values)
+            return planned
+        solution: Planned = built.cold()
         if not solution.solved:
             raise unsolved(solution)
         for warning in solutions.warnings_about(solution):
@@ -302,7 +313,10 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         """
         if self._built is None:
             raise ArgumentError("value: nothing was solved; call solve first")
-        return self._built[2].value(expression)
+        (name, _), _, built = self._built
+        if not isinstance(built, Solver):
+            raise ArgumentError(f"value: the last solve was by {name!r}, which has other variables; solve by 'ipopt'")
+        return built.value(expression)
 
     # What a program is made of.
 

@@ -55,7 +55,7 @@ Schedule = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 def _check(problem: RealTimeProblem, *, starts: bool, alone: bool) -> None:
-    """Refuse what has no such step. ``starts``: whether a plan starts where it says; ``alone``: it is of no schedule."""
+    """Refuse what has no such step. ``starts``: whether a plan starts where it says; ``alone``: is of no schedule."""
     motion, con = problem.motion, problem.con
     reasons = {
         "redundant contacts or loops (regularization)": bool(con.regularization),
@@ -550,6 +550,11 @@ class RealTimeSolver(RealTimeSteps[Solution]):
 
     def __init__(self, problem: RealTimeProblem, options: Mapping[str, Any]) -> None:
         super().__init__([problem], options, [])
+
+    def cold(self) -> Solution:
+        """Take steps from the guess of the problem until they are small, at the values that it has now."""
+        self._known = set()
+        return self._call(0, self._first.formulation.initial.motion(None), None, {})
 
     def prepare(self, *, shift: int = 1, p: Any = None, **values: Any) -> None:
         """Shift the last plan and linearise there: what a tick can do before it knows where it starts.

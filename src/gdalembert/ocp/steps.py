@@ -12,7 +12,6 @@ the accelerations a_j are the only unknowns.
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +33,7 @@ from gdalembert.spatial.arguments import choice, integer, numbers
 from gdalembert.spatial.arrays import Array, ByValue, independent_columns
 from gdalembert.spatial.functions import Evaluation, Function, function, symbols
 from gdalembert.spatial.interrupts import interruptible
+from gdalembert.spatial.registry import Registry
 
 CONTROLS = ("constant", "linear")
 SCHEMES = ("legendre", "radau")
@@ -76,7 +76,7 @@ class RungeKutta(ByValue):
 Transcription: TypeAlias = Callable[[int, str], RungeKutta]
 """Gives the method of a degree and a scheme, as those of :func:`collocation`."""
 Made = TypeVar("Made", bound=Transcription)
-TRANSCRIPTIONS: dict[str, Transcription] = {}
+TRANSCRIPTIONS = Registry[Transcription]("transcription", ("degree", "scheme"), (1, "legendre"))
 """All transcriptions by name: explicit ones take forward dynamics, implicit ones inverse dynamics."""
 
 
@@ -87,38 +87,7 @@ def transcription(name: str) -> Callable[[Made], Made]:
         ArgumentTypeError: if the name is no text, or what is decorated no function of (degree, scheme).
         ArgumentError: if another transcription has the name.
     """
-    if not isinstance(name, str) or not name:
-        raise ArgumentTypeError(f"transcription: got {shown(name)}; give its name, as @transcription('heun')")
-
-    def register(make: Made) -> Made:
-        if not callable(make):
-            raise ArgumentTypeError(f"transcription {name!r}: got {shown(make)}; give a function of (degree, scheme)")
-        _check_arguments(name, make)
-        if _defined_at(taken := TRANSCRIPTIONS.get(name, make)) != _defined_at(make):
-            raise ArgumentError(f"transcription {name!r}: {_defined_at(taken)} has that name; take another")
-        TRANSCRIPTIONS[name] = make
-        return make
-
-    return register
-
-
-def _check_arguments(name: str, make: Transcription) -> None:
-    """Refuse a function that cannot be called with (degree, scheme)."""
-    try:
-        signature = inspect.signature(make)
-    except ValueError:  # some functions in C have none
-        return
-    try:
-        signature.bind(1, "legendre")
-    except TypeError as error:
-        raise ArgumentTypeError(
-            f"transcription {name!r}: {_defined_at(make)}(degree, scheme): {error}; give a function of both"
-        ) from None
-
-
-def _defined_at(make: Transcription) -> str:
-    """A name of the function that stays when its module or notebook cell runs again."""
-    return f"{make.__module__}.{getattr(make, '__qualname__', repr(make))}"
+    return TRANSCRIPTIONS.register(name)
 
 
 def method_of(name: str, degree: int, scheme: str) -> RungeKutta:

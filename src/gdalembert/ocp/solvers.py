@@ -1,0 +1,54 @@
+"""The solvers that are none of CasADi's, by name: each reads a problem, its stage or its nonlinear program.
+
+A solver of your own is a function that is registered: here one that takes the nonlinear program of a problem to
+``casadi.nlpsol`` itself.
+
+    @gd.ocp.solver("mine")
+    def make(problem, options):
+        def solve(**values):
+            nlp = problem.nlp(**values)
+            solver = casadi.nlpsol("solver", "ipopt", nlp.problem, options)
+            return nlp.solution(solver(**nlp.arguments)["x"], solver.stats())
+
+        return solve
+
+    plan = problem.solve("mine", {"ipopt.max_iter": 50}, target=target)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from gdalembert.spatial.registry import Registry
+
+Maker = Callable[[Any, Mapping[str, Any]], Any]
+Made = TypeVar("Made", bound=Maker)
+SOLVERS = Registry[Maker]("solver", ("problem", "options"), (None, {}))
+
+
+def solver(name: str) -> Callable[[Made], Made]:
+    """Decorator that registers what makes a solver: a function of (problem, options), which are a mapping.
+
+    ``problem.solver(name, options)`` returns what the function makes; ``problem.solve(name, options, **values)`` calls
+    that with the parameters, and with p if it is given. Phases, scenarios and schedules ask it alike.
+
+    Raises:
+        ArgumentTypeError: if the name is no text, or what is decorated no function of (problem, options).
+        ArgumentError: if another function has the name.
+    """
+    return SOLVERS.register(name)
+
+
+@runtime_checkable
+class Cold(Protocol):
+    """A solver whose solves can begin anew, at the values that its problem has: that of ``problem.solve``."""
+
+    def cold(self) -> Any:
+        """Solve from the guess of the problem."""
+
+
+@solver("rti")
+def real_time(problem: Any, options: Mapping[str, Any]) -> Any:
+    """One Gauss–Newton step a tick, of a problem or a schedule."""
+    return problem._real_time(options)

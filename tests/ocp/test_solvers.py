@@ -1,0 +1,64 @@
+"""Solvers that users register."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import casadi as ca
+import pytest
+
+import gdalembert as gd
+from gdalembert import ocp
+from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.ocp.solvers import SOLVERS
+from tests.helpers.ocp import slider
+
+
+def rest() -> ocp.Problem:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4)
+    problem.start(problem.parameter("q0"))
+    problem.end([1.0])
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    return problem
+
+
+@ocp.solver("by nlpsol")
+def by_nlpsol(problem: Any, options: Mapping[str, Any]) -> Any:
+    def solve(**values: Any) -> ocp.Solution:
+        nlp = problem.nlp(**values)
+        known = {"print_time": False, "ipopt.print_level": 0, "ipopt.sb": "yes"} | dict(options)
+        solver = ca.nlpsol("solver", "ipopt", nlp.problem, known)
+        found: ocp.Solution = nlp.solution(solver(**nlp.arguments)["x"], solver.stats())
+        return found
+
+    return solve
+
+
+def test_a_registered_solver_is_asked_by_its_name() -> None:
+    known = rest().solve(q0=0.2).cost
+    problem = rest()
+    assert problem.solve("by nlpsol", {"ipopt.tol": 1e-10}, q0=0.2).cost == pytest.approx(known, rel=1e-7)
+    assert problem.solver("by nlpsol")(q0=0.2).cost == pytest.approx(known, rel=1e-7)
+    with pytest.raises(ArgumentError, match=r"^value: the last solve was by 'by nlpsol'"):
+        problem.value(problem.q[0, 1])
+
+
+def test_a_name_is_of_one_function() -> None:
+    assert ocp.solver("by nlpsol")(by_nlpsol) is by_nlpsol
+    with pytest.raises(ArgumentError, match=r"^solver 'rti': gdalembert\.ocp\.solvers\.real_time has that name"):
+        ocp.solver("rti")(by_nlpsol)
+    with pytest.raises(
+        ArgumentTypeError, match=r"^solver 'few': \S+\(problem, options\): .*; give a function of these$"
+    ):
+        ocp.solver("few")(lambda problem: None)
+    for name, make in (("", by_nlpsol), (3, by_nlpsol), ("number", 3)):
+        with pytest.raises(ArgumentTypeError, match=r"^solver"):
+            ocp.solver(name)(make)  # type: ignore[arg-type, type-var]
+    assert [*SOLVERS] == ["rti", "by nlpsol"]
+    assert len(SOLVERS) == 2
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="CasADi has no solver 'by hand'"):
+        rest().solve("by hand", q0=0.0)
