@@ -480,6 +480,8 @@ def test_degree_1_says_what_its_midpoints_hide() -> None:
     )
     with pytest.warns(ocp.SolutionWarning, match=f"^{message}$"):
         problem.integral(lambda q, u: (q + u) ** 2)
+    with pytest.warns(ocp.SolutionWarning, match=f"^{message}$"):
+        problem.squares(lambda q, u: ca.vertcat(q + u, u))
     problem.integral(lambda q, u: q**2 + u**2)
     problem.integral(lambda u: u**2)
     ocp.Problem(gd.NewtonEuler(slider()), 1.0, 4, degree=1, scheme="radau").integral(lambda q, u: q**2 + u**2)

@@ -489,3 +489,33 @@ def test_options_are_checked() -> None:
         problem_of(nothing).solver("rti", {"steps": 3})
     with pytest.raises(ArgumentError, match="rti: iterations: got 0"):
         problem_of(nothing).solver("rti", {"iterations": 0})
+
+
+@pytest.mark.system
+def test_parameters_fix_the_end_from_the_first_tick_on() -> None:
+    problem = ocp.Problem(gd.NewtonEuler(gd.load_urdf("two_link_arm")), 0.8, 20)
+    problem.start(problem.parameter("q0", 2))
+    problem.end(problem.parameter("goal", 2))
+    problem.squares(lambda u: u)
+    solver = problem.solver("rti")
+    plan = solver(q0=[0.0, -0.3], goal=[0.5, -0.3])
+    assert plan.solved
+    assert plan.q[-1] == pytest.approx([0.5, -0.3], abs=1e-6)
+    assert plan.violations["q of end"] == pytest.approx(np.abs(plan.q[-1] - [0.5, -0.3]).max(), abs=1e-15)
+    for _ in range(5):
+        plan = solver(q0=[0.0, -0.3], goal=[0.4, -0.2])
+    assert plan.q[-1] == pytest.approx([0.4, -0.2], abs=1e-6)
+
+
+@pytest.mark.system
+def test_a_plan_says_by_how_much_it_misses_its_end() -> None:
+    """The way is too far for the limits of v."""
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
+    problem = ocp.Problem(dyn, 0.5, 10, bounds=ocp.Bounds.of(dyn, v=dict.fromkeys(dyn.coordinate_names, 1.0)))
+    problem.start([0.0, -0.3])
+    problem.end([1.8, -0.3], None)
+    problem.squares(lambda u: u, 1e-3)
+    plan = problem.solver("rti", {"iterations": 30})()
+    assert plan.violations["q of end"] == pytest.approx(1.8 - plan.q[-1, 0], abs=1e-12)
+    assert "v of end" not in plan.violations
+    assert plan.constraint_violation > 0.5

@@ -149,7 +149,8 @@ def parts_of_residuals(residuals: ca.Function) -> Iterator[tuple[ca.Function, bo
     whole: dict[str, Any] = {"enable_forward": False, "reverse_options": {"enable_forward": False}}
     for chosen, is_of_state in ((~of_interval, True), (of_interval, False)):
         if chosen.any():
-            used = {name: x for name, x in inputs.items() if not (is_of_state and name in OF_INTERVAL)}
+            seen = rows[np.flatnonzero(chosen).tolist()]
+            used = {name: x for name, x in inputs.items() if ca.depends_on(seen, x)}
             values = [used.get(name, ca.MX.zeros(*x.shape)) for name, x in inputs.items()]
             part = residuals.call(values, True, False)[0][np.flatnonzero(chosen).tolist()]
             graph = ca.Function("residuals", [*used.values()], [part], [*used], ["residuals"], whole)

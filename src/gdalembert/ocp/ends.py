@@ -92,6 +92,21 @@ class End(BoundaryCondition):
         way = configuration.difference(self._tree, s["value"][:nq], s["q"])
         return differentiable(function("rotations", s, {"left": ca.SX(way)[rows]}))
 
+    def missed(self, x: Array, value: Array) -> dict[str, float]:
+        """By how much [q; v] misses what is fixed, of a value of this end."""
+        nq, turning = self._tree.nq, self._turning
+        found = {}
+        for key, own, fixed in (("q", slice(0, nq), self.fixed[0]), ("v", slice(nq, None), self.fixed[1])):
+            entries = [i for i in np.flatnonzero(fixed).tolist() if key == "v" or i not in turning]
+            left = np.abs((value[own] - x[own])[entries]).max(initial=0.0)
+            if key == "q" and (turned := self.turned):
+                to = projected(value[:nq], unit_blocks(self._tree))
+                way = ca.evalf(configuration.difference(self._tree, ca.DM(x[:nq]), ca.DM(to))).full().ravel()
+                left = max(left, np.abs(way[turned]).max())
+            if fixed.any():
+                found[f"{key} of {self.name}"] = float(left)
+        return found
+
     @property
     def pattern(self) -> tuple[bool, ...]:
         """Which entries of [q; v] are fixed, and whether parameters give all of them."""

@@ -166,6 +166,28 @@ class Layout(NamedTuple):
     places: list[str | int]
 
 
+def layouts_of(problems: Sequence[RealTimeProblem]) -> list[Layout]:
+    """The inputs that are not fixed, and the forces of all constraints that any of the problems has."""
+    bounds = problems[0].motion.bounds
+    is_driven = bounds.u_lower < bounds.u_upper
+    driven, fixed = np.flatnonzero(is_driven).tolist(), np.where(is_driven, 0.0, bounds.u_lower)
+    selection = np.eye(len(fixed))[driven]
+    places: list[tuple[Any, range]] = []
+    owned = []
+    for con in (problem.con for problem in problems):
+        own: list[int] = []
+        for constraint, rows in zip(con.constraints, con._set.rows, strict=True):
+            if (found := next((place for each, place in places if each == constraint), None)) is None:
+                first = places[-1][1].stop if places else 0
+                places.append((constraint, found := range(first, first + rows)))
+            own += found
+        owned.append(own)
+    count = places[-1][1].stop if places else 0
+    instants = sorted(set().union(*(problem.instants for problem in problems)))
+    where = sorted(set().union(*(problem.places for problem in problems)), key=str)
+    return [Layout(driven, selection, fixed, count, own, instants, where) for own in owned]
+
+
 def _place(path: LimitedExpression) -> str | int:
     """Where a row of a stage holds: at the number of an instant, in each interval, or on the whole grid."""
     place = path.places[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -301,6 +301,11 @@ class Problem(OptimalControlProblem[Solution]):
         if not inputs & OF_INTERVAL:
             return [(found.evaluated, True)]
         parts = [*constraints.parts_of_state(found.graph)]
+        self._warn_of_midpoints(parts)
+        symbols = self._parameters.symbols
+        return [(self._motion.evaluate(graph, "stages", symbols).evaluated, has_grid) for graph, has_grid in parts]
+
+    def _warn_of_midpoints(self, parts: Iterable[tuple[ca.Function, bool]]) -> None:
         names = {name for graph, has_grid in parts if not has_grid for name in graph.name_in()}
         if names & {"q", "v"}:
             warn(
@@ -309,8 +314,6 @@ class Problem(OptimalControlProblem[Solution]):
                 f"{' and '.join(sorted(names & OF_INTERVAL))}",
                 SolutionWarning,
             )
-        symbols = self._parameters.symbols
-        return [(self._motion.evaluate(graph, "stages", symbols).evaluated, has_grid) for graph, has_grid in parts]
 
     def _integral(self, graph: ca.Function, *, has_grid: bool) -> ca.MX:
         symbols = self._parameters.symbols
@@ -374,7 +377,8 @@ class Problem(OptimalControlProblem[Solution]):
         residuals = ca.Function("residuals", inputs, [rows], graph.name_in(), ["residuals"])
         if instant is None:
             alone = self._motion.sees_midpoints_alone
-            parts = constraints.parts_of_residuals(residuals) if alone else [(residuals, False)]
+            parts = [*constraints.parts_of_residuals(residuals)] if alone else [(residuals, False)]
+            self._warn_of_midpoints(parts if alone else ())
             term = common * self._whole([self._square(part, has_grid=has_grid) for part, has_grid in parts])
         else:
             found = self._motion.evaluate_at(constraints.squared(residuals), instant, symbols)

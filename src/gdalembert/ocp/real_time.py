@@ -23,7 +23,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, SolutionWarning,
 from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blocks
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.step_code import arrays_read, step_code
-from gdalembert.ocp.linear_stage import NEXT, Layout, LinearStage, RealTimeProblem
+from gdalembert.ocp.linear_stage import NEXT, LinearStage, RealTimeProblem, layouts_of
 from gdalembert.ocp.real_time_paths import LimitedPaths, PathAtParameters
 from gdalembert.ocp.solution import (
     Accuracy,
@@ -78,28 +78,6 @@ def finite(x: float) -> float:
     return min(max(x, -sys.float_info.max), sys.float_info.max) if x == x else sys.float_info.max
 
 
-def _layouts(problems: Sequence[RealTimeProblem]) -> list[Layout]:
-    """The inputs that are not fixed, and the forces of all constraints that any of the problems has."""
-    bounds = problems[0].motion.bounds
-    is_driven = bounds.u_lower < bounds.u_upper
-    driven, fixed = np.flatnonzero(is_driven).tolist(), np.where(is_driven, 0.0, bounds.u_lower)
-    selection = np.eye(len(fixed))[driven]
-    places: list[tuple[Any, range]] = []
-    owned = []
-    for con in (problem.con for problem in problems):
-        own: list[int] = []
-        for constraint, rows in zip(con.constraints, con._set.rows, strict=True):
-            if (found := next((place for each, place in places if each == constraint), None)) is None:
-                first = places[-1][1].stop if places else 0
-                places.append((constraint, found := range(first, first + rows)))
-            own += found
-        owned.append(own)
-    count = places[-1][1].stop if places else 0
-    instants = sorted(set().union(*(problem.instants for problem in problems)))
-    where = sorted(set().union(*(problem.places for problem in problems)), key=str)
-    return [Layout(driven, selection, fixed, count, own, instants, where) for own in owned]
-
-
 class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     """Steps of problems of one robot that differ in contacts and costs, one of which holds over each interval.
 
@@ -123,7 +101,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._tree, self._h = self._first.con.tree, self._first.interval
         names = list(dict.fromkeys(name for problem in problems for name in problem.names))
         self._inputs = inputs = {name: f"parameter_{k}" for k, name in enumerate(names)}
-        self._layouts = _layouts(problems)
+        self._layouts = layouts_of(problems)
         stages = [LinearStage(*pair, inputs, damping) for pair in zip(problems, self._layouts, strict=True)]
         n, first, rows = self._first.motion.intervals, stages[0], max(stage.rows for stage in stages)
         self._padded: dict[str, Array] = {}
@@ -447,7 +425,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
 
     def _begin(self, guess: Any) -> None:
         """The plan of a guess; the efforts and forces are those that come nearest to its equations of motion."""
-        self._first.start.set(self._first.parameters)
+        for end in self._first.formulation.ends:
+            end.set(self._first.parameters)
         motion, n = self._first.motion, len(self._q) - 1
         found = self._first.formulation.initial.motion(guess)
         q, v, a, u = found.at(np.linspace(0, 1, n + 1), motion.range[0])
@@ -503,6 +482,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             each.setflags(write=False)  # what is deferred reads them
         limited, paths = self._limited[k], self._paths_of(k, first, end)
         inputs = [] if limited is None else limited.inputs(first, end)
+        x_end = None if self._end is None else self._steps.arrays["x_end"].copy()
 
         def deferred() -> dict[str, Any]:
             v, a = x[:-1, nq:], w[:-1, : self._tree.nv]
@@ -514,6 +494,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             found = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
             if limited is not None:
                 found |= limited.violations(inputs, measured=not first)
+            if last and x_end is not None:
+                found |= problem.end.missed(x[-1], x_end)
             return {
                 "stages": stages,
                 "constraint_violation": max(found.values()),
