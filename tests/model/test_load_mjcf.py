@@ -512,6 +512,15 @@ def test_a_planar_linkage_is_regularized() -> None:
     assert np.abs(con.jacobian(q).full() @ acceleration).max() < 1e-5 * np.abs(acceleration).max()
 
 
+@pytest.mark.parametrize("row", ['range="1 2" limited="true"', 'frictionloss="1"'])
+def test_loops_stand_beside_limits_and_friction(row: str) -> None:
+    """MuJoCo numbers their rows by joints: more joints than equalities, the last of which leaves its range at qpos0."""
+    bodies = arm() + body(f'<joint name="j3" axis="1 0 0" {row}/>', attributes='name="c" pos="0 .1 -.9"')
+    connect = '<equality><connect body1="b" body2="c" anchor="0 0 -.2"/></equality>'
+    _, message = loaded(mjcf(bodies, after=f"<compiler angle='radian'/>{connect}"))
+    assert "gd.Loop('equality0/b', 'equality0/c', '3D')]" in message
+
+
 # Names, limits, configurations.
 
 

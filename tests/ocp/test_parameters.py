@@ -248,6 +248,19 @@ def test_an_optimum_that_no_body_has_is_a_warning() -> None:
         problem.solve()
 
 
+def test_an_optimum_at_its_bound_is_that_of_a_robot() -> None:
+    """IPOPT leaves it 1e-8 of its size below 0, an armature that no robot has."""
+    problem = ocp.Problem(
+        gd.NewtonEuler(slider(2.0), parameters=["armature"]), 1.0, 2, design={"slide.armature": (0.0, 1.0)}
+    )
+    problem.start([0.0])
+    problem.end([0.5])
+    problem.minimize(problem.integral(lambda u: u**2))
+    solution = problem.solve()
+    assert solution.parameters["slide.armature"] == 0.0
+    assert solution.simulate().q[-1, 0] == pytest.approx(0.5, abs=1e-6)
+
+
 # Refusals.
 
 

@@ -190,8 +190,10 @@ class Remainder:
         finally:
             mj.opt.jacobian = kind
         loops = [mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD]
-        is_loop = (data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY) & np.isin(mj.eq_type[data.efc_id], loops)
-        rows = np.reshape(data.efc_J, (-1, mj.nv))[is_loop]
+        equalities = np.flatnonzero(data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY)
+        # Other rows, of limits and friction, have the numbers of joints in efc_id.
+        is_loop = np.isin(mj.eq_type[data.efc_id[equalities]], loops)
+        rows = np.reshape(data.efc_J, (-1, mj.nv))[equalities[is_loop]]
         return len(rows) > 0 and int(np.linalg.matrix_rank(rows, 1e-9)) < len(rows)
 
     def _add_equality(self, k: int) -> None:

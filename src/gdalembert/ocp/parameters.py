@@ -26,6 +26,8 @@ RESERVED = (
     *("z0", "lam_x0", "lam_g0", "cost", "z", "lam_x", "lam_g", "violation"),
 )
 """Names of other inputs and outputs of expressions, of ``solve``, and of solvers."""
+_RELAXED = 1e-7
+"""How far beyond its bounds a solver may leave a design, of its size; IPOPT relaxes them by 1e-8."""
 
 
 class ProblemParameters:
@@ -175,6 +177,12 @@ class RobotParameters:
         found = np.array(values)
         found[self.chosen] = np.clip(found[self.chosen], self.lower, self.upper)
         return frozen(found)
+
+    def rounded(self, values: Array) -> Array:
+        """The values, those of the design at their bounds where a solver's tolerance alone leaves them beyond."""
+        within = self.within(values) if self.chosen else values
+        beyond = np.abs(within - values)[self.chosen]
+        return within if self.chosen and np.all(beyond <= _RELAXED * self.sizes) else values
 
 
 def step_of_parts(step: ca.Function, parameters: RobotParameters) -> ca.Function:

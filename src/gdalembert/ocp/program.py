@@ -116,7 +116,8 @@ class Part:
         """The motion over intervals behind each other, from time 0, of :meth:`values`."""
         motion, (first, end), s = self.motion, (intervals.start, intervals.stop), len(self.motion.rule.c)
         instants, points = slice(first, end + 1), slice(first * s, end * s)
-        states, t, p = found["x"].T[instants], found["t"].ravel()[instants], found["p"].ravel()
+        states, t = found["x"].T[instants], found["t"].ravel()[instants]
+        p = motion.parameters.rounded(found["p"].ravel())
         u = found["u"].T[first : end + (motion.control == "linear")]
         q, blocks = states[:, : motion.dyn.tree.nq], unit_blocks(motion.dyn.tree)
         stages = Stages(*(found[f"stages_{name}"].T[points] for name in Stages._fields))
