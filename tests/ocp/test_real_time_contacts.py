@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
+from gdalembert.dynamics.constraints.constraint_types import RowSelection
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import biped
@@ -265,3 +267,43 @@ def test_a_restitution_and_redundant_rows_are_refused() -> None:
         problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
         with pytest.raises(UnsupportedError, match=rf"rti: biped: the problem has {what}.*; take 'ipopt'$"):
             problem.solver("rti")
+
+
+@dataclass(frozen=True)
+class Skate(RowSelection):
+    """A blade along x of the first frame, which moves along itself on the plane z = 0 of the second."""
+
+    name: ClassVar[str] = "skate of a test"
+    units: ClassVar[tuple[str, ...]] = ("m", "m")
+
+    @property
+    def is_holonomic(self) -> tuple[bool, ...]:
+        return False, True
+
+    def selection(self, r: Any, x: Any) -> Any:
+        across = ca.vertcat(-r[1, 0], r[0, 0], 0) / ca.sqrt(r[0, 0] ** 2 + r[1, 0] ** 2)
+        return ca.vertcat(ca.horzcat(across.T, ca.DM(1, 3)), ca.DM([[0, 0, 1, 0, 0, 0]]))
+
+    def residual(self, r: Any, x: Any) -> Any:
+        return ca.vertcat(0, x[2])
+
+
+@pytest.mark.system
+@pytest.mark.long
+def test_first_steps_are_no_larger_than_the_plan() -> None:
+    """A skate turns and slides, from a guess at rest: the first full step leads to 1e9 m."""
+    model = pin.Model()
+    model.name = "skater"
+    base = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+    model.appendBodyToJoint(base, pin.Inertia(2.0, np.array([0.05, 0.1, 0.2]), 0.1 * np.eye(3)), pin.SE3.Identity())
+    model.addBodyFrame("blade", base, pin.SE3.Identity(), 0)
+    waist = model.addJoint(base, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([0, 0, 0.3])), "waist")
+    model.appendBodyToJoint(waist, pin.Inertia(1.0, np.array([0.1, 0, 0.1]), 0.05 * np.eye(3)), pin.SE3.Identity())
+    con = gd.ConstrainedDynamics(gd.NewtonEuler(model), [gd.Contact("blade", Skate.name, pin.SE3.Identity())])
+    q = pin.integrate(model, pin.neutral(model), np.array([0.3, 0.8, 0, 0, 0, 0.7, 0.3]))
+    v = con.impact(q, np.array([0.9, -1.3, 0, 0.4, -0.5, 0.6, 0.5]))[0].full().ravel()
+    problem = ocp.Problem(con, 1.0, 12, degree=1)
+    problem.start(q, v)
+    problem.minimize(problem.integral(lambda u: 1e-2 * ca.sumsqr(u)) + problem.integral(lambda v: ca.sumsqr(v)))
+    known = problem.solve().cost
+    assert problem.solve("rti").cost == pytest.approx(known, rel=1e-6)

@@ -240,7 +240,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         """Steps from a guess until they are small; why the last one was not taken, or "" if it was.
 
         A step that turns back against the one before it halves the length of steps, one that goes on doubles it: full
-        ones go to and fro for ever where limits are reached with the one sign and the other.
+        ones go to and fro for ever where limits are reached with the one sign and the other. A step is at most as large
+        as the plan: from a guess at rest, that of a skate leads to 1e9 m.
         """
         self._begin(guess)
         self._steps.tick.weight = 0.0  # of penalties, which is chosen anew
@@ -258,10 +259,11 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             if abs(turn) > _TURNED * sizes:
                 length = max(length / 2, _SHORTEST) if turn < 0 else min(2 * length, 1.0)
             former = z
-            if length < 1 and retract is not None:
-                shorter = retract.batch(*plan, length * z, length * arrays["change"])
-                for name, part in zip("xuw", shorter, strict=True):
-                    arrays[name][:] = part
+            part = min(length, 1 / self._steps.found["step"])
+            if part < 1 and retract is not None:
+                shorter = retract.batch(*plan, part * z, part * arrays["change"])
+                for name, values in zip("xuw", shorter, strict=True):
+                    arrays[name][:] = values
         return reason
 
     @interruptible
