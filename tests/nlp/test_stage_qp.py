@@ -145,6 +145,47 @@ def test_a_start_beyond_limits_comes_back_by_soft_limits_alone() -> None:
     assert not qp([0.9, 1.5]).solved
 
 
+@pytest.mark.parametrize("weight", [1e2, 1e3, 1e4, 1e6])
+def test_equal_limits_are_equations(weight: float) -> None:
+    """At the end on both sides of the free one, of a state and of a row: the KKT conditions have the same z.
+
+    To 5e-4 of numbers up to 10: stiffness ends at 1e10, where forces times slacks are 1e-11 of the square of the weight;
+    it rounds off 1e-4 of them there, all of them beyond.
+    """
+    qp = drawn(3, 4, 2, 8, 2, np.inf)
+    qp.soften(weight, weight)
+    x_0, n, nz = np.array([0.3, -0.2, 0.1, 0.4]), 8, 6
+    qp.lower[n, 2:5] = qp.upper[n, 2:5] = [0.7, -0.9, 0.2]
+    qp.rows_lower[4, 1] = qp.rows_upper[4, 1] = 0.3
+    size = (n + 1) * nz
+    hessian, equations, right = np.zeros((size, size)), [], []
+    gradient = qp.gradient.ravel().copy()
+    gradient[n * nz : n * nz + 2] = 0
+    for k in range(n + 1):
+        own = np.triu(qp.hessian[k])
+        hessian[k * nz : (k + 1) * nz, k * nz : (k + 1) * nz] = own + np.triu(own, 1).T
+    hessian[n * nz : n * nz + 2] = hessian[:, n * nz : n * nz + 2] = 0
+    hessian[n * nz : n * nz + 2, n * nz : n * nz + 2] = np.eye(2)
+    for k in range(n):
+        gap = np.zeros((4, size))
+        gap[:, (k + 1) * nz + 2 : (k + 2) * nz] = np.eye(4)
+        gap[:, k * nz : (k + 1) * nz] = -qp.dynamics[k]
+        equations.append(gap)
+        right.append(qp.offset[k])
+    single = np.zeros((8, size))
+    single[:4, 2:6] = np.eye(4)
+    single[4:7, n * nz + 2 : n * nz + 5] = np.eye(3)
+    single[7, 4 * nz : 5 * nz] = qp.rows[4, 1]
+    a = np.vstack([*equations, single])
+    b = np.concatenate([*right, x_0, [0.7, -0.9, 0.2], [0.3]])
+    zero = np.zeros((len(a), len(a)))
+    z = np.linalg.solve(np.block([[hessian, a.T], [a, zero]]), np.r_[-gradient, b])[:size].reshape(n + 1, nz)
+    found = qp(x_0, iterations=100, tolerance=1e-12)
+    assert found.status == "solved"
+    assert np.abs(found.x - z[:, 2:]).max() < 5e-4
+    assert np.abs(found.u - z[:n, :2]).max() < 5e-4
+
+
 def test_a_cap_of_iterations() -> None:
     qp = drawn(3, 6, 2, 15, 2, 3.0)
     x_0 = np.full(6, 0.2)

@@ -497,6 +497,7 @@ def test_parameters_fix_the_end_from_the_first_tick_on() -> None:
     problem.start(problem.parameter("q0", 2))
     problem.end(problem.parameter("goal", 2))
     problem.squares(lambda u: u)
+    problem.squares(lambda v: v, 10)
     solver = problem.solver("rti")
     plan = solver(q0=[0.0, -0.3], goal=[0.5, -0.3])
     assert plan.solved

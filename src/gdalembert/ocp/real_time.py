@@ -537,8 +537,9 @@ class RealTimeSolver(RealTimeSteps[Solution]):
 
     def cold(self) -> Solution:
         """Take steps from the guess of the problem until they are small, at the values that it has now."""
-        self._known = set()
-        return self._call(0, self._first.formulation.initial.motion(None), None, {})
+        problem = self._first
+        p = problem.robot.last if "p" in self._given else None
+        return self._call(0, problem.formulation.initial.motion(None), p, dict(problem.parameters.values))
 
     def prepare(self, *, shift: int = 1, p: Any = None, **values: Any) -> None:
         """Shift the last plan and linearise there: what a tick can do before it knows where it starts.

@@ -28,6 +28,7 @@ typedef int64_t I __attribute__((vector_size(8 * WIDE)));
 typedef V Row[ZB];
 
 typedef struct { /* the limits on one side; `on` is 1 where there is one, `soft` where it is soft; divisions are slow */
+  V least[CB]; /* of a product of a force and its slack, in equations: without it, stiffness would round all else off */
   V h[CB], on[CB], soft[CB], t[CB], l[CB], s[CB], p[CB], dt[CB], dl[CB], ds[CB], dp[CB], e[CB], by_tl[CB], by_sp[CB];
 } Side;
 typedef struct {
@@ -170,9 +171,10 @@ typedef struct { V q, fixed, by_t, by_s; } Newton;
 /* What changes on one side without a step of c; `corrected` by the predictor, or not. */
 static inline Newton newton(const Side* x, int i, V c, V w1, V w2, double mu, double corrected) {
   Newton y;
+  V goal = larger(every(mu), x->least[i]);
   y.by_t = x->on[i] * (x->h[i] + x->soft[i] * x->s[i] - c - x->t[i]);
-  y.by_s = x->soft[i] * ((mu - corrected * x->dp[i] * x->ds[i]) * x->by_sp[i] - 1) * x->p[i];
-  V force = x->l[i] * ((mu - corrected * x->dt[i] * x->dl[i] - x->l[i] * y.by_t) * x->by_tl[i] - 1);
+  y.by_s = x->soft[i] * ((goal - corrected * x->dp[i] * x->ds[i]) * x->by_sp[i] - 1) * x->p[i];
+  V force = x->l[i] * ((goal - corrected * x->dt[i] * x->dl[i] - x->l[i] * y.by_t) * x->by_tl[i] - 1);
   y.q = x->soft[i] * (x->l[i] + x->p[i] - w1 - w2 * x->s[i] + force + y.by_s);
   y.fixed = force - x->l[i] * x->s[i] * x->e[i] * y.q;
   return y;
@@ -201,7 +203,7 @@ static double norm(const double* x, int64_t count) {
 }
 
 /* Slacks and forces where the search begins, the same in any unit of a row; returns how many pairs there are. */
-static int begin(int n, const Program* q, Stage* stages, double mu, double* least) {
+static int begin(int n, const Program* q, Stage* stages, double mu) {
   int pairs = 0;
   for (int k = 0; k <= n; ++k) {
     Stage* own = stages + k;
@@ -214,7 +216,6 @@ static int begin(int n, const Program* q, Stage* stages, double mu, double* leas
       int equation = q->w1[i] >= 0 && !(range > 0); /* which has room in its softness alone */
       double margin = 0.01 * fmin(equation ? 1 : range, slope > 0 && slope < 1 ? slope : 1);
       margin = margin > 1e-8 ? margin : 1e-8;
-      if (equation) *least = fmax(*least, 1e-14 * q->w1[i] * q->w1[i]); /* stiffness is w1^2 / mu, and rounds */
       for (int side = 0; side < 2; ++side) {
         Side* x = own->side + side;
         double h = side ? high : -low, left = side ? high - c : c - low;
@@ -224,8 +225,9 @@ static int begin(int n, const Program* q, Stage* stages, double mu, double* leas
           p = 0.5 * (w1 - l + sqrt((w1 - l) * (w1 - l) + 4 * w2 * mu)), p = p > 0.01 * w1 ? p : 0.01 * w1 + 1e-12;
           s = mu / p, t = (left > margin ? left : margin) + s;
         } else if (soft) { /* beyond, and out of reach of u; both forces share w1 + w2 s */
-          s = margin - left, t = margin, l = p = 0.5 * (w1 + w2 * s);
+          s = equation ? fmax(margin, margin - left) : margin - left, t = left + s, l = p = 0.5 * (w1 + w2 * s);
         }
+        ((double*) x->least)[i] = equation ? 1e-11 * w1 * w1 : 0;
         ((double*) x->h)[i] = on ? h : 0, ((double*) x->on)[i] = on, ((double*) x->soft)[i] = soft;
         ((double*) x->t)[i] = t, ((double*) x->l)[i] = on ? l : 0;
         ((double*) x->s)[i] = s, ((double*) x->p)[i] = p;
@@ -237,15 +239,15 @@ static int begin(int n, const Program* q, Stage* stages, double mu, double* leas
   return pairs;
 }
 
-/* Sum of forces times slacks after a part `alpha` of the step. */
+/* Sum of forces times slacks after a part `alpha` of the step, beyond the least ones. */
 static double gap(int n, const Stage* stages, double alpha) {
   V y = {0};
   for (int k = 0; k <= n; ++k)
     for (int side = 0; side < 2; ++side)
       for (int i = 0; i < CB; ++i) {
         const Side* x = stages[k].side + side;
-        y += (x->l[i] + alpha * x->dl[i]) * (x->t[i] + alpha * x->dt[i]) * x->on[i];
-        y += (x->p[i] + alpha * x->dp[i]) * (x->s[i] + alpha * x->ds[i]) * x->soft[i];
+        y += ((x->l[i] + alpha * x->dl[i]) * (x->t[i] + alpha * x->dt[i]) - x->least[i]) * x->on[i];
+        y += ((x->p[i] + alpha * x->dp[i]) * (x->s[i] + alpha * x->ds[i]) - x->least[i]) * x->soft[i];
       }
   return sum(y);
 }
@@ -300,7 +302,7 @@ int stage_qp(int n, const Program* q, Stage* stages, int most, double tolerance,
     memcpy(stages[k].z, z + k * NZP, sizeof stages[k].z);
     values(k, q, stages[k].z, stages[k].c);
   }
-  int pairs = begin(n, q, stages, mu_0, &tolerance);
+  int pairs = begin(n, q, stages, mu_0);
   for (;; ++iteration) {
     double now = gap(n, stages, 0);
     mu = pairs ? now / pairs : 0;
