@@ -149,8 +149,8 @@ def test_a_start_beyond_limits_comes_back_by_soft_limits_alone() -> None:
 def test_equal_limits_are_equations(weight: float) -> None:
     """At the end on both sides of the free one, of a state and of a row: the KKT conditions have the same z.
 
-    To 5e-4 of numbers up to 10: stiffness ends at 1e10, where forces times slacks are 1e-11 of the square of the weight;
-    it rounds off 1e-4 of them there, all of them beyond.
+    To 5e-4 of numbers up to 10: stiffness ends at 1e10, where forces times slacks are 1e-11 of the square of the
+    weight; it rounds off 1e-4 of them there, all of them beyond.
     """
     qp = drawn(3, 4, 2, 8, 2, np.inf)
     qp.soften(weight, weight)

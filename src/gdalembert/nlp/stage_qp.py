@@ -56,8 +56,8 @@ class StageQP(FilledInPlace):
 
     Its arrays are filled in place before it is called, as ``qp.upper[:] = 1``, and cannot be replaced or deleted.
     At first, the dynamics and costs are zero and there are no limits. Limits of u are hard, those of x and of rows
-    soft, where ``soften`` says so. Equal soft limits make an equation, which holds to about 1e-11 of its force. H_k must
-    be such that the cost is convex in u.
+    soft, where ``soften`` says so. Equal soft limits make an equation, which holds to about 4e-11 of its force. H_k
+    must be such that the cost is convex in u.
 
     Args:
         nx, nu: numbers of states and inputs. ``intervals``: N.
