@@ -156,6 +156,7 @@ def settled(problem: ocp.Problem) -> float:
 PROBLEMS = [puma, instants, ends, turned, panda, flexible, floating, hinged, standing]
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("make", quick(PROBLEMS, instants, hinged))
 def test_solvers_of_degree_one_have_one_optimum(make: Callable[[], ocp.Problem]) -> None:
     """To 1e-7 of the cost: where limits are active, the barriers of IPOPT and of rti leave parts of 1e-8 and 1e-9."""
