@@ -442,6 +442,10 @@ REFUSED: dict[str, Callable[[], ocp.Problem]] = {
     "a limit has the parameter 'ref' of every instant": lambda: problem_of(
         lambda problem: problem.path(lambda q: q[0], upper=problem.parameter("ref", at="grid")[-1])
     ),
+    "a cost has u at the end, which is that of the interval before it; give at=3": lambda: problem_of(
+        lambda problem: problem.squares(lambda u: u, at="end")
+    ),
+    "at 4 has u at the end": lambda: problem_of(lambda problem: problem.at(-1, lambda u: u, -1.0, 1.0)),
     "an integral of the cost is no sum of squares": lambda: problem_of(
         lambda problem: problem.minimize(problem.integral(lambda u, v: ca.dot(u, v)))
     ),

@@ -108,6 +108,17 @@ class RealTimeProblem(NamedTuple):
         """Whether the end fixes anything."""
         return any(fixed.any() for fixed in self.end.fixed)
 
+    def check_end(self) -> None:
+        """Refuse costs and rows of the end that have u, by an UnsupportedError."""
+        n = self.motion.intervals
+        at_end = [("a cost", cost.graph) for cost in self.formulation.instants if cost.instant == n]
+        at_end += [(path.name, path.graph) for path in self.limited if path.places[-1] == n]
+        if name := next((name for name, graph in at_end if "u" in graph.name_in()), ""):
+            raise UnsupportedError(
+                f"rti: {name} has u at the end, which is that of the interval before it; give at={n - 1}, or take "
+                "'ipopt'"
+            )
+
     @property
     def costs_of_instants(self) -> list[InstantCost]:
         """The costs of single instants; what else is no integral is one of the end.

@@ -71,6 +71,7 @@ def _check(problem: RealTimeProblem, *, starts: bool, alone: bool) -> None:
     }
     if what := next((reason for reason, there in reasons.items() if there), None):
         raise UnsupportedError(f"rti: {con.tree.name}: the problem has {what}; take 'ipopt'")
+    problem.check_end()
 
 
 def finite(x: float) -> float:
