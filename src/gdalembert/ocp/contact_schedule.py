@@ -140,7 +140,9 @@ class ContactSchedule:
         """
         _check_costs(self.problems)
         given = checked_options("solver", options)
-        return SOLVERS[solver](self, given) if solver in SOLVERS else self._nonlinear(solver, given)
+        if isinstance(solver, str) and solver in SOLVERS:
+            return SOLVERS[solver](self, given)
+        return self._nonlinear(solver, given)
 
     def _nonlinear(self, solver: str, options: Mapping[str, Any]) -> ScheduledSolver:
         backend(solver)

@@ -278,17 +278,23 @@ class Problem(OptimalControlProblem[Solution]):
             SolutionWarning: if such a method sees q or v at midpoints alone, in a term with a, u or forces.
         """
         found = self._motion.evaluate(expression, "stages", self._parameters.symbols)
-        return self._whole([Integral(ca.MX(1), *part) for part in self._parts_of_integrand(found)])
+        return self._whole([(*part, None) for part in self._parts_of_integrand(found)])
 
-    def _whole(self, integrals: list[Integral]) -> ca.MX:
-        """The sum of integrals, which is known as such in a cost."""
-        whole = sum((self._integral(part.graph, has_grid=part.has_grid) for part in integrals), ca.MX(0))
+    def _whole(self, parts: Sequence[tuple[ca.Function, bool, ca.Function | None]]) -> ca.MX:
+        """The sum of the integrals of Functions, with the grid in them or not, known as such in a cost; and residuals,
+        of those that are sums of their squares.
+        """
+        whole, integrals, symbols = ca.MX(0), [], self._parameters.symbols
+        for graph, has_grid, residuals in parts:
+            found = self._motion.evaluate(graph, "stages", symbols)
+            integral = self._motion.integral(found.values)
+            if has_grid:
+                at_grid = self._motion.evaluate(graph, "grid", symbols).values
+                integral = (2 * integral + self._motion.integral_over_grid(at_grid)) / 3
+            whole += integral
+            integrals.append(Integral(ca.MX(1), found.evaluated, has_grid, residuals))
         self._integrals[hash(whole)] = whole, integrals
         return whole
-
-    def _square(self, residuals: ca.Function, *, has_grid: bool) -> Integral:
-        found = self._motion.evaluate(constraints.squared(residuals), "stages", self._parameters.symbols)
-        return Integral(ca.MX(1), found.evaluated, has_grid, residuals)
 
     def _parts_of_integrand(self, found: EvaluatedExpression) -> list[tuple[ca.Function, bool]]:
         """The parts of an integrand that a quadrature of its own takes, and whether it has the grid in it.
@@ -297,13 +303,12 @@ class Problem(OptimalControlProblem[Solution]):
         """
         inputs = set(found.graph.name_in())
         if not (self._motion.sees_midpoints_alone and inputs & {"q", "v"}):
-            return [(found.evaluated, False)]
+            return [(found.graph, False)]
         if not inputs & OF_INTERVAL:
-            return [(found.evaluated, True)]
+            return [(found.graph, True)]
         parts = [*constraints.parts_of_state(found.graph)]
         self._warn_of_midpoints(parts)
-        symbols = self._parameters.symbols
-        return [(self._motion.evaluate(graph, "stages", symbols).evaluated, has_grid) for graph, has_grid in parts]
+        return parts
 
     def _warn_of_midpoints(self, parts: Iterable[tuple[ca.Function, bool]]) -> None:
         names = {name for graph, has_grid in parts if not has_grid for name in graph.name_in()}
@@ -314,14 +319,6 @@ class Problem(OptimalControlProblem[Solution]):
                 f"{' and '.join(sorted(names & OF_INTERVAL))}",
                 SolutionWarning,
             )
-
-    def _integral(self, graph: ca.Function, *, has_grid: bool) -> ca.MX:
-        symbols = self._parameters.symbols
-        at_stages = self._motion.integral(self._motion.evaluate(graph, "stages", symbols).values)
-        if not has_grid:
-            return at_stages
-        at_grid = self._motion.evaluate(graph, "grid", symbols).values
-        return (2 * at_stages + self._motion.integral_over_grid(at_grid)) / 3
 
     def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Any:
         """Build a solver once, which is called with the parameters of each solve: for receding horizons.
@@ -379,7 +376,7 @@ class Problem(OptimalControlProblem[Solution]):
             alone = self._motion.sees_midpoints_alone
             parts = [*constraints.parts_of_residuals(residuals)] if alone else [(residuals, False)]
             self._warn_of_midpoints(parts if alone else ())
-            term = common * self._whole([self._square(part, has_grid=has_grid) for part, has_grid in parts])
+            term = common * self._whole([(constraints.squared(part), has_grid, part) for part, has_grid in parts])
         else:
             found = self._motion.evaluate_at(constraints.squared(residuals), instant, symbols)
             cost = InstantCost(ca.MX(1), found.evaluated, instant, residuals)
