@@ -359,6 +359,7 @@ def test_readers_of_accelerations_ask_for_the_velocities_of_the_last_sweep() -> 
         cpin.getFrameAccelerationDerivatives(model, data, LAST, pin.LOCAL)
 
 
+@pytest.mark.long
 def test_readers_of_derivatives_ask_for_one_state() -> None:
     """After forward dynamics at another state velocities are those of that, as the derivatives are; a is not known."""
     found = []

@@ -251,6 +251,7 @@ def test_a_free_flyer_is_passive_unless_an_actuation_says_what_drives_it() -> No
     assert len(ocp.Bounds.of(gd.NewtonEuler(model), model).passive) == 6
 
 
+@pytest.mark.long
 def test_efforts_of_a_function_have_the_bounds_of_the_user() -> None:
     """The same problem as with the matrix that the Function multiplies by."""
     model, b = models_of_gears(), np.array([[2.0, 0.0], [0.5, -1.0]])

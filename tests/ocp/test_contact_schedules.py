@@ -170,6 +170,7 @@ def test_a_schedule_is_that_of_phases(degree: int, kind: dict[str, bool]) -> Non
         assert max(each.violations["contacts and loops"] for each in (plan.phases[0], plan.phases[2])) < 1e-9
 
 
+@pytest.mark.long
 def test_all_solvers_take_a_schedule() -> None:
     hops = gait()
     plan = hops.solve(HOP, options=TIGHT, **START)
@@ -304,6 +305,7 @@ def test_a_biped_trots_by_more_stages(degree: int) -> None:
 # A horizon
 
 
+@pytest.mark.long
 def test_a_schedule_moves_with_the_horizon() -> None:
     hops = gait()
     solver = hops.solver("ipopt", TIGHT)
@@ -322,6 +324,7 @@ def test_a_schedule_moves_with_the_horizon() -> None:
     assert len(solver._solvers) == 2
 
 
+@pytest.mark.long
 def test_a_schedule_that_was_seen_is_not_built_again(monkeypatch: pytest.MonkeyPatch) -> None:
     hops, built = gait(), []
     make = ca.nlpsol
@@ -341,6 +344,7 @@ def test_a_schedule_that_was_seen_is_not_built_again(monkeypatch: pytest.MonkeyP
     assert len(hops._scheduled) == 8
 
 
+@pytest.mark.long
 def test_no_solution_of_another_schedule_stands_for_one_that_is_not_found() -> None:
     hops = gait()
     first = hops.problems["stance"]
@@ -388,6 +392,7 @@ def test_problems_that_differ_are_refused() -> None:
             ocp.ContactSchedule({"stance": phase(True), "flight": phase(False, **options)})
 
 
+@pytest.mark.long
 def test_rows_of_instants_of_several_problems_are_refused() -> None:
     hops = gait()
     hops.problems["stance"].subject_to(hops.problems["stance"].q[0, 0] == hops.problems["stance"].q[0, 5])

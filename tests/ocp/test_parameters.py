@@ -159,6 +159,7 @@ def test_expressions_take_p() -> None:
 # Co-design: optima that are known.
 
 
+@pytest.mark.long
 def test_counterweights_balance_the_arm() -> None:
     """Held at rest, the arm needs no torque if each link and all it carries have their centre of mass on the axis."""
     model = gd.load_urdf("two_link_arm")  # rods of 3 kg, 0.5 m and 1.5 kg, 0.4 m

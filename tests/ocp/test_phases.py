@@ -93,6 +93,7 @@ def test_what_falls_hits_the_ground_as_in_closed_form() -> None:
     assert solution.impulses[0].size == 0
 
 
+@pytest.mark.long
 def test_the_function_of_phases_gives_the_whole_motion() -> None:
     solver = falling().solver()
     solution = solver()
@@ -356,6 +357,7 @@ def test_the_code_of_phases_solves(tmp_path: Path) -> None:
     assert relative_error(found["q"].full().T, expected.q) < 1e-5
 
 
+@pytest.mark.long
 def test_a_gait_ends_where_it_begins() -> None:
     """A hop in place of any height, whose states at both ends are the same; the trunk moves up by 0.5 m/s at first."""
     phases, (stance, _, landing) = hop()

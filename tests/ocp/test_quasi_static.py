@@ -73,6 +73,7 @@ def test_stiff_modes_follow_their_loads(make: Callable[[], pin.Model]) -> None:
     assert np.abs(np.linalg.solve(shapes[2:], stages.q[:, -4:].T)[2:]).max() > 1e-5
 
 
+@pytest.mark.long
 def test_modes_follow_their_loads_beside_rotors() -> None:
     """All equations hold at the stages; the rotor of the flexible joint has inertia, modes above 11 Hz have none."""
     rotor = {"joint1": gd.FlexibleJoint(stiffness=300.0, rotor_inertia=1.0, damping=0.1)}

@@ -114,6 +114,7 @@ def test_constraints_hold_at_the_grid(degree: int) -> None:
         assert np.abs(states - normal * (normal @ states) / (normal @ normal)).max() < 1e-9
 
 
+@pytest.mark.long
 def test_stages_alone_do_not_hold_them() -> None:
     """fatrop is refused before it is built; with all modes vibrating it is not."""
     with pytest.raises(UnsupportedError, match=r"^fatrop: two_link_flexible: contacts or loops hold where fast modes"):

@@ -135,6 +135,7 @@ def test_a_solver_of_scenarios_is_built_once_and_shifted(cost: str) -> None:
     assert found["q"].shape == (3, 7)
 
 
+@pytest.mark.long
 def test_design_and_free_duration_are_shared() -> None:
     """A brake of the least mean effort, for two starts: one weight, one duration."""
     design = {"slide.m": (0.5, 4.0)}
