@@ -83,6 +83,9 @@ def test_projections_are_unknowns_of_a_stage() -> None:
         problem.start(pin.neutral(model))
         problem.minimize(problem.integral(lambda v: ca.sumsqr(v)))
         sizes[degree] = problem.stage.numel_in("w")
+        if degree == 1:  # at the rate of an interval, beside J a and J̇ v, which are zero here
+            x, u = np.r_[pin.neutral(model), 0.3, 0.0, 0.0], np.zeros(con.nu)
+            assert problem.stage(x, u, np.zeros(4), 0.0)[1].full()[-1] == pytest.approx(4 * 0.3, rel=1e-14)
     assert sizes == {1: 3 + 1, 2: 2 * (3 + 3 + 1) + 2}
 
 

@@ -95,17 +95,17 @@ class End(BoundaryCondition):
     def missed(self, x: Array, value: Array) -> dict[str, float]:
         """By how much [q; v] misses what is fixed, of a value of this end."""
         nq, turning = self._tree.nq, self._turning
-        found = {}
-        for key, own, fixed in (("q", slice(0, nq), self.fixed[0]), ("v", slice(nq, None), self.fixed[1])):
+        distances = {}
+        for key, part, fixed in (("q", slice(0, nq), self.fixed[0]), ("v", slice(nq, None), self.fixed[1])):
             entries = [i for i in np.flatnonzero(fixed).tolist() if key == "v" or i not in turning]
-            left = np.abs((value[own] - x[own])[entries]).max(initial=0.0)
+            left = np.abs((value[part] - x[part])[entries]).max(initial=0.0)
             if key == "q" and (turned := self.turned):
                 to = projected(value[:nq], unit_blocks(self._tree))
                 way = ca.evalf(configuration.difference(self._tree, ca.DM(x[:nq]), ca.DM(to))).full().ravel()
                 left = max(left, np.abs(way[turned]).max())
             if fixed.any():
-                found[f"{key} of {self.name}"] = float(left)
-        return found
+                distances[f"{key} of {self.name}"] = float(left)
+        return distances
 
     @property
     def pattern(self) -> tuple[bool, ...]:
@@ -299,10 +299,10 @@ class EndpointConstraints(BoundaryCondition):
 
     @property
     def numbers(self) -> list[Array]:
-        found = [np.zeros(symbol.shape) for symbol in self.symbols]
-        for whole, rows in zip(found, [*self._combinations, *self._kept], strict=True):
+        padded = [np.zeros(symbol.shape) for symbol in self.symbols]
+        for whole, rows in zip(padded, [*self._combinations, *self._kept], strict=True):
             whole[: len(rows), : rows.shape[1]] = rows
-        return found
+        return padded
 
     def set(self, parameters: ProblemParameters) -> None:
         """Take what is fixed at this end; what parameters give is moved onto the constraints, or refused if far."""

@@ -286,13 +286,13 @@ class Problem(OptimalControlProblem[Solution]):
         """
         whole, integrals, symbols = ca.MX(0), [], self._parameters.symbols
         for graph, has_grid, residuals in parts:
-            found = self._motion.evaluate(graph, "stages", symbols)
-            integral = self._motion.integral(found.values)
+            integrand = self._motion.evaluate(graph, "stages", symbols)
+            integral = self._motion.integral(integrand.values)
             if has_grid:
                 at_grid = self._motion.evaluate(graph, "grid", symbols).values
                 integral = (2 * integral + self._motion.integral_over_grid(at_grid)) / 3
             whole += integral
-            integrals.append(Integral(ca.MX(1), found.evaluated, has_grid, residuals))
+            integrals.append(Integral(ca.MX(1), integrand.evaluated, has_grid, residuals))
         self._integrals[hash(whole)] = whole, integrals
         return whole
 

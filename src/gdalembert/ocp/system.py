@@ -96,11 +96,11 @@ class System:
 
     def decaying(self, rate: float) -> System:
         """A copy in which velocities that violate constraints decay at a rate [1/s], in place of projections."""
-        found = copy(self)
+        system = copy(self)
         for name in ("equations", "stage", "finer"):
-            vars(found).pop(name, None)
-        found.projections, found._decay = 0, rate
-        return found
+            vars(system).pop(name, None)
+        system.projections, system._decay = 0, rate
+        return system
 
     def vibrating(self, p: Array) -> Array:
         """Frequencies [Hz] of modes with inertia and of rotors, rising, with all joints locked and neutral."""
