@@ -225,7 +225,8 @@ def test_a_design_whose_fast_modes_follow_their_loads() -> None:
     stages, p = solution.stages, np.tile(solution.p[:, None], len(solution.stages.t))
     left = dyn.inverse_dynamics(stages.q.T, stages.v.T, stages.a.T, p).full()
     left[:2] -= stages.u.T
-    assert np.abs(left).max() < 1e-8
+    # IPOPT relaxes bounds by 1e-8, and p is what it found, moved onto its bound.
+    assert np.abs(left).max() < 1e-7
     assert solution.p[0] == pytest.approx(0.5, abs=1e-6)
 
 
