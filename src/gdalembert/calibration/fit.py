@@ -119,7 +119,7 @@ def fit(
         values=frozen(p),
         standard_deviation=frozen(sizes * estimate.deviation(np.eye(len(p)))),
         base=base_estimate(estimate, names, sizes, nominal, p, effects),
-        structural_rank=len(structure.own),
+        structural_rank=len(structure.pivots),
         not_identifiable=not_identifiable(estimate.base, structure, names, sizes, effects),
         condition_number=estimate.condition_number,
         noise=frozen(estimate.torque_noise / np.array([1.0, measurement.length])[: len(estimate.noise)]),
@@ -171,7 +171,7 @@ def _split(measurement: Measurement, samples: Samples, held_back: Any) -> tuple[
 
 def _check_samples(measurement: Measurement, samples: Samples) -> None:
     """Refuse too few samples, poses without angles, and positions in millimetres."""
-    count, rank = int(np.count_nonzero(samples.weights)), len(measurement.of_model.own)
+    count, rank = int(np.count_nonzero(samples.weights)), len(measurement.of_model.pivots)
     if count <= rank:
         raise ArgumentError(
             f"fit: {len(samples)} sample{'s have' if len(samples) != 1 else ' has'} {count} numbers with a weight, for "
@@ -194,9 +194,9 @@ def _check_motion(measurement: Measurement, samples: Samples) -> None:
     nominal, structure = np.zeros(len(measurement.names)), measurement.of_model
     known = excited(_reduced(measurement, samples, nominal), structure, measurement.names, _no_priors(nominal))
     q = samples.q[samples.weights.any(axis=1)]
-    if len(known.own) < len(structure.own) and np.ptp(q, axis=0).max(initial=0) <= _AT_REST:
+    if len(known.pivots) < len(structure.pivots) and np.ptp(q, axis=0).max(initial=0) <= _AT_REST:
         raise ArgumentError(
-            f"fit: all {len(q)} samples have the same q, which tells {len(known.own)} of {len(structure.own)} "
+            f"fit: all {len(q)} samples have the same q, which tells {len(known.pivots)} of {len(structure.pivots)} "
             "combinations of placements; measure in other configurations"
         )
 

@@ -70,11 +70,11 @@ def poses(
     measurement = Measurement(kin, frame, not flag("poses: positions", positions), "poses")
     number_of = integer("poses: count", count, least=1)
     structure, width = measurement.of_model, 3 if positions else 6
-    if number_of * width <= len(structure.own):
+    if number_of * width <= len(structure.pivots):
         raise ArgumentError(
             f"poses: count: {number_of} {'positions' if positions else 'poses'} have {number_of * width} numbers, for "
-            f"{len(structure.own)} combinations of placements and their noise; give at least "
-            f"{len(structure.own) // width + 1}"
+            f"{len(structure.pivots)} combinations of placements and their noise; give at least "
+            f"{len(structure.pivots) // width + 1}"
         )
     drawn = _candidates(
         kin, bounds, accept, integer("poses: candidates", candidates, least=number_of), integer("poses: seed", seed, 0)
