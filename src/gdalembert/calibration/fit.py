@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.calibration.ends import ends
-from gdalembert.calibration.measurement import Measurement, Samples, are_of_markers, measured_array
+from gdalembert.calibration.measurement import Measurement, PoseSamples, are_of_markers, measured_array
 from gdalembert.calibration.result import Calibration
 from gdalembert.dynamics.constraints.constraint import Loop
 from gdalembert.dynamics.kinematics import Kinematics
@@ -149,7 +149,7 @@ def _asked(frame: Any, q: Any, measured: Any) -> tuple[Any, Any]:
     return frame, measured
 
 
-def _split(measurement: Measurement, samples: Samples, held_back: Any) -> tuple[Samples, Samples | None]:
+def _split(measurement: Measurement, samples: PoseSamples, held_back: Any) -> tuple[PoseSamples, PoseSamples | None]:
     """The samples to fit, and those to predict: the last ones, a fraction of all, or others (q, measured)."""
     if held_back is None:
         return samples, None
@@ -169,7 +169,7 @@ def _split(measurement: Measurement, samples: Samples, held_back: Any) -> tuple[
     return samples.part(slice(0, last)), samples.part(slice(last, None))
 
 
-def _check_samples(measurement: Measurement, samples: Samples) -> None:
+def _check_samples(measurement: Measurement, samples: PoseSamples) -> None:
     """Refuse too few samples, poses without angles, and positions in millimetres."""
     count, rank = int(np.count_nonzero(samples.weights)), len(measurement.of_model.pivots)
     if count <= rank:
@@ -189,7 +189,7 @@ def _check_samples(measurement: Measurement, samples: Samples) -> None:
         )
 
 
-def _check_motion(measurement: Measurement, samples: Samples) -> None:
+def _check_motion(measurement: Measurement, samples: PoseSamples) -> None:
     """Refuse a robot at rest, unless one configuration tells all."""
     nominal, structure = np.zeros(len(measurement.names)), measurement.of_model
     known = excited(_reduced(measurement, samples, nominal), structure, measurement.names, _no_priors(nominal))
@@ -215,7 +215,7 @@ def _check_model(kin: Kinematics, model: Any) -> None:
         )
 
 
-def _reduced(measurement: Measurement, samples: Samples, s: Array) -> Reduced:
+def _reduced(measurement: Measurement, samples: PoseSamples, s: Array) -> Reduced:
     """The triangular factors of [J | r + J s] of each group of rows, in s = p / sizes."""
     rows = measurement.rows(samples, s * measurement.sizes)
     rows[..., :-1] = measurement.scaled(rows[..., :-1])
@@ -227,7 +227,7 @@ def _reduced(measurement: Measurement, samples: Samples, s: Array) -> Reduced:
     return Reduced(factors, counts, sums / np.maximum(counts, 1), np.full(len(counts), measurement.length))
 
 
-def _norms(measurement: Measurement, samples: Samples, s: Array) -> Array:
+def _norms(measurement: Measurement, samples: PoseSamples, s: Array) -> Array:
     """The norms of the weighted residuals of positions and of angles [m] at s, as of :func:`_reduced`."""
     residuals = measurement.in_length(np.nan_to_num(measurement.residuals(samples, s * measurement.sizes)))
     rows = residuals * np.sqrt(samples.weights)
@@ -238,11 +238,11 @@ def _no_priors(p: Array) -> Array:
     return np.zeros((0, len(p) + 1))
 
 
-def _descended(measurement: Measurement, samples: Samples) -> tuple[Array, list[str]]:
-    """p, from the model or from where its ends fit best, and what is to be said of it."""
+def _descended(measurement: Measurement, samples: PoseSamples) -> tuple[Array, list[str]]:
+    """p, from the model or from where its ends fit best, and remarks on it."""
     nothing = np.zeros(len(measurement.names))
     starts = nothing, ends(measurement, samples) / measurement.sizes
-    found = descended(
+    descent = descended(
         lambda s: _reduced(measurement, samples, s),
         lambda s: _norms(measurement, samples, s),
         lambda s: measurement.structure(s * measurement.sizes),
@@ -252,5 +252,5 @@ def _descended(measurement: Measurement, samples: Samples) -> tuple[Array, list[
         min(starts, key=lambda s: float(np.linalg.norm(_norms(measurement, samples, s)))),
         shared=False,
     )
-    told = f"the steps did not converge: the sum of squares still falls by {found.fall:.2g} of itself; begin nearer"
-    return found.s * measurement.sizes, [] if found.has_converged else [told]
+    told = f"the steps did not converge: the sum of squares still falls by {descent.fall:.2g} of itself; begin nearer"
+    return descent.s * measurement.sizes, [] if descent.has_converged else [told]

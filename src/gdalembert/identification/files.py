@@ -23,7 +23,7 @@ _FORMAT = "gdalembert identification 1"
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _WROTE = "give a file that save wrote"
 _ROUNDING = 1e-9
-"""By how much variances and condition numbers may be off."""
+"""Error that rounding may leave in variances and condition numbers."""
 
 
 def save(result: Identification, path: str | PathLike[str]) -> None:
@@ -239,7 +239,7 @@ class _Reader:
 
 
 def _entries(of: str, entry: Any, readers: Mapping[str, Callable[[str, Any], Any]]) -> dict[str, Any]:
-    """What each reader finds in the entry of its name."""
+    """Values that the readers find, each in the entry of its name."""
     if not isinstance(entry, dict):
         raise _WrongEntry(f"{of.removesuffix('.')} is {shown(entry)}, and no entries by name")
     if missing := next((name for name in readers if name not in entry), None):

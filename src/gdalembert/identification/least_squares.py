@@ -45,7 +45,7 @@ SPANNED = 1e-2
 _ZERO = 1e-9
 """Entry of a unit vector, or a coefficient between parameters that make the same torque, that is rounding."""
 _ORDER = ("mx", "my", "Ixx", "Ixy", "Ixz", "Iyz", "Izz", "Iyy", "mz", "m")
-"""Which parameters of a body give base parameters their names first."""
+"""Parameters of a body, in the order in which they give base parameters their names."""
 _INDEPENDENT = (0.1, 1e-3, 1e-6, 1e-9)
 """The part of a row of an orthonormal basis that those before it must leave, in the first pass, in the second, …"""
 _AGREE = 1e-6

@@ -19,11 +19,11 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief, html_report
 
 METHODS = ("ordinary", "weighted", "consistent")
-"""Of a fit."""
+"""Methods of a fit."""
 _SHOWN = 12
 """Names of a list that are printed."""
 _COLUMNS, _LINES = 120, 48
-"""Of a screen."""
+"""Columns and lines of a screen."""
 _INDENTS: Any = {"subsequent_indent": "    ", "break_on_hyphens": False}
 _FRICTION = ("viscous", "coulomb", "offset", "load")
 _WIDTH = 60

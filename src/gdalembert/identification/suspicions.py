@@ -22,9 +22,9 @@ from gdalembert.spatial.arrays import Array
 _ALIKE = 0.8
 """Correlation of curves that are the same."""
 _FACTOR = 10.0
-"""How many times larger or smaller than those of the nominal model torques of the right unit are not."""
+"""Ratio of torques to those of the nominal model, beyond which they are not of the right unit."""
 _UNIT = 100.0
-"""How many times larger currents of one run are not than those of another, in the same unit."""
+"""Ratio of the currents of two runs, beyond which they are not in the same unit."""
 _MOST, _FEW, _SHOWN = 2000, 1000, 3
 """Samples that are looked at, and for a shift in time; and names that are listed."""
 _ENOUGH = 5
@@ -34,7 +34,7 @@ _DEPENDENT = 1e-6
 _OTHER = 0.5
 """The part of what its own regressor leaves of a measurement that another one leaves, if it is that of the other."""
 _LEFT, _MORE = 0.2, 3.0
-"""What a fit of all runs leaves of a measurement, and in units of what a fit of its run alone leaves, if runs
+"""The part that a fit of all runs leaves of a measurement, and in units of what a fit of its run alone leaves, if runs
 contradict each other."""
 _RESTS = 0.01
 """Speed [rad/s, m/s], and part of the largest speed, below which a joint rests."""
