@@ -32,7 +32,7 @@ from gdalembert.spatial.functions import Evaluation, function, symbols
 from gdalembert.spatial.interrupts import Interrupts
 
 INTEGRALS = ("work", "dissipated", "constraint_work", "action")
-"""What is integrated beside the state: power of the actuators and wrenches, of the dampers and of the constraints'
+"""Integrals beside the state, of: the power of the actuators and wrenches, of the dampers and of the constraints'
 forces [W], and the kinetic energy [J]."""
 ADAPTIVE: dict[str, tuple[str, dict[str, Any]]] = {
     "adams": ("cvodes", {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"}),
@@ -55,7 +55,7 @@ piece, and a restart costs a multistep method about ten short steps."""
 
 
 class Kept:
-    """What was built for motions of one robot, the last of it, for the next ones: building takes far longer than use.
+    """Integrators built for motions of one robot, kept for the next ones: building takes far longer than use.
 
     Whoever borrows it has it alone, since an integrator counts its steps, and u may simulate the same robot.
     """
@@ -68,7 +68,7 @@ class Kept:
     def borrowed(
         self, key: Hashable, make: Callable[[], Any], times: Array | None = None, rounding: float = 0.0
     ) -> Iterator[Any]:
-        """What was made for this key and these times, but for their rounding, or is made now."""
+        """Lend what was made for this key and these times, but for their rounding, or make it now."""
         grid = np.empty(0) if times is None else times
         taken = None
         for number, (other, known, _) in reversed(list(self._made.items())):
@@ -177,7 +177,7 @@ def _new_plant(con: ConstrainedDynamics) -> Plant:
 
 @dataclass
 class Integrator(ABC):
-    """What integrates the pieces of a motion of a robot with the parameters p (n_p)."""
+    """An integrator of the pieces of a motion of a robot with the parameters p (n_p)."""
 
     plant: Plant
     control: Control
@@ -306,8 +306,8 @@ class Integrators(Integrator):
         u = np.vstack([numbers, np.tile([[t[0]], [unit]], numbers.shape[1])])
         with self._kept.borrowed(key, make, times / unit, rounding) as solver, self._quiet():
             start = np.pad(x0, (0, solver.size1_in("x0") - len(x0)))
-            found = solver(x0=start, u=u, p=self.p)
-            x, integrals = np.split(np.hstack([found["xf"].full().T, found["qf"].full().T]), [len(x0)], axis=1)
+            result = solver(x0=start, u=u, p=self.p)
+            x, integrals = np.split(np.hstack([result["xf"].full().T, result["qf"].full().T]), [len(x0)], axis=1)
             return x, integrals, solver.stats().get("nsteps", steps)
 
     def _new(self, times: Array, elements: int) -> ca.Function:
@@ -321,8 +321,8 @@ class Integrators(Integrator):
         xdot, power = self.plant.driven(self.control, start + unit * since, y[:nx], constants[:numbers], p)
         rates = {"ode": ca.vertcat(xdot, power)} if self._has_integrals else {"ode": xdot, "quad": power}
         problem = {"x": y, "t": since, "u": constants, "p": p} | {name: unit * rate for name, rate in rates.items()}
-        kind, own = (ADAPTIVE | FIXED)[self.method]
-        settings: dict[str, Any] = {"show_eval_warnings": False} | own
+        kind, defaults = (ADAPTIVE | FIXED)[self.method]
+        settings: dict[str, Any] = {"show_eval_warnings": False} | defaults
         if self.step is None:
             # a diverging motion must fail within seconds
             settings["max_num_steps"] = 100_000 if not self.control.laws else 10_000
@@ -518,8 +518,8 @@ class Radau(AdaptiveRungeKutta):
         for first, last in itertools.pairwise([0, *jumps.tolist(), numbers.shape[1]]):
             for columns in (self._one, self._neighbours):
                 columns.arguments[2][:, self._called :] = numbers[:, first]
-            found, made = self._stretch(t[first : last + 1], rows[-1][-1])
-            rows, steps = [*rows, found], steps + made
+            states, made = self._stretch(t[first : last + 1], rows[-1][-1])
+            rows, steps = [*rows, states], steps + made
         y = np.concatenate(rows[1:])
         return y[:, : len(x0)], y[:, len(x0) :], steps
 

@@ -76,7 +76,7 @@ class Simulation:
 
     @property
     def driven_by(self) -> str:
-        """What does work on the robot, in words: u, and wrenches if they are an input."""
+        """The inputs that do work on the robot, in words: u, and wrenches if they are an input."""
         return "u, wrenches" if self.wrenches.size else "u"
 
     @property
@@ -136,7 +136,7 @@ class Simulation:
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes, ready for ``json.dumps``."""
-        everything = {each.name: getattr(self, each.name) for each in fields(self)}
+        everything = {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in everything.items()}
 
     def __str__(self) -> str:
