@@ -129,14 +129,14 @@ def _check(options: Mapping[str, Any], interpreter: bool) -> None:
         raise ArgumentError(f"the interpreter compiles nothing; drop {', '.join(options)}")
 
 
-def _dtype(given: npt.DTypeLike) -> str:
+def _dtype(dtype: npt.DTypeLike) -> str:
     """The name of a type of numbers."""
     try:
-        name = np.dtype(given).name
+        name = np.dtype(dtype).name
     except (TypeError, ValueError):
         name = ""
-    if given is None or name not in REALS:
-        raise ArgumentError(f"compile: dtype is {shown(given)}; give {' or '.join(map(repr, REALS))}")
+    if dtype is None or name not in REALS:
+        raise ArgumentError(f"compile: dtype is {shown(dtype)}; give {' or '.join(map(repr, REALS))}")
     return name
 
 
@@ -246,8 +246,8 @@ class CompiledFunction:
             if out is not None:
                 if not (self._last if axis else self._first)(inputs, out if type(out) is tuple else (out,)):
                     return out
-            elif (found := self._few(inputs, axis)) is not None:
-                return found
+            elif (few := self._few(inputs, axis)) is not None:
+                return few
         if threads is not None and not (isinstance(threads, int) and threads > 0):
             raise ArgumentError(
                 f"{self._name}: threads is {shown(threads)}; give a positive integer, or None for all cores"
@@ -286,7 +286,7 @@ class CompiledFunction:
 
     @property
     def address(self) -> int:
-        """Where the machine code of many states is, for other machine code; 0 of the interpreter."""
+        """Address of the machine code of many states, for other machine code; 0 of the interpreter."""
         return self._code.address
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -313,17 +313,17 @@ class CompiledFunction:
                 return ordered
         except KeyError:  # the messages are below
             pass
-        given = dict(zip(self.inputs, inputs, strict=False))
+        values = dict(zip(self.inputs, inputs, strict=False))
         for name in named:
             if name not in self.inputs:
                 raise UnknownNameError(f"input of {self._name}", name, self.inputs)
         wrong = [f"{len(inputs)} inputs are given"] if len(inputs) > len(self.inputs) else []
-        wrong += [f"{name!r} is given twice" for name in named if name in given]
-        given.update(named)
-        wrong += [f"{name!r} is missing" for name in self.inputs if name not in given]
+        wrong += [f"{name!r} is given twice" for name in named if name in values]
+        values.update(named)
+        wrong += [f"{name!r} is missing" for name in self.inputs if name not in values]
         if wrong:
             raise ArgumentError(f"{self._name}: {', '.join(wrong)}; give {_listed(self.inputs)}")
-        return tuple(given[name] for name in self.inputs)
+        return tuple(values[name] for name in self.inputs)
 
     def _checked(self, k: int, x: Any, axis: int | None = None) -> Reals:
         """Input k as an array of the right shape; of many states, whose axis is given, they come first."""
