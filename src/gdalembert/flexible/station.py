@@ -116,15 +116,17 @@ class CarriedBeam:
         moving = []
         for k, station in enumerate(self.stations):
             frame = self._frame(k)
-            own = frame @ station.body @ frame.T
+            at_frame = frame @ station.body @ frame.T
             if not self._moves(k):
-                body = body + own
+                body = body + at_frame
                 continue
             kind = station.deflection(self.clamped, self.names, carrier.deflection)
             shared = () if k == 1 else (1.0, 0.0)
             place, at = (np.eye(3), np.zeros(3)), (carrier.mode_idx_q, carrier.mode_idx_v)
-            own = frozen(clean_matrix(own))
-            moving.append(Joint(f"{carrier.joint.name} station {k}", kind, carrier.index, *place, own, *at, *shared))
+            at_frame = frozen(clean_matrix(at_frame))
+            moving.append(
+                Joint(f"{carrier.joint.name} station {k}", kind, carrier.index, *place, at_frame, *at, *shared)
+            )
         return replace(carrier.joint, pseudo_inertia=frozen(clean_matrix(body))), *moving
 
     def attachment(self, station: int, placement: Array) -> Attachment:
@@ -133,7 +135,7 @@ class CarriedBeam:
         return Attachment(joint, self._frame(station) @ placement)
 
     def _moves(self, station: int) -> bool:
-        """Whether the modes move a station, so that it is a joint of the tree; the root is at rest."""
+        """True if the modes move a station, so that it is a joint of the tree; the root is at rest."""
         return station > 0 and self.inertia.modes > 0
 
     def _frame(self, station: int) -> Array:
@@ -143,17 +145,17 @@ class CarriedBeam:
         return np.asarray(self.clamped @ homogeneous(np.eye(3), self.stations[station].position))
 
 
-def check_body(what: str, body: Any) -> None:
+def check_body(argument: str, body: Any) -> None:
     """Refuse anything but the inertia of a rigid body, a ``pin.Inertia``."""
     if not isinstance(body, pin.Inertia):
-        raise ArgumentTypeError(f"{what}: expected a pin.Inertia, got {shown(body)}")
+        raise ArgumentTypeError(f"{argument}: expected a pin.Inertia, got {shown(body)}")
     mass, lever, tensor = float(body.mass), np.array(body.lever), np.array(body.inertia)
     if not (math.isfinite(mass) and np.all(np.isfinite(lever)) and np.all(np.isfinite(tensor))):
-        raise ArgumentError(f"{what}: a number is not finite; give a pin.Inertia of finite numbers")
+        raise ArgumentError(f"{argument}: a number is not finite; give a pin.Inertia of finite numbers")
     if mass < 0 or least_moment(tensor, mass) < 0:
         least = float(np.linalg.eigvalsh(tensor)[0])
         raise ArgumentError(
-            f"{what}: its mass is {mass:g} kg and its least principal moment {least:g} kg m²; give at least 0"
+            f"{argument}: its mass is {mass:g} kg and its least principal moment {least:g} kg m²; give at least 0"
         )
 
 

@@ -58,10 +58,10 @@ def from_coefficients(coefficients: npt.ArrayLike) -> ModeSet:
         ArgumentTypeError: if coefficients are not numbers.
         ArgumentError: if one is not finite, or there are none.
     """
-    given = np.atleast_2d(numbers("from_coefficients: coefficients", coefficients))
-    if given.ndim != 2 or not given.size:
-        raise ArgumentError(f"from_coefficients: got shape {given.shape}; give n × K coefficients of ξ⁰, ξ¹, …")
-    return Powers(0, given.shape[1]).combined(given)
+    checked = np.atleast_2d(numbers("from_coefficients: coefficients", coefficients))
+    if checked.ndim != 2 or not checked.size:
+        raise ArgumentError(f"from_coefficients: got shape {checked.shape}; give n × K coefficients of ξ⁰, ξ¹, …")
+    return Powers(0, checked.shape[1]).combined(checked)
 
 
 def polynomial_torsion(n: int) -> ModeSet:
@@ -222,7 +222,7 @@ def _root(j: int, tip: str, mass: float, inertia: float) -> float:
 
 
 def _roots_below(x: float, mass: float, inertia: float) -> int:
-    """How many roots lie below: those with a clamped tip, and the negative eigenvalues of the tip's dynamic stiffness.
+    """The number of roots below: those with a clamped tip, and the negative eigenvalues of the tip's dynamic stiffness.
 
     That stiffness is, over EI/l and in units of l,
     [[x³ (c th + s) / d − m̄ x⁴, −x² s th / d], [−x² s th / d, x (s − c th) / d − j̄ x⁴]], d = 1/ch − c.
@@ -296,28 +296,32 @@ class Custom(ModeSet):
         return np.array([self._one(k, order, eta) for k in range(len(self.functions))])
 
     def _one(self, k: int, order: int, eta: Array) -> Array:
-        what = ("value", "slope", "curvature")[order]
+        derivative = ("value", "slope", "curvature")[order]
         if order >= len(self.functions[k]):
-            raise ArgumentError(f"custom: mode {k + 1} has no {what}, which bending needs; give it as third function")
+            raise ArgumentError(
+                f"custom: mode {k + 1} has no {derivative}, which bending needs; give it as third function"
+            )
         f = self.functions[k][order]
-        with call_of(f"custom: the {what} of mode {k + 1}"):
+        with call_of(f"custom: the {derivative} of mode {k + 1}"):
             try:
-                found = f(eta)
+                returned = f(eta)
             except (TypeError, ValueError):  # a function of single numbers
-                found = [f(float(x)) for x in eta]
+                returned = [f(float(x)) for x in eta]
         try:
-            values = np.broadcast_to(np.asarray(found, dtype=float), eta.shape)
+            values = np.broadcast_to(np.asarray(returned, dtype=float), eta.shape)
         except (TypeError, ValueError):
             raise ArgumentTypeError(
-                f"custom: the {what} of mode {k + 1}: expected one number for each abscissa, and "
-                f"for {eta.size} of them got a {type(found).__name__}, {found!r:.40}"
+                f"custom: the {derivative} of mode {k + 1}: expected one number for each abscissa, and "
+                f"for {eta.size} of them got a {type(returned).__name__}, {returned!r:.40}"
             ) from None
         if not np.all(np.isfinite(values)):
             wrong = eta[~np.isfinite(values)][0]
-            raise ArgumentError(f"custom: the {what} of mode {k + 1} is not finite at {wrong:g} m; give finite shapes")
+            raise ArgumentError(
+                f"custom: the {derivative} of mode {k + 1} is not finite at {wrong:g} m; give finite shapes"
+            )
         return values
 
-    def check_derivatives(self, where: str, length: float, *, bending: bool) -> None:
+    def check_derivatives(self, context: str, length: float, *, bending: bool) -> None:
         x, w = np.polynomial.legendre.leggauss(20)
         piece = length / 16
         starts: Array = piece * np.arange(16.0)
@@ -331,7 +335,7 @@ class Custom(ModeSet):
             for k in np.flatnonzero(off > 1e-6 * size):
                 a, b = ("value", "slope", "curvature")[order : order + 2]
                 raise ArgumentError(
-                    f"{where}: mode {k + 1} (custom {k + 1}): its {b} is not the derivative of its {a}, by "
+                    f"{context}: mode {k + 1} (custom {k + 1}): its {b} is not the derivative of its {a}, by "
                     f"{off[k] / size[k]:.1e} of their size; give (value, slope, curvature) as functions of η [m]"
                 )
 
@@ -349,10 +353,10 @@ def custom(functions: Sequence[Sequence[Callable[[Any], Any]]], *, panels: int =
     """
     if not isinstance(functions, Sequence) or not functions:
         raise ArgumentError(f"custom: got {shown(functions)}; give [(value, slope, curvature), …], functions of η [m]")
-    for k, each in enumerate(functions):
-        if not isinstance(each, Sequence) or len(each) not in (2, 3) or not all(map(callable, each)):
+    for k, triple in enumerate(functions):
+        if not isinstance(triple, Sequence) or len(triple) not in (2, 3) or not all(map(callable, triple)):
             raise ArgumentTypeError(
-                f"custom: mode {k + 1}: got {shown(each)}; give (value, slope, curvature), functions of η [m]"
+                f"custom: mode {k + 1}: got {shown(triple)}; give (value, slope, curvature), functions of η [m]"
             )
     return Custom(tuple(map(tuple, functions)), integer("custom: panels", panels, 1))
 
