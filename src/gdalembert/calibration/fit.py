@@ -241,6 +241,7 @@ def _no_priors(p: Array) -> Array:
 def _descended(measurement: Measurement, samples: PoseSamples) -> tuple[Array, list[str]]:
     """p, from the model or from where its ends fit best, and remarks on it."""
     nothing = np.zeros(len(measurement.names))
+    # from the model alone 5 of 10 descents ended elsewhere with base and tool turned by 3 rad, from the ends none did
     starts = nothing, ends(measurement, samples) / measurement.sizes
     descent = descended(
         lambda s: _reduced(measurement, samples, s),

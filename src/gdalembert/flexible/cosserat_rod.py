@@ -306,6 +306,7 @@ class RodSegment:
     def nodes(self) -> Array:
         """Abscissae of the nodes, from 0 to the length [m]."""
         number = self.rod.degree + (_NODES if self.rod.degree or self.rod.segments == 1 else _NODES - 1)
+        # Lobatto's: equidistant ones, one more of them, put the tip of half a turn off by 2.5e-4 of the length, not 6e-6
         inner = np.sort(legendre.legroots(legendre.legder([0.0] * (number - 1) + [1.0])))
         inner = (inner - inner[::-1]) / 2  # symmetric to the last bit: equal steps are the same expression
         return np.concatenate([[0.0], (inner + 1) / 2 * self.length, [self.length]])
@@ -414,4 +415,5 @@ class RodSegment:
 def _with_known_digits(x: ArrayLike) -> Array:
     """Constants with the digits that rounding has left them: those that symmetry makes equal are one number."""
     values = np.asarray(x, dtype=float)
+    # as they were computed, rounding told equal ones apart, by processor, and graphs were larger
     return frozen(known_digits(values, np.full(values.shape, _NOISE * np.abs(values).max(initial=0))))

@@ -49,6 +49,7 @@ class Efforts:
         self.names = (*dyn.parameters.names, *own_names)
         self.nominal = np.concatenate([dyn.parameters.values, np.zeros(len(own_names))])
         rng = np.random.default_rng(0)
+        # by one graph: one by one in numbers, 50 configurations of a tree of all joint types took 0.34 s and not 0.01
         q = reached(tree, rng.normal(size=(_RANDOM_STATES, tree.nv)))
         v, a = (rng.normal(size=(_RANDOM_STATES, tree.nv)) for _ in range(2))
         width = self._s["wrenches"].numel() if "wrenches" in self._s else 0

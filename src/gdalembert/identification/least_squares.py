@@ -116,6 +116,8 @@ class Combinations:
 
         These are the same, if the rows span all of them.
         """
+        # by rank, and not by standard deviations below the sizes of the parameters: a wrist whose data sheet has no
+        # friction has a tiny size, and its friction, known to 1 %, was set back to 0
         _, values, vt = np.linalg.svd(np.linalg.qr(_over(rows, self.torques) @ self.space, mode="r"))
         rank = int(np.count_nonzero(values > _EXCITED * max(1.0, values.max(initial=0))))
         if rank == len(self.pivots):
@@ -333,6 +335,8 @@ def descended(
         told = bounded.base.inverse @ (bounded.base.matrix @ whole)
         past.append((s, whole))
         near = [_extrapolated(past, reduced, bounded.noise)] if falls and falls[-1] < _NEAR else []
+        # where the samples tell few of many directions, whole steps alone turn what they see: such steps were halved
+        # until they failed, or crept until their number was up, while the residuals had converged
         steps = _steps(near, (told,) if 2 * count >= _STEPS else (whole, told))
         trials = ((step, _cost(bounded, norms(s + step), measured, s + step)) for step in steps)
         better = next((trial for trial in trials if trial[-1] <= now * (1 + _ROUNDING) + _ROUNDING), None)

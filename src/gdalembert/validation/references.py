@@ -443,7 +443,7 @@ def _coordinate_scales(arm: Arm) -> Array:
         for j, column in enumerate(arm.modes_of(beam.name)):
             mean = np.sqrt(np.trace(inertia.second[j, j]) / inertia.rigid[3, 3])
             deflections = [np.linalg.norm(section.translation[:, j]) / beam.length for section in sections]
-            slopes = [np.linalg.norm(each.rotation[:, j]) for each in sections]
+            slopes = [np.linalg.norm(section.rotation[:, j]) for section in sections]
             scales[column] = 1 / max(float(mean) / beam.length, *map(float, deflections + slopes))
     return scales
 

@@ -190,6 +190,7 @@ class Clamped(ModeSet):
         roots = np.array(self.roots)[:, None]
         growing, s, factor = (column[:, None] for column in self._coefficients)
         x = roots * (eta / length)
+        # by cosh and sinh themselves, which cancel, mode 10 would be off by 4e-4 of its tip, and mode 12 by 0.2
         rising, falling = growing * np.exp(x - roots), (1 + s) * np.exp(-x)
         even, odd = (rising + falling) / 2, (rising - falling) / 2  # cosh x − s sinh x, sinh x − s cosh x
         sine, cosine = np.sin(x), np.cos(x)
