@@ -72,8 +72,8 @@ class Measurement:
     several frames, as of markers.
 
     Attributes:
-        kinematics: with placements as parameters. ``names``: of p (n_p).
-        frames: indices. ``label``: of them, for messages.
+        kinematics: kinematics with placements as parameters. ``names``: names of p (n_p).
+        frames: indices of the frames. ``label``: their names, for messages.
         is_pose: whether poses are measured, not positions. ``context``: the head of messages.
         is_loop: whether the second of two frames is measured in the first. ``of_markers``: whether several frames are.
         groups: the rows that have one noise, positions and angles.

@@ -44,7 +44,7 @@ class Cache:
 
     Args:
         folder: by default ``$GDALEMBERT_CACHE``, else ``gdalembert`` in the user's cache folder.
-        name: of the Function to be compiled, for messages.
+        name: that of the Function to be compiled, for messages.
 
     What is in it raises CompilationError if another user could have put code there, OSError if it cannot be used.
     """

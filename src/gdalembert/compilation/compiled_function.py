@@ -86,13 +86,14 @@ def compile(
             folder. It is made for its owner alone, and refused if another user could write code there. Above 1 GB, the
             libraries that were not used for the longest time are removed. It may be emptied at any time, as
             ``gdalembert cache --clear`` does.
-        time_limit: how long the compiler may run [s]; by default 600, at most a day.
+        time_limit: time that the compiler may run [s]; by default 600, at most a day.
         interpreter: evaluate by CasADi's virtual machine, without a compiler: the same calls, slower.
         output: what is written of matrices: ``"full"``; ``"nonzeros"``: the entries that are not always zero, an array
             (n,); ``"upper"``: these of the upper triangle of symmetric matrices. ``f.places[name].full(numbers)`` makes
             the matrix of them. Columns are always written in full.
-        dtype: of all arrays, ``"float64"`` or ``"float32"``, of which a register holds twice as many. Batches compute
-            in it; single calls, the interpreter, and all calls of a Function of MX compute in float64 and round.
+        dtype: the type of all arrays, ``"float64"`` or ``"float32"``, of which a register holds twice as many. Batches
+            compute in it; single calls, the interpreter, and all calls of a Function of MX compute in float64 and
+            round.
 
     Raises:
         ArgumentTypeError: if it is not a ``casadi.Function``, or an option has the wrong type.
@@ -158,12 +159,12 @@ class CompiledFunction:
 
     Attributes:
         function: the ``casadi.Function`` that it evaluates.
-        dtype: of all arrays.
+        dtype: the type of all arrays.
         library: the file of its machine code; ``None`` for the interpreter.
         width: the number of states that a batch evaluates at once; 1 where it evaluates one after the other.
         inputs: the shape of each input by name, in order.
         outputs: the shape of each output by name, in order.
-        places: of the matrices whose entries are written in part, where their numbers belong.
+        places: places of the numbers of matrices whose entries are written in part.
     """
 
     def __init__(
@@ -228,7 +229,7 @@ class CompiledFunction:
         So p (n_p,) are the parameters of all states, and p (N, n_p) has a row for each.
 
         Args:
-            inputs: by position, or by name (``named``).
+            inputs: inputs by position, or by name (``named``).
             threads: the number of threads that share the work, ``None`` for one per core. They are started once, and
                 pay off from some tenths of a millisecond of work on, but not for the interpreter.
             out: receives the outputs, as in a single call.

@@ -63,11 +63,12 @@ class Compiler:
     """The machine's C compiler, once it is found.
 
     Attributes:
-        name: of the Function or of the caller, for messages.
-        level: of optimisation, for which the processor is named too, where the compiler knows it.
+        name: that of the Function or of the caller, for messages.
+        level: level of optimisation, for which the processor is named too, where the compiler knows it.
         without, slow: what to do without a compiler, and if it takes too long.
-        time_limit: how long it may run [s].
-        command, flags, macros: of it; macros are those that it predefines, which name its version and the processor.
+        time_limit: time that it may run [s].
+        command, flags, macros: those of the compiler; macros are those that it predefines, which name its version and
+            the processor.
     """
 
     name: str
@@ -518,8 +519,8 @@ def external(function: ca.Function, order: int, where: str) -> ca.Function:
     Its derivatives have tens of thousands of instructions, for which compilers take long at higher levels.
 
     Args:
-        function: of SX, without a state of its own; its derivatives are those of whole Jacobians.
-        order: of derivatives: 1 for its Jacobian, 2 for its adjoint and the Jacobian of that, too.
+        function: a Function of SX, without a state of its own; its derivatives are those of whole Jacobians.
+        order: order of derivatives: 1 for its Jacobian, 2 for its adjoint and the Jacobian of that, too.
         where: the caller, for messages.
     """
     without = "drop compiled=True"

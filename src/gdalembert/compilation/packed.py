@@ -23,7 +23,7 @@ class Places:
     """Places of the numbers of a packed matrix.
 
     Attributes:
-        shape: of the matrix. ``rows``, ``columns``: of each number, column by column.
+        shape: that of the matrix. ``rows``, ``columns``: those of each number, column by column.
         mirrored: whether the matrix is symmetric, and the numbers are those of its upper triangle.
     """
 

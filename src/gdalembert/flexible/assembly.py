@@ -44,7 +44,7 @@ class PlacedBeam(Brief):
     """The beam of a flexible link.
 
     Attributes:
-        name: of the flexible link. ``link``: the index of its joint in the tree.
+        name: that of the flexible link. ``link``: the index of its joint in the tree.
         root, tip: names of the frames there.
         length: l [m].
         modes: the entries of v that are its modal coordinates.
@@ -69,8 +69,8 @@ class Flexibility(Brief):
         stiffness, damping: matrices (nv × nv) of each flexible link and joint, by name.
         actuation: B, nv × number of actuators.
         rotors: names of the flexible joints, whose rotors are the last entries of v.
-        replacements: what each beam replaces.
-        beams: of the flexible links in assumed modes, by name. ``rods``: of the others.
+        replacements: the body that each beam replaces.
+        beams: beams of the flexible links in assumed modes, by name. ``rods``: those of the others.
         left_out: link and direction (``"bending_y"``, ``"bending_z"``) of modes that the links left to the arm, and
             that nothing in it excites.
     """

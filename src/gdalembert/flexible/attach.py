@@ -152,7 +152,7 @@ class AttachedLink:
 
     Attributes:
         joints: the joint that moves the link, and the stations on it; parents are indices in the tree.
-        attachments: of all child joints and frames on the link, by name.
+        attachments: those of all child joints and frames on the link, by name.
         beam: what of the link is flexible; ``None`` for a rigid link.
     """
 
@@ -171,12 +171,13 @@ class AttachedBeam:
     """The beam of a flexible link where it is attached; n modal coordinates.
 
     Attributes:
-        inertias: of the modes, in the frame of the link or station with that index in the tree, which carries them.
-        stiffness, damping: of the modal coordinates (n × n).
+        inertias: those of the modes, in the frame of the link or station with that index in the tree, which carries
+            them.
+        stiffness, damping: matrices of the modal coordinates (n × n).
         root, tip: where frames there are attached.
         length: [m].
         replacement: ``None`` if the link's own body stays.
-        buckling_load: of the bare beam [N]; nan of a rod.
+        buckling_load: that of the bare beam [N]; nan of a rod.
         frequency: the first one of the clamped link, with the bodies on it but without child joints [rad/s]; nan of a
             rod.
     """

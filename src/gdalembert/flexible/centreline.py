@@ -44,7 +44,7 @@ def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | 
 
     Args:
         arm: the arm.
-        name: of the flexible link.
+        name: that of the flexible link.
         abscissae: (n,) from 0 to the length of the beam [m].
         links: the dict of flexible links that the arm was made from; an arm that was pickled or copied needs it.
 

@@ -64,9 +64,9 @@ class CosseratRod(BeamLink):
     Where the beam runs, what it replaces and how it is damped is as of :class:`~gdalembert.FlexibleLink`.
 
     Attributes:
-        beam: with a length or without.
+        beam: a beam with a length or without.
         segments: number of pieces of equal length, each with coordinates of its own.
-        degree: of the polynomials; 0 is piecewise constant strain.
+        degree: that of the polynomials; 0 is piecewise constant strain.
         strains: those that the rod has, of ``"torsion"`` [rad/m], ``"bending_y"``, ``"bending_z"`` (curvature towards y
             and towards z, with EI_z and EI_y [1/m]), ``"elongation"``, ``"shear_y"``, ``"shear_z"``. It is rigid
             against the others.
@@ -209,7 +209,7 @@ class RodJoints:
     Attributes:
         joints: behind the joint of the link. Their pseudo-inertias include those of the segments whose root they carry,
             at rest.
-        inertias: of the segments, by the joint that carries their root.
+        inertias: those of the segments, by the joint that carries their root.
         at: the joint at each abscissa [m], 0.0 being that of the link.
         stiffness: K (n × n).
     """
@@ -226,10 +226,10 @@ class RodJoints:
         """The rod with a station at its tip and wherever something is attached.
 
         Args:
-            rod: with a length.
+            rod: a rod with a length.
             clamped: the clamped frame in the link frame (4 × 4).
             bodies: pseudo-inertias (4 × 4) of what is attached, in link axes about the section, by abscissa [m].
-            name: of the link, for joints and coordinates.
+            name: that of the link, for joints and coordinates.
             link: the index of its joint in the tree; the stations follow it.
             idx_q, idx_v: where the coordinates start in q and v.
         """
@@ -306,7 +306,7 @@ class RodSegment:
     def nodes(self) -> Array:
         """Abscissae of the nodes, from 0 to the length [m]."""
         number = self.rod.degree + (_NODES if self.rod.degree or self.rod.segments == 1 else _NODES - 1)
-        # Lobatto's: equidistant ones, one more of them, put the tip of half a turn off by 2.5e-4 of the length, not 6e-6
+        # Lobatto's: equidistant ones put the tip of half a turn off by 2.5e-4 of the length, not 6e-6
         inner = np.sort(legendre.legroots(legendre.legder([0.0] * (number - 1) + [1.0])))
         inner = (inner - inner[::-1]) / 2  # symmetric to the last bit: equal steps are the same expression
         return np.concatenate([[0.0], (inner + 1) / 2 * self.length, [self.length]])

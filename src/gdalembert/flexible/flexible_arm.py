@@ -62,7 +62,7 @@ class Participation(Brief):
 
     Attributes:
         frequencies: ω (n), rising [rad/s].
-        coordinates: for each mode the coordinate that has most of its elastic energy.
+        coordinates: the coordinate that has most of the elastic energy of each mode.
         joints: the names of the r velocities of the joints.
         inertia: the part (n × r) of the inertia eᵀ M e that it carries as the joint accelerates, (eᵀ M ψ)² / eᵀ M e; e
             moves the joint alone, and with motors held its rotor, too. A mode of none is not excited by that joint.
@@ -252,7 +252,7 @@ class Arm(Dynamics):
         vectors = {"C_1": velocity[r], "C_2": velocity[f], "G_1": gravity[r], "G_2": gravity[f]}
         return function("terms", s, {**inertia, **vectors, "K_f": self.elasticity.matrix[f, f]})
 
-    # How far it bends and how far it is right; what natural modes carry is ours.
+    # Deflection, validity, and the parts that natural modes carry, which are ours.
 
     @property
     def flexible_joints(self) -> tuple[Joint, ...]:

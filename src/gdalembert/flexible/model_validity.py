@@ -54,7 +54,7 @@ class Validity(Brief):
         spin: the largest angular velocity of the root over the first frequency of the clamped link.
         load: the largest axial load over the buckling load; negative where the beam is only in tension; nan for nodes
             without shortening.
-        frequency: that first frequency [rad/s]. ``buckling_load``: that load [N].
+        frequency: the first frequency of the clamped link [rad/s]. ``buckling_load``: the buckling load [N].
         foreshortening: whether the link shortens as it bends.
     """
 

@@ -82,9 +82,9 @@ class Carrier:
     """The joint that carries a beam.
 
     Attributes:
-        joint: the joint, with the rigid link on it. ``index``: in the tree.
+        joint: the joint, with the rigid link on it. ``index``: its place in the tree.
         mode_idx_q, mode_idx_v: where the modal coordinates of the link start in q and v.
-        deflection: how sections turn.
+        deflection: the class that says how sections turn.
     """
 
     joint: Joint
@@ -99,8 +99,8 @@ class CarriedBeam:
     """A beam on the joint that carries it.
 
     Attributes:
-        inertia: in the clamped frame. ``clamped``: that frame in the link frame (4 × 4).
-        stations: root first. ``names``: of the modal coordinates.
+        inertia: that of the link in the clamped frame. ``clamped``: that frame in the link frame (4 × 4).
+        stations: stations, root first. ``names``: those of the modal coordinates.
     """
 
     carrier: Carrier

@@ -35,8 +35,8 @@ class Efforts:
     """f and its derivatives at many states.
 
     Attributes:
-        names: of p and of the coefficients c (n). ``nominal``: their values in the model, 0 for c.
-        sensors: whose efforts these are.
+        names: names of p and of the coefficients c (n). ``nominal``: their values in the model, 0 for c.
+        sensors: the sensors of these efforts.
         is_affine: whether f is affine in (p, c): where no friction grows with the load.
         random_states: some q, v, a and wrenches, always the same.
     """
@@ -49,7 +49,6 @@ class Efforts:
         self.names = (*dyn.parameters.names, *own_names)
         self.nominal = np.concatenate([dyn.parameters.values, np.zeros(len(own_names))])
         rng = np.random.default_rng(0)
-        # by one graph: one by one in numbers, 50 configurations of a tree of all joint types took 0.34 s and not 0.01
         q = reached(tree, rng.normal(size=(_RANDOM_STATES, tree.nv)))
         v, a = (rng.normal(size=(_RANDOM_STATES, tree.nv)) for _ in range(2))
         width = self._s["wrenches"].numel() if "wrenches" in self._s else 0

@@ -171,7 +171,7 @@ class LinearEstimate:
         base: the base parameters β = C s that the data excite (k).
         factor: T (k × k) of the covariance T Tᵀ of their estimates.
         s: the estimate (n_p) that is nearest to the completion of the problem.
-        condition_number: of the weighted regressor of β, with columns of unit length.
+        condition_number: that of the weighted regressor of β, with columns of unit length.
     """
 
     reduced: Reduced
@@ -216,7 +216,7 @@ def _solve(reduced: Reduced, base: Combinations, priors: Array, noise: Array) ->
 def _noise(reduced: Reduced, base: Combinations, values: Array, weighted: bool, determined: Array | None) -> Array:
     """σ_j from the residuals, whose degrees of freedom are shared among the samples of all joints.
 
-    ``determined``: how many of the values each group of rows determines, if they are not shared.
+    ``determined``: the number of values that each group of rows determines, if they are not shared.
     """
     s = np.zeros(base.matrix.shape[1])
     s[list(base.pivots)] = values
@@ -275,7 +275,7 @@ class Descent:
     """The end of Gauss and Newton's steps.
 
     Attributes:
-        estimate: of the last linear problem.
+        estimate: the estimate of the last linear problem.
         s: the unknowns (n_p).
         fall: the part of the sum of squares by which it still falls, 0 where the steps converged.
     """
@@ -316,7 +316,7 @@ def descended(
     2011).
 
     Args:
-        linearized: rows [J | r + J s] of the residuals r at s, as triangular factors. ``norms``: of r (nv).
+        linearized: rows [J | r + J s] of the residuals r at s, as triangular factors. ``norms``: those of r (nv).
         structure: what of s anyone could know there.
         names, measured, completion, weighted, shared: as of :func:`estimated`.
         start: s to begin with (n_p).

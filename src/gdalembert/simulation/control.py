@@ -96,7 +96,7 @@ class Control(ABC):
     """A control that drives a robot; by default the numbers of an interval, held until the next output time.
 
     Attributes:
-        numbers: how many constant numbers an interval needs.
+        numbers: number of constants that an interval needs.
         laws: the Python callables that are evaluated within the intervals.
         key: what its expression is made of beside numbers; controls of one key have the same expression.
         is_sampled: whether a Python callable is called at the samples of a grid only.

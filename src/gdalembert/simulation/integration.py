@@ -198,8 +198,8 @@ class PartialMotion:
 
     Attributes:
         x: states at all output times, projected (N × nx).
-        integrals: of ``INTEGRALS`` up to each output time (N × 4) [J, J s].
-        drift: of unit lengths before the projection (N).
+        integrals: those of ``INTEGRALS`` up to each output time (N × 4) [J, J s].
+        drift: that of unit lengths before the projection (N).
         steps: number of steps of the integrator.
         failure: the message of the integrator if it failed before the end.
     """

@@ -421,8 +421,8 @@ class Row(Brief):
     Attributes:
         joint: ``"R"`` (revolute) or ``"P"`` (prismatic).
         theta, d, a, alpha: the row; q is added to θ of a revolute joint and to d of a prismatic one.
-        mass: of the link. ``com``: from the origin of frame i, at the far end of the link, in its axes (3).
-            ``inertia``: about the centre of mass, in the axes of frame i: 3 principal moments, or 3 × 3.
+        mass: that of the link. ``com``: its centre of mass, from the origin of frame i, at the far end of the link, in
+            its axes (3). ``inertia``: about the centre of mass, in the axes of frame i: 3 principal moments, or 3 × 3.
         armature: rotor inertia, reflected to the joint.
     """
 
@@ -454,10 +454,10 @@ def from_denavit_hartenberg(
     ``theta_i`` or ``alpha_i``.
 
     Args:
-        rows: from the base outward.
+        rows: the rows, from the base outward.
         convention: ``"standard"`` or ``"modified"``.
         gravity: acceleration (3) in frame 0.
-        name: of the robot.
+        name: that of the robot.
 
     Raises:
         ArgumentTypeError: if ``rows`` is not a list, a row is not a :class:`Row`, or a formula is not one.

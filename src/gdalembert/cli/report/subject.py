@@ -46,8 +46,9 @@ class Subject:
     """A robot and what its sections share.
 
     Attributes:
-        source: as it was given. ``model``: the robot. ``remarks``: what its loader says of it.
-        line: of Python, which loads it. ``clean``: tolerance of the cleaning.
+        source: the robot's name or file, as it was given. ``model``: the robot. ``remarks``: what its loader says of
+            it.
+        line: the line of Python that loads it. ``clean``: tolerance of the cleaning.
     """
 
     source: str

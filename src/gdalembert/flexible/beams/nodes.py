@@ -29,9 +29,9 @@ class Nodes(ByValue):
     Attributes:
         masses: m_k (N, kg).
         positions: r_k, undeformed (N × 3, m).
-        translations: of the nodes per unit of each modal coordinate (n × N × 3).
+        translations: those of the nodes per unit of each modal coordinate (n × N × 3).
         stiffness: K_f (n × n); or
-        frequencies: of mass-normalised modes (n, rad/s), so that K_f = diag(ω²).
+        frequencies: those of mass-normalised modes (n, rad/s), so that K_f = diag(ω²).
         rotations: small rotation vectors of the nodes (n × N × 3), or of some of them by index, ``{node: n × 3}``;
             needed where anything is attached to the link or a node has a rotary inertia. NaN at the other nodes.
         inertias: rotary inertia tensors lumped at the nodes (N × 3 × 3, kg m²); zero where a node is a mass point.

@@ -24,7 +24,7 @@ class ModeSet(Brief, ABC):
     """Shapes along a beam, in their order. Immutable; equal, hashed and pickled by value.
 
     Attributes:
-        normalisation: in words.
+        normalisation: the scale of the shapes, in words.
     """
 
     normalisation: ClassVar[str]

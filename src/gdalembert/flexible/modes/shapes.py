@@ -138,7 +138,7 @@ class Clamped(ModeSet):
 
     Attributes:
         tip: ``"free"``, ``"clamped"`` or ``"loaded"``.
-        count: how many, from the lowest.
+        count: number of shapes, from the lowest.
         mass_ratio, inertia_ratio: m_t/(μ l) and j_t/(μ l³) of a loaded tip.
     """
 
@@ -268,7 +268,7 @@ def clamped_tip(n: int, mass_ratio: float, inertia_ratio: float = 0.0) -> ModeSe
     """The first n eigenmodes of a uniform beam with a body on its tip.
 
     Args:
-        n: how many.
+        n: number of shapes.
         mass_ratio: m_t/(μ l), the mass of the body over that of the beam.
         inertia_ratio: j_t/(μ l³), j_t being the moment of inertia about the axis of bending, through the tip (the
             body's centre of mass is taken to lie there).
@@ -345,7 +345,7 @@ def custom(functions: Sequence[Sequence[Callable[[Any], Any]]], *, panels: int =
     """Shapes by functions of η [m], normalised as they are.
 
     Args:
-        functions: for each shape (value, slope, curvature); torsion and extension do without the curvature.
+        functions: functions of each shape, (value, slope, curvature); torsion and extension do without the curvature.
         panels: pieces of the beam on which the shapes are smooth, to begin with; integrals take more if needed.
 
     Raises:
@@ -411,7 +411,7 @@ def sampled(
         values: n × m; m for a single shape.
         slopes: derivatives with respect to η, n × m: the shapes are then Hermite's cubics. Without them the shapes are
             cubic splines, not-a-knot at the tip.
-        root_slope: of a spline at the root: zero for bending; ``None`` for torsion and extension: not-a-knot.
+        root_slope: slope of a spline at the root: zero for bending; ``None`` for torsion and extension: not-a-knot.
 
     Raises:
         ArgumentTypeError: if they are not numbers.
