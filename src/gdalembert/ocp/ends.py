@@ -245,6 +245,52 @@ class End(BoundaryCondition):
         return found
 
 
+class InputBefore(BoundaryCondition):
+    """u before the motion, from which its rate in the first interval counts: numbers or parameters, or none.
+
+    ``is_given``: whether there is any.
+    """
+
+    def __init__(self, nu: int) -> None:
+        self._value: Array | ca.MX | None = None
+        self.symbols = [ca.MX.sym("u_before", nu)]
+        self._last = np.zeros(nu)
+
+    @property
+    def numbers(self) -> list[Array]:
+        return [self._last]
+
+    @property
+    def is_given(self) -> bool:
+        return self._value is not None
+
+    @property
+    def pattern(self) -> tuple[bool, ...]:
+        return (self.is_given,)
+
+    @property
+    def expression(self) -> ca.MX:
+        return self._value if isinstance(self._value, ca.MX) else super().expression
+
+    def fix(self, parameters: ProblemParameters, u: npt.ArrayLike | ca.MX | None) -> None:
+        """Take u, or none, as of :meth:`Problem.start`."""
+        shape = self.symbols[0].shape
+        if isinstance(u, ca.MX):
+            if u.shape != shape:
+                raise ArgumentError(f"start: u has shape {u.shape}; give {shape}")
+            parameters.check("start: u", u)
+        elif u is not None:
+            u = vector("start: u", u, shape[0], repeat=True)
+            self._last = u
+        self._value = u
+
+    def set(self, parameters: ProblemParameters) -> None:
+        if isinstance(self._value, ca.MX):
+            self._last = parameters.of(self._value).ravel()
+            if not np.all(np.isfinite(self._last)):
+                raise ArgumentError(f"start: u is {self._last}; give parameters with which it is finite")
+
+
 NEAR_Q, NEAR_V = 0.05, 0.2
 """The farthest that an entry of q [rad, m], a unit length, and of v [rad/s, m/s, relative to v above 1] is moved."""
 

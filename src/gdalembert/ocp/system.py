@@ -291,6 +291,12 @@ class System:
         """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.steps.stage`."""
         return steps.stage(self.equations, _along(self.shapes, self.con.nv) if self.stiff else None)
 
+    def constraint_rows(self, x: ca.MX, *p: ca.MX) -> ca.MX:
+        """Independent rows of c(q) and J v at [q; v] (columns)."""
+        n = x.shape[1]
+        positions = self.places.residual.map(n)(x, *p) if len(self.places) else ca.MX(0, n)
+        return ca.MX(ca.vertcat(positions, self.rows.velocity.map(n)(x, *p)))
+
     @cached_property
     def projection(self) -> ca.Function:
         """(x, s) → (displacement, change): how s moves states at the end of a step from x onto the constraints."""
