@@ -17,7 +17,6 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.physical_parameters import columns
 from gdalembert.errors import ArgumentError, SolutionWarning, UnsupportedError
 from gdalembert.model.configuration import (
-    difference,
     integrate,
     integrate_derivatives,
     neutral,
@@ -224,20 +223,6 @@ class System:
         none = ca.DM(self.stiff, 1)
         reached = integrate(tree, *(ca.vertcat(x, none) for x in s.values()))
         return steps.differentiable(function("moved", s, {"reached": reached[: self.positions]}))
-
-    @cached_property
-    def apart(self) -> ca.Function:
-        """(positions, reached) → (displacement): the inverse of :attr:`moved`."""
-        s = symbols(positions=self.positions, reached=self.positions)
-        way = difference(self.con.tree, *(ca.vertcat(x, ca.DM(self.stiff, 1)) for x in s.values()))
-        return steps.differentiable(function("apart", s, {"displacement": way[: self.con.tree.nv - self.stiff]}))
-
-    def displaced(self, q: Array) -> Array:
-        """The derivatives of the states of q by displacements (positions × n) at q (nq)."""
-        at = self.states_of(ca.DM(np.concatenate([q, np.zeros(self.con.nv)])))[: self.positions]
-        inputs = self.moved.sx_in()
-        along = ca.Function("along", inputs, [ca.jacobian(self.moved.call(inputs)[0], inputs[1])])
-        return np.asarray(along(at, 0).full())
 
     def rates_left(self, curved: Sequence[int]) -> ca.Function:
         """(displacement, rates, v) → (left): J(displacement) rates − v of joints whose displacements do not add up."""

@@ -157,32 +157,35 @@ class Transcription:
 
     def _fixed(self, *, stagewise: bool) -> tuple[list[FixedEntries], list[StageTerm]]:
         """What ends fix: entries, and as rows what is none of a solver's variables alone."""
-        entries, terms, psi = [], [], self._scales.modes.shapes
+        entries, terms, psi = list[FixedEntries](), list[StageTerm](), self._scales.modes.shapes
         size, motion = len(psi), self._motion
-        drifting = {id(endpoint.end): endpoint for endpoint in self._f.endpoints if endpoint.drifts}
-        for end in () if motion.system.moves_ends else self._f.ends:
-            if endpoint := drifting.get(id(end)):
-                if sum(endpoint.counts):
-                    terms.append(self._reached_end(endpoint))
+        giving_way = {id(endpoint.end): endpoint for endpoint in self._f.endpoints if endpoint.gives_way}
+        for end in self._f.ends:
+            if endpoint := giving_way.get(id(end)):
+                terms += self._combined(endpoint)
                 continue
-            rows: list[tuple[str, list[int], ca.MX]] = []
-            for name, states, value, measured in end.fixed_states():
-                stop = motion.system.positions if name.startswith("q") else motion.size
+            keys = ""
+            for key in "qv":
+                states, value = end.fixed_states(key), motion.system.states_of(end.symbols[0])
+                stop = motion.system.positions if key == "q" else motion.size
                 modal = [i for i in states if stop - size <= i < stop]
                 if stagewise or (modal and len(modal) < size):
-                    rows.append((name, states, value))
+                    keys += key if states else ""
                     continue
+                if not states:
+                    continue
+                value = value[states]
                 if modal:  # all of them, so that natural modes are fixed, too
                     plain = [k for k, i in enumerate(states) if i not in modal]
                     last = [k for k, i in enumerate(states) if i in modal]
                     inverse = ca.DM(np.linalg.inv(psi))
                     states = [states[k] for k in plain] + modal
                     value = ca.vertcat(value[plain], inverse @ value[last])
-                label = Label(name, where=f"at grid point {end.column}")
-                where = self._states[states, end.column]
-                entries.append(FixedEntries(label, where, self._inputs.of(value), measured))
-            if rows or end.rotations() is not None:
-                terms.append(self._end_term(end, rows))
+                label = Label(f"{key} of {end.name}", where=f"at grid point {end.column}")
+                places = self._states[states, end.column]
+                entries.append(FixedEntries(label, places, self._inputs.of(value), end.is_measured(key)))
+            if keys or end.turned:
+                terms.append(self._end_term(end, keys))
         if self._f.remembers and self._f.before in self._inputs.ends:
             before, places = self._f.before, motion.entries(motion.u_before)[:, 0]
             if before.is_given and not stagewise:
@@ -208,38 +211,47 @@ class Transcription:
             rows=[Rows.unscaled(Label("u before start"), zero, zero)],
         )
 
-    def _end_term(self, end: End, fixed: Sequence[tuple[str, list[int], ca.MX]]) -> StageTerm:
-        groups: list[tuple[Any, Any]] = []
-        for name, states, value in fixed:
-            groups.append((Label(name), lambda instant, x, i=states, of=value: x[i] - self._local(of, instant)))
-        if (turned := end.rotations()) is not None:
-            value = end.symbols[0]
-            label = Label(f"rotations of {end.name}")
-            groups.append((label, lambda instant, x: turned(instant.values["q"], self._local(value, instant))))
-        return self._instants(np.array([end.column]), groups, extra=[end.symbols[0]])
+    def _end_term(self, end: End, keys: str) -> StageTerm:
+        """What an end fixes, in rows: q, v, and rotations."""
+        value, groups = end.symbols[0], list[tuple[Any, Any]]()
+        for key in keys:
+            groups.append(
+                (
+                    Label(f"{key} of {end.name}"),
+                    lambda instant, x, key=key: end.differences(key, x, instant.of_ends[hash(value)]),
+                )
+            )
+        if (rotations := end.rotations()) is not None:
+            groups.append(
+                (
+                    Label(f"rotations of {end.name}"),
+                    lambda instant, x: rotations(instant.values["q"], instant.of_ends[hash(value)]),
+                )
+            )
+        return self._instants(np.array([end.column]), groups, extra=[value])
 
-    def _reached_end(self, endpoint: EndpointConstraints) -> StageTerm:
+    def _combined(self, endpoint: EndpointConstraints) -> Iterator[StageTerm]:
         """What an end fixes, in combinations that do not follow from the constraints."""
-        end, fixed, turned = endpoint.end, [*endpoint.end.fixed_states()], endpoint.end.rotations()
-        value, groups = end.symbols[0], []
-        for k, count in enumerate(endpoint.counts):
+        end, groups = endpoint.end, list[tuple[Any, Any]]()
+        value, rotations = end.symbols[0], end.rotations()
+        for key, combined, count in zip("qv", endpoint.symbols[2:], endpoint.counts[2:], strict=True):
 
-            def values(instant: Instant, x: ca.MX, k: int = k, count: int = count) -> ca.MX:
-                rows = [x[states] - self._local(of, instant) for name, states, of, _ in fixed if name[0] == "qv"[k]]
-                if not k and turned is not None:
-                    rows.append(turned(instant.values["q"], self._local(value, instant)))
-                left = ca.vertcat(*rows)
-                return ca.MX(instant.of_ends[hash(endpoint.symbols[k])][:count, : left.shape[0]] @ left)
+            def values(
+                instant: Instant, x: ca.MX, key: str = key, combined: ca.MX = combined, count: int = count
+            ) -> ca.MX:
+                rows = end.differences(key, x, instant.of_ends[hash(value)])
+                if key == "q" and rotations is not None:
+                    rows = ca.vertcat(rows, rotations(instant.values["q"], instant.of_ends[hash(value)]))
+                return ca.MX(instant.of_ends[hash(combined)][:count, : rows.shape[0]] @ rows)
 
             if count:
-                groups.append((Label(f"{'qv'[k]} of {end.name}"), values))
-        return self._instants(np.array([end.column]), groups, extra=[value, *endpoint.symbols])
-
-    def _local(self, value: ca.MX, instant: Instant) -> ca.MX:
-        """An expression of a symbol that a stage takes beside the others."""
-        own = ca.symvar(value)
-        graph = ca.Function("local", own, [value])
-        return ca.MX(graph.call([instant.of_ends[hash(x)] for x in own], True, False)[0])
+                groups.append((Label(f"{key} of {end.name}"), values))
+        if turning := end.turning_at_start:
+            groups.append(
+                (Label(f"q of {end.name}"), lambda instant, x: ca.vertcat(*(ca.sumsqr(x[i:j]) - 1 for i, j in turning)))
+            )
+        if groups:
+            yield self._instants(np.array([end.column]), groups, extra=[value, *endpoint.symbols[2:]])
 
     # The stage of an interval.
 
@@ -426,7 +438,7 @@ class Transcription:
         if system.projections and n > 1:
             yield self._closed(np.arange(1, n))
         for endpoint in self._f.endpoints:
-            if sum(endpoint.counts) + sum(endpoint.kept) and not endpoint.drifts:
+            if sum(endpoint.counts[:2]):
                 yield self._closed_at_end(endpoint)
         if on_grid := [each for each in self._f.integrals if each.has_grid]:
             yield from self._cost_of_grid(on_grid)
@@ -502,9 +514,9 @@ class Transcription:
         return [Label(name, rank=2) for each in (system.places, system.rows) for name in each.names]
 
     def _closed_at_end(self, endpoint: EndpointConstraints) -> StageTerm:
-        system, groups = self._motion.system, []
+        system, groups = self._motion.system, list[tuple[Any, Any]]()
         kinds = ("positions", system.places), ("velocities", system.rows)
-        for k, ((kind, held), count) in enumerate(zip(kinds, endpoint.counts, strict=True)):
+        for k, ((kind, held), count) in enumerate(zip(kinds, endpoint.counts, strict=False)):
 
             def values(instant: Instant, x: ca.MX, k: int = k, count: int = count) -> ca.MX:
                 rows, first = self._constraint_rows(instant, x), len(system.places)
@@ -515,23 +527,7 @@ class Transcription:
                 labels, zero = [Label(name, rank=2) for name in held.names[:count]], np.zeros(count)
                 label = Label(f"{CLOSED}: {kind} at the {endpoint.end.name}")
                 groups.append((Rows.unscaled(label, zero, zero, labels=labels), values))
-        groups += self._fixed_beside(endpoint)
-        extra = [*endpoint.symbols, *endpoint.end.symbols[: len(endpoint.fixing)]]
-        return self._instants(np.array([endpoint.end.column]), groups, extra=extra)
-
-    def _fixed_beside(self, endpoint: EndpointConstraints) -> Iterator[tuple[Any, ...]]:
-        """What an end fixes still where deflections that follow their loads make it move."""
-        end = endpoint.end
-        for i, (symbol, count) in enumerate(zip(endpoint.fixing, endpoint.kept, strict=True)):
-
-            def values(instant: Instant, x: ca.MX, i: int = i, symbol: ca.MX = symbol, r: int = count) -> ca.MX:
-                apart = endpoint.differences(x, instant.of_ends[hash(end.symbols[0])])[i]
-                return ca.MX((instant.of_ends[hash(symbol)] @ apart)[:r])
-
-            if count:
-                yield Label(f"{'qv'[i]} of {end.name}"), values
-        if endpoint.fixing and (turning := end.turning_at_start):
-            yield Label(f"q of {end.name}"), lambda instant, x: ca.vertcat(*(ca.sumsqr(x[i:j]) - 1 for i, j in turning))
+        return self._instants(np.array([endpoint.end.column]), groups, extra=endpoint.symbols[:2])
 
     def _cost_of_grid(self, integrals: Sequence[Integral]) -> Iterator[StageTerm]:
         """The part of integrals by Simpson's rule that is at the grid, by the trapezoidal rule."""
