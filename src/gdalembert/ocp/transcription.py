@@ -57,9 +57,12 @@ class Transcription:
         self._scales = formulation.initial.scales() if formulation.scales is None else formulation.scales
         self._states = self._motion.entries(self._motion.state)
 
-    def program(self, *, stagewise: bool) -> StageProgram:
-        """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation."""
-        motion, parts = self._motion, self.parts(stagewise=stagewise)
+    def program(self, *, stagewise: bool, fixing: bool = False) -> StageProgram:
+        """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation.
+
+        ``fixing``: that such a program fixes variables nevertheless.
+        """
+        motion, parts = self._motion, self.parts(stagewise=stagewise, fixing=fixing)
         return StageProgram(
             parts.variables,
             [*parts.terms, *parts.of_ends, *parts.others],
@@ -68,12 +71,12 @@ class Transcription:
             intervals=motion.intervals,
             states=motion.state.shape[0],
             overlap=motion.overlap,
-            equations_as_rows=stagewise,
+            equations_as_rows=stagewise and not fixing,
         )
 
-    def parts(self, *, stagewise: bool) -> StageParts:
+    def parts(self, *, stagewise: bool, fixing: bool = False) -> StageParts:
         """What the program is made of."""
-        fixed, of_ends = self._fixed(stagewise=stagewise)
+        fixed, of_ends = self._fixed(as_rows=stagewise and not fixing)
         others = couplings(self._motion, self._inputs, self._f.others, self._f.relations)
         terms = [self._stage(stagewise=stagewise), *self._grid()]
         return StageParts(self._variables(stagewise=stagewise), terms, of_ends, [*others], fixed)
@@ -139,7 +142,7 @@ class Transcription:
 
     # What is fixed.
 
-    def _fixed(self, *, stagewise: bool) -> tuple[list[FixedEntries], list[StageTerm]]:
+    def _fixed(self, *, as_rows: bool) -> tuple[list[FixedEntries], list[StageTerm]]:
         """What ends fix: entries, and as rows what is none of a solver's variables alone."""
         entries, terms, psi = [], [], self._scales.modes.shapes
         size, motion = len(psi), self._motion
@@ -153,7 +156,7 @@ class Transcription:
             for name, states, value, measured in end.fixed_states():
                 stop = motion.system.positions if name.startswith("q") else motion.size
                 modal = [i for i in states if stop - size <= i < stop]
-                if stagewise or (modal and len(modal) < size):
+                if as_rows or (modal and len(modal) < size):
                     rows.append((name, states, value))
                     continue
                 if modal:  # all of them, so that natural modes are fixed, too
