@@ -35,6 +35,7 @@ _LIMITLESS = 1e6
 """What stands for no limit: larger numbers leave complementarity that HPIPM, whose multipliers are 1e-16, cannot end."""
 _OPTIONS = {
     "nlp_solver_type": "SQP",
+    "globalization": "MERIT_BACKTRACKING",
     "nlp_solver_max_iter": 200,
     "qp_solver_iter_max": 200,
     "nlp_solver_tol_eq": 1e-9,
