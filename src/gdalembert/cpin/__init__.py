@@ -20,21 +20,21 @@ from typing import Any
 import casadi as ca
 import pinocchio as pin
 
-from gdalembert.cpin import configurations, constraints, data, dynamics, kinematics, model
+from gdalembert.cpin import configurations, constraints, data, dynamics, kinematics, model, object_maps, objects
+from gdalembert.cpin.calls import refusing
 from gdalembert.cpin.configurations import *
 from gdalembert.cpin.constraints import *
 from gdalembert.cpin.data import *
 from gdalembert.cpin.data import MissingAttributeError
 from gdalembert.cpin.dynamics import *
 from gdalembert.cpin.kinematics import *
+from gdalembert.cpin.lie_groups import liegroups
+from gdalembert.cpin.matrices import StdVec
 from gdalembert.cpin.model import *
-from gdalembert.dynamics.lie_groups import liegroups
+from gdalembert.cpin.object_maps import *
+from gdalembert.cpin.objects import *
 from gdalembert.errors import UnknownNameError, UnsupportedError
-from gdalembert.spatial import interrupts, object_maps, objects
-from gdalembert.spatial.arguments import refusing
-from gdalembert.spatial.matrices import StdVec
-from gdalembert.spatial.object_maps import *
-from gdalembert.spatial.objects import *
+from gdalembert.spatial import interrupts
 
 __all__ = ["ScalarType", "StdVec", "install", "liegroups"]
 __all__ += configurations.__all__ + constraints.__all__ + data.__all__ + dynamics.__all__ + kinematics.__all__

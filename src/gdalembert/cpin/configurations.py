@@ -7,10 +7,10 @@ from typing import Any
 import casadi as ca
 import pinocchio as pin
 
+from gdalembert.cpin.matrices import is_constant, matrix
 from gdalembert.cpin.model import Model
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.matrices import is_constant, matrix
 
 __all__ = [
     *("dDifference", "dIntegrate", "difference", "distance", "integrate", "interpolate"),

@@ -10,16 +10,17 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from gdalembert.cpin.calls import synonyms, taken
 from gdalembert.cpin.data import Data
 from gdalembert.cpin.kinematics import evaluate
+from gdalembert.cpin.matrices import index_of, is_constant, matrix, number_of
 from gdalembert.cpin.model import Model
+from gdalembert.cpin.objects import SE3, Force
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.spatial import skew
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import listed, number, synonyms, taken, vector
+from gdalembert.spatial.arguments import listed, number, vector
 from gdalembert.spatial.factorization import constrained_solution
-from gdalembert.spatial.matrices import index_of, is_constant, matrix, number_of
-from gdalembert.spatial.objects import SE3, Force
 
 __all__ = [
     *("ProximalSettings", "RigidConstraintData", "RigidConstraintModel"),

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
+from gdalembert.cpin.matrices import Items, is_same, matrix
+from gdalembert.cpin.objects import SE3
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, GdalembertError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import check_one_kind
-from gdalembert.spatial.matrices import Items, is_same, matrix
-from gdalembert.spatial.objects import SE3
 
 __all__ = ["Data", "MissingAttributeError"]
 

@@ -11,12 +11,12 @@ import pinocchio as pin
 
 from gdalembert.cpin.data import SLOTS, Data, Whole
 from gdalembert.cpin.kinematics import algorithm, evaluate, in_convention, prepared
+from gdalembert.cpin.matrices import is_constant, number_of
 from gdalembert.cpin.model import Model
+from gdalembert.cpin.objects import SE3, Force, Inertia
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import listed
-from gdalembert.spatial.matrices import is_constant, number_of
-from gdalembert.spatial.objects import SE3, Force, Inertia
 
 __all__ = [
     *("aba", "ccrba", "centerOfMass", "computeABADerivatives", "computeAllTerms"),

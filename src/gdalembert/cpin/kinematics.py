@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from inspect import Parameter, Signature
 from typing import Any, TypeAlias
 
@@ -10,12 +11,13 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert.cpin.data import SLOTS, WRITES, Data
+from gdalembert.cpin.matrices import Items, is_same
 from gdalembert.cpin.model import Model, Place
-from gdalembert.dynamics.kinematics import frame_placements_at
+from gdalembert.cpin.objects import SE3, Motion
+from gdalembert.dynamics import frame_motion
+from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentTypeError, shown
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.matrices import Items, is_same
-from gdalembert.spatial.objects import SE3, Motion
 
 __all__ = [
     *("computeForwardKinematicsDerivatives", "computeFrameJacobian", "computeFrameKinematicRegressor"),
@@ -313,3 +315,13 @@ def frameJacobianTimeVariation(
     """dJ/dt (6 × nv) of a frame."""
     data.run("frameJacobianTimeVariation", q=q, v=v)
     return getFrameJacobianTimeVariation(model, data, frame_id, reference_frame)
+
+
+def frame_placements_at(kinematics: Kinematics, q: Matrix, inputs: Sequence[Matrix]) -> Callable[[int], SE3]:
+    """The placement of each frame at q and [p]: in one graph of SX, by a Function each in MX or numbers."""
+    tree = kinematics.tree
+    if not any(isinstance(x, ca.SX) for x in (q, *inputs)):
+        return lambda k: SE3(kinematics.frame_placement(k)(q, *inputs))
+    given = [*kinematics.symbols("q").values()]
+    shared = frame_motion.SharedPlacements(tree, given, list(map(ca.SX, (q, *inputs))))
+    return lambda k: SE3.later(partial(shared.rotation, tree.frames[k]), partial(shared.position, tree.frames[k]))

@@ -15,20 +15,21 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from gdalembert.cpin.calls import refusing, taken
 from gdalembert.cpin.data import Data
+from gdalembert.cpin.matrices import Column, Items, index_of, is_constant, is_same, matrix, owned
+from gdalembert.cpin.objects import SE3, Frame, Inertia, Motion
+from gdalembert.cpin.symbolic_constants import with_constants, with_placed_frame
 from gdalembert.dynamics.frames import FrameIndex, joint_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
-from gdalembert.model.symbolic_constants import with_constants, with_placed_frame
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import listed, numbers, refusing, taken
+from gdalembert.spatial.arguments import listed, numbers
 from gdalembert.spatial.functions import check_one_kind
-from gdalembert.spatial.matrices import Column, Items, index_of, is_constant, is_same, matrix, owned
-from gdalembert.spatial.objects import SE3, Frame, Inertia, Motion
 
 if TYPE_CHECKING:
     from gdalembert.dynamics.recursive_newton_euler import NewtonEuler

@@ -8,11 +8,12 @@ from typing import Any
 import casadi as ca
 import pinocchio as pin
 
+from gdalembert.cpin.calls import taken
+from gdalembert.cpin.matrices import matrix, shape_of
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, shown
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import integer, numbers, taken
-from gdalembert.spatial.matrices import matrix, shape_of
+from gdalembert.spatial.arguments import integer, numbers
 
 
 class LieGroup:

@@ -10,14 +10,14 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.cpin.calls import taken
+from gdalembert.cpin.matrices import matrix
+from gdalembert.cpin.objects.parts import Part, Spatial, filled, own
+from gdalembert.cpin.objects.rotations import Quaternion
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.spatial.algebra import Matrix, skew
-from gdalembert.spatial.arguments import taken
 from gdalembert.spatial.brief import LONGEST, brief
 from gdalembert.spatial.lie import maps
-from gdalembert.spatial.matrices import matrix
-from gdalembert.spatial.objects.parts import Part, Spatial, filled, own
-from gdalembert.spatial.objects.rotations import Quaternion
 
 
 class SE3(Spatial):

@@ -14,12 +14,12 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.cpin.calls import refusing, synonyms
+from gdalembert.cpin.matrices import matrix, shape_of
+from gdalembert.cpin.objects import SE3, Motion, Quaternion
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import refusing, synonyms
 from gdalembert.spatial.lie import maps
-from gdalembert.spatial.matrices import matrix, shape_of
-from gdalembert.spatial.objects import SE3, Motion, Quaternion
 
 __all__ = [
     *("Jexp3", "Jexp6", "Jlog3", "Jlog6", "SE3ToXYZQUAT", "SE3ToXYZQUATtuple", "XYZQUATToSE3", "exp", "exp3"),

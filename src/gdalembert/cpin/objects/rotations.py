@@ -9,11 +9,11 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.cpin.matrices import matrix, shape_of
+from gdalembert.cpin.objects.parts import Part, Spatial, own
 from gdalembert.errors import ArgumentError, shown
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.lie import maps
-from gdalembert.spatial.matrices import matrix, shape_of
-from gdalembert.spatial.objects.parts import Part, Spatial, own
 
 
 def _coefficient(k: int) -> property:

@@ -14,8 +14,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from gdalembert.cpin import object_maps, objects
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.spatial import object_maps, objects
 from tests.helpers.models import inertia, placement, relative_error
 
 OURS = SimpleNamespace(**{name: getattr(m, name) for m in (objects, object_maps) for name in m.__all__})

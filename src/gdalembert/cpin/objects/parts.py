@@ -15,10 +15,10 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert.cpin.matrices import is_constant, is_same, matrix, number_of, owned
 from gdalembert.errors import ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.brief import LONGEST, brief
-from gdalembert.spatial.matrices import is_constant, is_same, matrix, number_of, owned
 
 _OWN: dict[type, type[Spatial]] = {}
 """The class here of each class of Pinocchio."""

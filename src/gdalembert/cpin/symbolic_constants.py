@@ -9,14 +9,14 @@ from typing import Any
 import casadi as ca
 import pinocchio as pin
 
+from gdalembert.cpin.matrices import is_constant, number_of
+from gdalembert.cpin.objects import SE3, Inertia
 from gdalembert.model.inertia import pseudo_inertia_of
 from gdalembert.model.rounding import SAME_PLACE
 from gdalembert.model.tree import Tree, TreeOfSymbols
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.functions import check_one_kind
-from gdalembert.spatial.matrices import is_constant, number_of
-from gdalembert.spatial.objects import SE3, Inertia
 
 Constants = Mapping[tuple[str, int], tuple[Matrix, ...]]
 """Parts of Pinocchio's objects, by the list and the index of each."""

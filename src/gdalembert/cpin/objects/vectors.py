@@ -9,10 +9,10 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.cpin.matrices import matrix
+from gdalembert.cpin.objects.parts import Additive, Part, own
+from gdalembert.cpin.objects.placements import SE3
 from gdalembert.spatial.algebra import Matrix, skew
-from gdalembert.spatial.matrices import matrix
-from gdalembert.spatial.objects.parts import Additive, Part, own
-from gdalembert.spatial.objects.placements import SE3
 
 
 class _Pair(Additive):

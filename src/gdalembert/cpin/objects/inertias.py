@@ -8,12 +8,12 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.cpin.matrices import matrix, shape_of
+from gdalembert.cpin.objects.parts import Additive, Part, Spatial, filled
+from gdalembert.cpin.objects.placements import SE3
+from gdalembert.cpin.objects.vectors import Force, Motion
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.spatial.algebra import Matrix, skew
-from gdalembert.spatial.matrices import matrix, shape_of
-from gdalembert.spatial.objects.parts import Additive, Part, Spatial, filled
-from gdalembert.spatial.objects.placements import SE3
-from gdalembert.spatial.objects.vectors import Force, Motion
 
 
 class Symmetric3(Additive):
