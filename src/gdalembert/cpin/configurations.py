@@ -47,6 +47,7 @@ def squaredDistance(model: Model, q1: Any, q2: Any) -> Matrix:
 
 
 def distance(model: Model, q1: Any, q2: Any) -> Matrix:
+    """The length of the velocity that leads from q1 to q2 in unit time."""
     return ca.norm_2(difference(model, q1, q2))
 
 
@@ -68,7 +69,7 @@ def dDifference(model: Model, q1: Any, q2: Any, argument_position: Any = None) -
 
 
 def normalize(model: Model, q: Any) -> Matrix:
-    """q with quaternions, and cosines and sines, of unit length."""
+    """The configuration q with quaternions, and cosines and sines, of unit length."""
     return _call(model, "normalize", "normalize", q)
 
 
@@ -80,6 +81,7 @@ def _numbers(model: Model, algorithm: str, q: Any) -> Any:
 
 
 def neutral(model: Model) -> ca.DM:
+    """The neutral configuration (nq)."""
     return ca.DM(pin.neutral(model.pin))
 
 

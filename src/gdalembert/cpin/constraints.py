@@ -69,12 +69,12 @@ class RigidConstraintModel:
         setattr(self.pin, name, _numeric(x))
 
     def gains(self, name: str) -> tuple[float, ...]:
-        """Kp or Kd of each row."""
+        """The gains Kp or Kd of all rows."""
         by_row = vector(f"corrector.{name}", getattr(self.corrector, name), self.size(), repeat=True)
         return tuple(by_row + getattr(self.pin.m_baumgarte_parameters, name))
 
     def size(self) -> int:
-        """The number of its rows."""
+        """The number of rows."""
         return 3 if self.pin.type == pin.ContactType.CONTACT_3D else 6
 
     def createData(self) -> RigidConstraintData:
@@ -138,7 +138,7 @@ def _held(model: Model, contact_models: Any, settings: Any = None, restitution: 
 
 
 def _axes(model: Model, constraints: Sequence[RigidConstraintModel], q: Matrix) -> tuple[Matrix, Matrix]:
-    """R, from the axes of the first frames to those of forces, and their angular velocity for v (rows × nv)."""
+    """The rotations from axes of first frames to axes of forces, and their angular velocities by v (rows × nv)."""
     rotations, rates = [ca.DM(0, 0)], [ca.DM(0, model.nv)]
     for constraint in constraints:
         r, w = ca.DM.eye(3), ca.DM(3, model.nv)
@@ -161,7 +161,7 @@ def constraintDynamics(
     contact_datas: Any = None,
     prox_settings: Any = None,
 ) -> Matrix:
-    """a (nv) under contacts and loops; their forces, which act on the robot, are in data.lambda_c and contact_datas."""
+    """The acceleration (nv) under contacts and loops; their forces on it go to data.lambda_c and contact_datas."""
     state = data.run("constraintDynamics", q=q, v=v, tau=tau)
     held, constraints = _held(model, contact_models, prox_settings)
     acceleration, forces = evaluate(model, held.forward_dynamics, *state)
@@ -182,7 +182,7 @@ def constraintDynamics(
 def computeConstraintDynamicsDerivatives(
     model: Model, data: Data, contact_models: Any, contact_datas: Any = None, settings: Any = None
 ) -> tuple[Matrix, ...]:
-    """∂a/∂q, ∂a/∂v, ∂a/∂tau, and those of the forces, where constraintDynamics was called last."""
+    """The derivatives of a and of the forces by q, v and tau, at the state of the last constraintDynamics."""
     state = data.known("computeConstraintDynamicsDerivatives", "lambda_c")
     held, constraints = _held(model, contact_models, settings)
     *accelerations, by_q, by_v, by_tau = evaluate(model, held.forward_dynamics_derivatives, *state)
@@ -198,14 +198,14 @@ def computeConstraintDynamicsDerivatives(
 
 
 def getConstraintsJacobian(model: Model, data: Data, constraint_models: Any, constraint_datas: Any = None) -> Matrix:
-    """J (rows × nv) of constraints at the last q, in the axes of their references."""
+    """The Jacobian (rows × nv) of constraints at the last q, in the axes of their references."""
     (q,) = data.known("getConstraintsJacobian", "oMi")
     held, constraints = _held(model, constraint_models, ProximalSettings(0.0, 1.0, 1))  # rows may be redundant
     return _axes(model, constraints, q)[0] @ evaluate(model, held.jacobian, q)
 
 
 def getConstraintJacobian(model: Model, data: Data, constraint_model: Any, constraint_data: Any = None) -> Matrix:
-    """J (3 or 6 × nv) of one constraint."""
+    """The Jacobian (3 or 6 × nv) of one constraint."""
     return getConstraintsJacobian(model, data, [constraint_model])
 
 
@@ -237,7 +237,7 @@ def forwardDynamics(
     constraint_drift: Any = None,
     damping: Any = 0.0,
 ) -> Matrix:
-    """a (nv) with J a + drift = 0 under tau and the forces Jᵀ lambda_c; J and its drift are the caller's.
+    """The acceleration a (nv) with J a + drift = 0 under tau and forces Jᵀ lambda_c; J and drift are the caller's.
 
     A call (model, data, tau, constraint_jacobian, constraint_drift, damping) takes q, v of the last computeAllTerms.
     """

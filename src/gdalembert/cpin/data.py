@@ -116,14 +116,14 @@ class Data:
             model = self._model
             return Whole("data.mass", lambda: model.total_mass)
         if name in self._slots:
-            value = self.__dict__[name] = self._slots[name]()
+            value = self.__dict__[name] = self._slots[name]()  # found there from now on, without this method
             return value
         if name in SLOTS or name in ARGUMENTS:
             raise MissingAttributeError(f"data.{name}: nothing has computed it; call {filling_call(name)} before")
         raise MissingAttributeError(str(UnknownNameError("slot of data", name, (*SLOTS, *ARGUMENTS))))
 
     def copy(self) -> Data:
-        """Data of the same results, which other calls change."""
+        """A copy of the results, which other calls may fill."""
         copied = type(self)(self._model)
         copied.__dict__.update({name: dict(x) if isinstance(x, dict) else x for name, x in self.__dict__.items()})
         return copied
@@ -181,7 +181,9 @@ class Data:
             if state_of_slot and len(state_of_slot) == len(needed):
                 self.fill_at(slot, *state_of_slot)
             elif slot.startswith("-") or not self.is_at(slot, *(state_of_slot or state.values())):
+                # An old value beside slots of the new state would be a wrong number that nobody sees.
                 self.empty(slot.strip("-"))
+        # Pinocchio leaves data.oMf at an older q, where programs forget to call updateFramePlacements.
         if "oMf" in self.at and "oMi" in self.at and not self._is_together("oMf", "oMi"):
             self.empty("oMf")
         return tuple(state.values())
@@ -192,7 +194,7 @@ class Data:
         self.note(slot, *state)
 
     def note(self, slot: str, *state: Matrix) -> None:
-        """Keep the q, v, a of a slot."""
+        """Keep the state q, v, a of a slot."""
         self.at[slot], self.made_of[slot] = state, self._model.kinematics
 
     def fill_entries(self, slot: str, entries: Iterable[int], q: Matrix) -> None:
@@ -217,7 +219,7 @@ class Data:
             self.fill_at(slot, *state)
 
     def known(self, algorithm: str, *slots: str) -> tuple[Matrix, ...]:
-        """The q, v, a of the first of these slots that something has filled, of the model as it is; else an error."""
+        """The state of the first of these slots that something has filled, of the model as it is; else an error."""
         whole = self.at.keys() - self.partial.keys()
         slot = next((slot for slot in slots if slot in whole), slots[-1])
         if slot in whole and self.made_of[slot] is self._model.kinematics:
@@ -227,7 +229,7 @@ class Data:
         raise MissingAttributeError(f"{algorithm}: {reason}; call {filling_call(slot)} before")
 
     def placed(self, algorithm: str, *slots: str) -> tuple[Matrix, ...]:
-        """The q, v, a of the first slot; an error if one of them is not of the q of the placements."""
+        """The state of the first slot; an error if one of the slots is not of the q of the placements."""
         for slot in slots:
             if not is_same(self.known(algorithm, slot)[0], self.known(algorithm, "oMi")[0]):
                 raise MissingAttributeError(

@@ -52,7 +52,10 @@ def _torques(model: Model, data: Data, robot: Any, *state: Matrix) -> Matrix:
 
 
 def rnea(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> Matrix:
-    """tau (nv) of a motion; fext has a force on the link of each joint, in its axes, as data.f has those of joints."""
+    """The torques (nv) of a motion under ``fext``, forces on the links of all joints in the axes of these.
+
+    Forces that joints pass on are in ``data.f``, in the same axes.
+    """
     robot, state = _forced("rnea", model, data, fext, q=q, v=v, a=a)
     return _torques(model, data, robot, *state)
 
@@ -60,7 +63,7 @@ def rnea(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> 
 def aba(
     model: Model, data: Data, q: Any, v: Any, tau: Any, fext: Any = None, convention: Any = pin.Convention.LOCAL
 ) -> Matrix:
-    """a (nv) under tau and forces, as of rnea."""
+    """The acceleration (nv) under tau and forces on links, as those of rnea."""
     if isinstance(fext, pin.Convention):  # (…, tau, convention) is a call of Pinocchio, too
         fext, convention = None, fext
     robot, state = _forced(in_convention("aba", convention), model, data, fext, q=q, v=v, tau=tau)
@@ -70,13 +73,13 @@ def aba(
 
 
 def computeStaticTorque(model: Model, data: Data, q: Any, fext: Any) -> Matrix:
-    """tau (nv) that holds the robot still under forces."""
+    """The torques (nv) that hold the robot still under forces on links."""
     robot, (at_q, *forces) = _forced("computeStaticTorque", model, data, fext, q=q)
     return _torques(model, data, robot, at_q, ca.DM.zeros(model.nv), ca.DM.zeros(model.nv), *forces)
 
 
 def computeRNEADerivatives(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> tuple[Matrix, ...]:
-    """∂tau/∂q, ∂tau/∂v and M (nv × nv each)."""
+    """The derivatives ∂tau/∂q and ∂tau/∂v, and M (nv × nv each)."""
     robot, state = _forced("computeRNEADerivatives", model, data, fext, q=q, v=v, a=a)
     dtau_dq, dtau_dv = evaluate(model, robot.inverse_dynamics_derivatives, *state)
     inputs = model.inputs
@@ -88,7 +91,7 @@ def computeRNEADerivatives(model: Model, data: Data, q: Any, v: Any, a: Any, fex
 def computeABADerivatives(
     model: Model, data: Data, q: Any = None, v: Any = None, tau: Any = None, fext: Any = None
 ) -> tuple[Matrix, ...]:
-    """∂a/∂q, ∂a/∂v and M⁻¹ (nv × nv each), at q, v, tau; a call (model, data, fext) takes those of the last aba."""
+    """The derivatives ∂a/∂q and ∂a/∂v, and M⁻¹ (nv × nv each); (model, data, fext) takes the last aba's q, v, tau."""
     if v is None and tau is None:
         fext = fext if q is None else q
         q, v, tau = data.known("computeABADerivatives", "ddq")
@@ -184,12 +187,12 @@ def computeAllTerms(model: Model, data: Data, q: Any, v: Any) -> None:
 
 
 def computeTotalMass(model: Model, data: Data | None = None) -> float | Matrix:
-    """The mass of all links that a joint moves [kg]; data.mass[0] is always that."""
+    """The mass of all links that a joint moves [kg], as in ``data.mass[0]``."""
     return model.total_mass
 
 
 def computeCentroidalDynamicsDerivatives(model: Model, data: Data, q: Any, v: Any, a: Any) -> tuple[Matrix, ...]:
-    """∂h/∂q, ∂ḣ/∂q, ∂ḣ/∂v and ∂ḣ/∂a (6 × nv each)."""
+    """The derivatives ∂h/∂q, ∂ḣ/∂q, ∂ḣ/∂v and ∂ḣ/∂a (6 × nv each)."""
     data.run("computeCentroidalDynamicsDerivatives", q=q, v=v, a=a)
     return getCentroidalDynamicsDerivatives(model, data)
 

@@ -55,7 +55,7 @@ _OF_JOINTS = {"v": (LOCAL, "frame_velocity"), "a": (LOCAL, "frame_acceleration")
 
 
 def _read(algorithm: str, model: Model, data: Data, slot: str, place: Place, reference: Reference) -> Matrix:
-    """A quantity of a frame at the state of its slot, by the placement of the last sweep, which may be of another q."""
+    """Read a quantity of a frame at the state of its slot, by the placement of the last sweep, maybe of another q."""
     kept, quantity = _OF_JOINTS[slot]
     state = data.known(algorithm, slot, *(["oMi"] if slot == "J" else []))
     (q,) = data.known(algorithm, "oMi")
@@ -285,12 +285,12 @@ computeJointJacobiansTimeVariation = algorithm("computeJointJacobiansTimeVariati
 
 
 def updateFramePlacements(model: Model, data: Data) -> None:
-    """Placements of frames at the q of the last sweep."""
+    """Fill the placements of frames at the q of the last sweep."""
     data.fill_at("oMf", *data.known("updateFramePlacements", "oMi"))
 
 
 def updateGlobalPlacements(model: Model, data: Data) -> None:
-    """Placements of joints at the q of those in their parents."""
+    """Fill the placements of joints at the q of those in their parents."""
     data.fill_at("oMi", *data.known("updateGlobalPlacements", "liMi"))
     data.empty("oMf")
 
@@ -302,7 +302,7 @@ def updateFramePlacement(model: Model, data: Data, frame_id: int) -> Any:
 
 
 def computeFrameJacobian(model: Model, data: Data, q: Any, frame_id: int, reference_frame: Reference = LOCAL) -> Matrix:
-    """J (6 × nv) of a frame."""
+    """The Jacobian (6 × nv) of a frame."""
     k = model.frame(frame_id)
     function = model.kinematics.frame_jacobian(k, _axes("computeFrameJacobian", reference_frame))
     (at_q,) = data.run("computeFrameJacobian", q=q)
@@ -315,7 +315,7 @@ def computeFrameJacobian(model: Model, data: Data, q: Any, frame_id: int, refere
 
 
 def computeJointJacobian(model: Model, data: Data, q: Any, joint_id: int) -> Matrix:
-    """J (6 × nv) of a joint's frame, LOCAL."""
+    """The Jacobian (6 × nv) of a joint's frame, LOCAL."""
     k = model.joint_frame(joint_id)
     function = model.kinematics.frame_jacobian(k, LOCAL)
     (at_q,) = data.run("computeJointJacobian", q=q)
@@ -326,6 +326,6 @@ def computeJointJacobian(model: Model, data: Data, q: Any, joint_id: int) -> Mat
 def frameJacobianTimeVariation(
     model: Model, data: Data, q: Any, v: Any, frame_id: int, reference_frame: Reference
 ) -> Matrix:
-    """dJ/dt (6 × nv) of a frame."""
+    """The rate (6 × nv) of the Jacobian of a frame."""
     data.run("frameJacobianTimeVariation", q=q, v=v)
     return getFrameJacobianTimeVariation(model, data, frame_id, reference_frame)

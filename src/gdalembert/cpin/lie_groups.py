@@ -66,7 +66,7 @@ class LieGroup:
         return ca.norm_2(self.difference(q0, q1))
 
     def normalize(self, q: Any) -> Matrix:
-        """q with quaternions, and cosines and sines, of unit length."""
+        """The configuration q with quaternions, and cosines and sines, of unit length."""
         return self._call("normalize", q)
 
     def random(self) -> Matrix:
@@ -100,17 +100,17 @@ class LieGroup:
         return matrix(f"{self.name}: {argument}", value, rows, (*shape_of(value), 1)[1])
 
     def tangentMap(self, q: Any) -> Matrix:
-        """T (nq × nv) of dq/dt = T v."""
+        """The matrix T (nq × nv) of dq/dt = T v."""
         x = ca.SX.sym("q", self.nq)
         tangent_map = ca.Function("tangent_map", [x], [ca.densify(self._kinematics.tree.tangent_map(x))])
         return tangent_map(matrix(f"{self.name}: q", q, self.nq))
 
     def tangentMapProduct(self, q: Any, M: Any) -> Matrix:
-        """T M (nq × m)."""
+        """The product T M (nq × m)."""
         return self.tangentMap(q) @ self._columns("M", M, self.nv)
 
     def tangentMapTransposeProduct(self, q: Any, M: Any) -> Matrix:
-        """Tᵀ M (nv × m)."""
+        """The product Tᵀ M (nv × m)."""
         return self.tangentMap(q).T @ self._columns("M", M, self.nq)
 
     def dIntegrate_dq(self, q: Any, v: Any) -> Matrix:
@@ -141,4 +141,4 @@ liegroups = submodule(
     R2=lambda: LieGroup("R^2", *[pin.JointModelPX()] * 2),
     Rn=lambda n: LieGroup(f"R^{n}", *[pin.JointModelPX()] * integer("liegroups.Rn: n", n, 1)),
 )
-"""``SO3()``, ``SE3()``, ``SO2()``, ``SE2()``, ``R1()``, ``R2()``, ``R3()`` and ``Rn(n)``, and products of these."""
+"""Groups ``SO3()``, ``SE3()``, ``SO2()``, ``SE2()``, ``R1()``, ``R2()``, ``R3()`` and ``Rn(n)``, and their products."""

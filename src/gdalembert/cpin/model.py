@@ -170,7 +170,7 @@ class Model:
         return _restored, (type(self), self.numbers("pickle"), self.clean, self._attributes())
 
     def createData(self) -> Data:
-        """Data, for algorithms to fill."""
+        """Make data for algorithms to fill."""
         return Data(self)
 
     def _grow(self, append: Callable[..., Any], *args: Any, placement: Any = None) -> int:
@@ -259,7 +259,7 @@ class Model:
 
     @property
     def inputs(self) -> list[Matrix]:
-        """[p], the values of the symbols of the tree; [] if there are none."""
+        """The input [p], the values of the symbols of the tree; [] if there are none."""
         return self.cached("tree", self._tree_and_inputs)[1]
 
     def _tree_and_inputs(self) -> tuple[Tree, list[Matrix]]:

@@ -40,7 +40,7 @@ def _map(
     return refusing(synonyms(**dict.fromkeys(keywords[1:], keywords[0]))(checked))
 
 
-exp3 = _map("exp3", (3, 1), maps.rotation_exp, "R (3 × 3) of a rotation vector.", "w")
+exp3 = _map("exp3", (3, 1), maps.rotation_exp, "The rotation matrix (3 × 3) of a rotation vector.", "w")
 exp3_quat = _map("exp3_quat", (3, 1), maps.quaternion_exp, "The quaternion (x, y, z, w) of a rotation vector.", "w")
 exp6 = _map(
     "exp6",
@@ -50,7 +50,9 @@ exp6 = _map(
     "v",
     "motion",
 )
-exp6_quat = _map("exp6_quat", (6, 1), lambda v: SE3ToXYZQUAT(maps.motion_exp(v)), "exp6 as (x, y, z; quaternion).", "v")
+exp6_quat = _map(
+    "exp6_quat", (6, 1), lambda v: SE3ToXYZQUAT(maps.motion_exp(v)), "Entries of exp6 (x, y, z; quaternion).", "v"
+)
 log6 = _map(
     "log6",
     (4, 4),
@@ -59,19 +61,19 @@ log6 = _map(
     "M",
     "homegeneous_matrix",
 )
-log6_quat = _map("log6_quat", (7, 1), lambda x: log6(XYZQUATToSE3(x)), "log6 of (x, y, z; quaternion).", "q")
-Jexp3 = _map("Jexp3", (3, 1), lambda w: maps.screw_shift(-w), "J of exp3(w + δ) = exp3(w) exp3(J δ).", "w")
+log6_quat = _map("log6_quat", (7, 1), lambda x: log6(XYZQUATToSE3(x)), "The twist log6 of (x, y, z; quaternion).", "q")
+Jexp3 = _map("Jexp3", (3, 1), lambda w: maps.screw_shift(-w), "The J of exp3(w + δ) = exp3(w) exp3(J δ).", "w")
 Jlog3 = _map(
     "Jlog3",
     (3, 3),
     lambda r: maps.inverse_screw_shift(-maps.rotation_log(r)),
-    "J: log3(R exp3(δ)) = log3(R) + J δ.",
+    "The J of log3(R exp3(δ)) = log3(R) + J δ.",
     "R",
 )
-Jexp6 = _map("Jexp6", (6, 1), maps.motion_exp_jacobian, "J of exp6(v + δ) = exp6(v) exp6(J δ).", "v", "motion")
-Jlog6 = _map("Jlog6", (4, 4), maps.motion_log_jacobian, "J of log6(M exp6(δ)) = log6(M) + J δ.", "M")
-skew = _map("skew", (3, 1), spatial.skew, "[v×] (3 × 3).", "u")
-unSkew = _map("unSkew", (3, 3), lambda m: ca.inv_skew((m - m.T) / 2), "v (3) of [v×].", "U")
+Jexp6 = _map("Jexp6", (6, 1), maps.motion_exp_jacobian, "The J of exp6(v + δ) = exp6(v) exp6(J δ).", "v", "motion")
+Jlog6 = _map("Jlog6", (4, 4), maps.motion_log_jacobian, "The J of log6(M exp6(δ)) = log6(M) + J δ.", "M")
+skew = _map("skew", (3, 1), spatial.skew, "The matrix [v×] (3 × 3).", "u")
+unSkew = _map("unSkew", (3, 3), lambda m: ca.inv_skew((m - m.T) / 2), "The vector v (3) of [v×].", "U")
 
 
 def log3_quat(quaternion: Any) -> Matrix:
@@ -92,22 +94,22 @@ def log3(R: Any, theta: Any = None) -> Matrix:
 
 
 def exp(x: Any) -> Any:
-    """exp6 of a Motion or of 6 entries, else exp3."""
+    """The exponential: exp6 of a Motion or of 6 entries, else exp3."""
     return exp6(x) if isinstance(x, Motion | pin.Motion) or shape_of(x)[:1] == (6,) else exp3(x)
 
 
 def log(x: Any) -> Any:
-    """log6 of a placement, else log3."""
+    """The logarithm: log6 of a placement, else log3."""
     return log6(x) if isinstance(x, SE3 | pin.SE3) or shape_of(x) == (4, 4) else log3(x)
 
 
 def skewSquare(u: Any, v: Any) -> Matrix:
-    """[u×] [v×]."""
+    """The product [u×] [v×] (3 × 3)."""
     return skew(u) @ skew(v)
 
 
 def SE3ToXYZQUAT(M: Any) -> Matrix:
-    """(x, y, z; quaternion (x, y, z, w)) (7) of a placement."""
+    """The entries (x, y, z; quaternion (x, y, z, w)) (7) of a placement."""
     placed = SE3(M)
     return ca.vertcat(placed.translation, maps.quaternion_of(placed.rotation))
 
@@ -127,7 +129,7 @@ def XYZQUATToSE3(array: Any) -> SE3:
 
 @refusing
 def _rotate(axis: str, angle: Any) -> Matrix:
-    """R (3 × 3) of a rotation by an angle [rad] about ``"x"``, ``"y"`` or ``"z"``."""
+    """The matrix (3 × 3) of a rotation by an angle [rad] about ``"x"``, ``"y"`` or ``"z"``."""
     radians = matrix("rpy.rotate: angle", angle, 1)
     if not isinstance(axis, str) or axis not in ("x", "y", "z"):
         raise ArgumentError(f"rpy.rotate: got the axis {shown(axis)}; give 'x', 'y' or 'z'")
@@ -137,7 +139,7 @@ def _rotate(axis: str, angle: Any) -> Matrix:
 @refusing
 @synonyms(rpy="roll")
 def _rpy_matrix(roll: Any, pitch: Any = None, yaw: Any = None) -> Matrix:
-    """R = Rz(yaw) Ry(pitch) Rx(roll), of three angles or of one column."""
+    """The rotation R = Rz(yaw) Ry(pitch) Rx(roll), of three angles or of one column."""
     angles = roll if pitch is None and yaw is None else [roll, pitch, yaw]
     x, y, z = ca.vertsplit(matrix("rpy.rpyToMatrix", angles, 3))
     return ca.densify(_rotate("z", z) @ _rotate("y", y) @ _rotate("x", x))
@@ -157,7 +159,7 @@ def _is_local(function: str, reference_frame: Any) -> bool:
 
 @refusing
 def _rpy_jacobian(rpy: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
-    """J (3 × 3) of ω = J d(rpy)/dt, in LOCAL axes or in those of the universe."""
+    """The Jacobian J (3 × 3) of ω = J d(rpy)/dt, in LOCAL axes or in those of the universe."""
     roll, pitch, _ = ca.vertsplit(matrix("rpy.computeRpyJacobian", rpy, 3))
     x, y, z = (ca.DM.eye(3)[:, k] for k in range(3))
     local = ca.horzcat(x, _rotate("x", roll).T @ y, _rotate("x", roll).T @ _rotate("y", pitch).T @ z)
@@ -166,7 +168,7 @@ def _rpy_jacobian(rpy: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> 
 
 @refusing
 def _rpy_jacobian_inverse(rpy: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
-    """J⁻¹ (3 × 3) of d(rpy)/dt = J⁻¹ ω; it is not finite where the pitch is ±π/2."""
+    """The inverse J⁻¹ (3 × 3) of d(rpy)/dt = J⁻¹ ω; it is not finite where the pitch is ±π/2."""
     roll, pitch, yaw = ca.vertsplit(matrix("rpy.computeRpyJacobianInverse", rpy, 3))
     tangent, cosine = ca.tan(pitch), ca.cos(pitch)
     if _is_local("computeRpyJacobianInverse", reference_frame):
@@ -178,7 +180,7 @@ def _rpy_jacobian_inverse(rpy: Any, reference_frame: pin.ReferenceFrame = pin.LO
 
 @refusing
 def _rpy_jacobian_rate(rpy: Any, rpydot: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
-    """dJ/dt (3 × 3) at angles and their rates."""
+    """The rate dJ/dt (3 × 3) at angles and their rates."""
     name = "rpy.computeRpyJacobianTimeDerivative"
     x, rate = (ca.SX.sym(name, 3) for name in ("rpy", "rpydot"))
     _is_local("computeRpyJacobianTimeDerivative", reference_frame)

@@ -86,11 +86,11 @@ class Symmetric3(Additive):
         return ca.dot(matrix("Symmetric3.vtiv", v, 3), self.rhsMult(v))
 
     def vxs(self, v: Any) -> Matrix:
-        """[v×] S (3 × 3)."""
+        """The product [v×] S (3 × 3)."""
         return skew(matrix("Symmetric3.vxs", v, 3)) @ self.matrix()
 
     def svx(self, v: Any) -> Matrix:
-        """S [v×] (3 × 3)."""
+        """The product S [v×] (3 × 3)."""
         return self.matrix() @ skew(matrix("Symmetric3.svx", v, 3))
 
     def __add__(self, other: Any) -> Self:

@@ -61,7 +61,7 @@ class SE3(Spatial):
 
     @property
     def action(self) -> Matrix:
-        """X (6 × 6) of twists; ``dualAction``, X⁻ᵀ, is that of wrenches."""
+        """The matrix X (6 × 6) of twists; ``dualAction``, X⁻ᵀ, is that of wrenches."""
         r = self.rotation
         return ca.blockcat([[r, skew(self.translation) @ r], [ca.DM(3, 3), r]])
 

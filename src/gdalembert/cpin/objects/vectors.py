@@ -75,19 +75,19 @@ class Motion(_Pair):
 
     @property
     def homogeneous(self) -> Matrix:
-        """[[ω×], v; 0, 0] (4 × 4): the rate of a placement at the identity."""
+        """The matrix [[ω×], v; 0, 0] (4 × 4): the rate of a placement at the identity."""
         return spatial.twist(self.linear, self.angular)
 
     @property
     def action(self) -> Matrix:
-        """[v×] (6 × 6) of motions; ``dualAction``, −[v×]ᵀ, is that of forces."""
+        """The matrix [v×] (6 × 6) of motions; ``dualAction``, −[v×]ᵀ, is that of forces."""
         w = skew(self.angular)
         return ca.blockcat([[w, skew(self.linear)], [ca.DM(3, 3), w]])
 
     dualAction = property(lambda self: -self.action.T)
 
     def cross(self, other: Any) -> Any:
-        """v × m of a motion, v ×* f of a force."""
+        """The cross product v × m with a motion, v ×* f with a force."""
         v, w = self.parts
         if isinstance(other := of_symbols(other), Force):
             force, moment = other.parts
