@@ -78,7 +78,7 @@ class Calibration(Estimate):
         Raises:
             ArgumentTypeError, ArgumentError: if they are no such rows.
         """
-        width, found = self.residuals.shape[1], []
+        width, distances = self.residuals.shape[1], []
         residuals = numbers("rms: residuals", residuals, finite=False)
         weights = None if weights is None else numbers("rms: weights", weights, finite=False)
         for name, rows in (("residuals", residuals), ("weights", residuals if weights is None else weights)):
@@ -91,8 +91,8 @@ class Calibration(Estimate):
             seen = np.isfinite(rows).all(axis=1)
             if weights is not None:
                 seen &= (weights[:, first : first + 3] > 0).all(axis=1)
-            found.append(float(np.sqrt(np.mean(np.sum(rows[seen] ** 2, axis=1)))) if seen.any() else np.nan)
-        return tuple(found)
+            distances.append(float(np.sqrt(np.mean(np.sum(rows[seen] ** 2, axis=1)))) if seen.any() else np.nan)
+        return tuple(distances)
 
     @cached_property
     def report(self) -> str:
@@ -124,8 +124,8 @@ class Calibration(Estimate):
             ("known in combinations alone", several, "; "),
             ("without effect", missing.without_effect, ", "),
         )
-        for what, known, comma in unknown:
-            lines += wrap(f"{what}: {some(known, comma)}", _COLUMNS, **_INDENTS) if known else []
+        for reason, known, comma in unknown:
+            lines += wrap(f"{reason}: {some(known, comma)}", _COLUMNS, **_INDENTS) if known else []
         values, deviation = 1e3 * self.base.values, 1e3 * self.base.standard_deviation
         order = np.argsort(-np.abs(values) / deviation, kind="stable")[:_CORRECTIONS]
         table = [

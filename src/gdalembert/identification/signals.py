@@ -171,7 +171,7 @@ def decimated(rows: npt.ArrayLike, factor: int) -> Array:
     return np.asarray(signal.sosfiltfilt(sections, values, axis=0, padlen=padding)[::factor])
 
 
-def _at_equal_steps(t: Any, given: dict[str, Any], rate: float | None) -> tuple[Array, dict[str, Array], Array]:
+def _at_equal_steps(t: Any, signals: dict[str, Any], rate: float | None) -> tuple[Array, dict[str, Array], Array]:
     """The measurement: as many rows as times, which increase by equal steps, or are interpolated at a rate; and where
     torques are missing, in place of which a line between those beside them stands."""
     from scipy.interpolate import make_interp_spline
@@ -181,7 +181,7 @@ def _at_equal_steps(t: Any, given: dict[str, Any], rate: float | None) -> tuple[
         raise ArgumentError(f"filtered: t has shape {times.shape}; give (N,), the instants")
     measured = {
         name: _rows(f"filtered: {name}", rows, may_miss=name == "tau")
-        for name, rows in given.items()
+        for name, rows in signals.items()
         if rows is not None or name == "q"
     }
     for name, rows in measured.items():
@@ -232,14 +232,14 @@ def _through(column: Array, times: Array, at: Array, degree: int) -> Array:
     return np.asarray(make_interp_spline(times[seen], column[seen], k=degree)(inside))
 
 
-def _rows(what: str, given: Any, *, may_miss: bool = False) -> Array:
+def _rows(argument: str, samples: Any, *, may_miss: bool = False) -> Array:
     """Finite numbers, one row for each sample; or NaN, where some may be missing."""
-    rows = numbers(what, given, finite=False)
+    rows = numbers(argument, samples, finite=False)
     if rows.ndim < 2:
-        raise ArgumentError(f"{what} has shape {rows.shape}; give (N, n), one row for each sample")
+        raise ArgumentError(f"{argument} has shape {rows.shape}; give (N, n), one row for each sample")
     if len(wrong := np.argwhere(np.isinf(rows) if may_miss else ~np.isfinite(rows))):
         row, column = (int(k) for k in wrong[0][:2])
-        raise ArgumentError(f"{what} is {rows[tuple(wrong[0])]} in row {row}, column {column}; give finite numbers")
+        raise ArgumentError(f"{argument} is {rows[tuple(wrong[0])]} in row {row}, column {column}; give finite numbers")
     return rows
 
 

@@ -22,7 +22,6 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from gdalembert.nlp.chain_rule import ChainRule
 from gdalembert.nlp.entries import NOWHERE, Indices
 
 
@@ -55,39 +54,41 @@ class Term:
     @cached_property
     def values(self) -> ca.Function:
         """(y, p) → rows, of scalar operations where it can be."""
-        return self._output(0)
+        y, p, rows, _ = self._expressions()
+        return _expanded([y, p], [rows])
 
     @cached_property
     def cost(self) -> ca.Function:
         """(y, p) → cost, alike."""
-        return self._output(1)
-
-    def _output(self, i: int) -> ca.Function:
-        y, p = (ca.MX.sym(name, self.function.numel_in(k)) for k, name in enumerate("yp"))
-        return _expanded(ca.Function("output", [y, p], [self.function.call([y, p], True, False)[i]]))
+        y, p, _, cost = self._expressions()
+        return _expanded([y, p], [cost])
 
     @cached_property
     def slope(self) -> ca.Function:
         """(y, p) → (cost, ∂cost/∂y)."""
-        y, p = (ca.MX.sym(name, self.function.numel_in(i)) for i, name in enumerate("yp"))
+        y, p = self._expressions()[:2]
         cost = self.cost.call([y, p], True, False)[0]
-        return _expanded(ca.Function("slope", [y, p], [cost, ca.gradient(cost, y)]))
-
-    @cached_property
-    def _chain_rule(self) -> ChainRule:
-        y, p = (ca.MX.sym(name, self.function.numel_in(i)) for i, name in enumerate("yp"))
-        rows, cost = self.function.call([y, p], True, False)
-        return ChainRule({"x": y, "p": p, "f": ca.MX(cost), "g": ca.MX(rows)})
+        return _expanded([y, p], [cost, ca.gradient(cost, y)])
 
     @cached_property
     def jacobian(self) -> ca.Function:
         """(y, p) → (rows, ∂rows/∂y)."""
-        return _expanded(self._chain_rule.jacobian)
+        y, p, rows, _ = self._expressions()
+        return _expanded([y, p], [rows, ca.jacobian(rows, y)])
 
     @cached_property
     def hessian(self) -> ca.Function:
         """(y, p, λ_f, λ) → (∂L/∂y, ∂²L/∂y²)."""
-        return _expanded(self._chain_rule.hessian)
+        y, p, rows, cost = self._expressions()
+        of_cost, of_rows = ca.MX.sym("lam_f"), ca.MX.sym("lam", rows.numel())
+        curvature, slope = ca.hessian(of_cost * cost + ca.dot(of_rows, rows), y)
+        return _expanded([y, p, of_cost, of_rows], [slope, curvature])
+
+    def _expressions(self) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
+        """y, p, rows and cost."""
+        y, p = (ca.MX.sym(name, self.function.numel_in(i)) for i, name in enumerate("yp"))
+        rows, cost = self.function.call([y, p], True, False)
+        return y, p, ca.MX(rows), ca.MX(cost)
 
     def moved(self, variables: Indices, first_parameter: int, first_row: int) -> Term:
         """The term in a program of several: entry i of z there is ``variables[i]``, p and g begin at the firsts."""
@@ -97,21 +98,15 @@ class Term:
     def placed(self, variables: Indices, parameters: Indices, rows: Indices) -> Term:
         """The same rows and cost, with the same derivatives, at other places."""
         moved = Term(self.function, variables, parameters, rows)
-        for name in (
-            "values",
-            "cost",
-            "slope",
-            "_chain_rule",
-            "jacobian",
-            "hessian",
-        ):  # which cost as much as all the rest
+        for name in ("values", "cost", "slope", "jacobian", "hessian"):  # which cost as much as all the rest
             if name in self.__dict__:
                 moved.__dict__[name] = self.__dict__[name]
         return moved
 
 
-def _expanded(function: ca.Function) -> ca.Function:
-    """A Function of scalar operations; itself where it calls what has none, as a Callback."""
+def _expanded(inputs: list[ca.MX], outputs: list[ca.MX]) -> ca.Function:
+    """A Function of scalar operations; of others where it calls what has none, as a Callback."""
+    function = ca.Function("part", inputs, outputs)
     try:
         return function.expand()
     except RuntimeError:

@@ -153,22 +153,22 @@ def _write_texts(
             ax.text(0.05, 0.98 - 0.1 * k, text, va="top", **look)
 
 
-def _by_name(what: str, given: Any, kind: type) -> Mapping[str, Any]:
+def _by_name(argument: str, entries: Any, kind: type) -> Mapping[str, Any]:
     """The entries by name, each of a kind; none if nothing is given."""
-    if given is None:
+    if entries is None:
         return {}
-    if not isinstance(given, Mapping) or not all(isinstance(x, kind) for x in given.values()):
-        raise ArgumentTypeError(f"{what}: got {shown(given)}; give what belongs to each name, {{name: …}}")
-    return given
+    if not isinstance(entries, Mapping) or not all(isinstance(x, kind) for x in entries.values()):
+        raise ArgumentTypeError(f"{argument}: got {shown(entries)}; give what belongs to each name, {{name: …}}")
+    return entries
 
 
-def _check(where: str, results: object) -> None:
+def _check(function: str, results: object) -> None:
     if not isinstance(results, Mapping) or not all(isinstance(row, Mapping) for row in results.values()):
         raise ArgumentTypeError(
-            f"{where}: expected counts as {{name: {{name or n: count}}}}, got {type(results).__name__}"
+            f"{function}: expected counts as {{name: {{name or n: count}}}}, got {type(results).__name__}"
         )
     if not results or not all(results.values()):
-        raise ArgumentError(f"{where}: got no counts; give at least one")
+        raise ArgumentError(f"{function}: got no counts; give at least one")
 
 
 @interruptible

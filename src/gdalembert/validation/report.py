@@ -33,8 +33,8 @@ class State(Brief):
 
     def to_dict(self) -> dict[str, list[float]]:
         """Vectors as lists."""
-        own = {"q": self.q, "v": self.v, "a": self.a} | ({} if self.p is None else {"p": self.p})
-        return {name: values.tolist() for name, values in own.items()}
+        vectors = {"q": self.q, "v": self.v, "a": self.a} | ({} if self.p is None else {"p": self.p})
+        return {name: values.tolist() for name, values in vectors.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Check(Brief):
 
     @property
     def ok(self) -> bool:
-        """Whether the error is within the tolerance."""
+        """True if the error is within the tolerance."""
         return self.error <= self.tolerance
 
     @property
@@ -110,7 +110,7 @@ class Report(Brief):
 
     @property
     def ok(self) -> bool:
-        """Whether every check is ok."""
+        """True if every check is ok."""
         return all(check.ok for check in self.checks)
 
     def __getitem__(self, name: str) -> Check:
@@ -244,10 +244,10 @@ class Residual(NamedTuple):
         return Check(self.name, self.part, error, allowed, entry, per_joint, state)
 
 
-def worst_of(given: Iterable[Iterable[Check]]) -> tuple[Check, ...]:
+def worst_of(runs: Iterable[Iterable[Check]]) -> tuple[Check, ...]:
     """Each check once, with the largest of its errors."""
     by_name: dict[str, list[Check]] = {}
-    for check in chain.from_iterable(given):
+    for check in chain.from_iterable(runs):
         by_name.setdefault(check.name, []).append(check)
     return tuple(
         replace(
@@ -258,7 +258,7 @@ def worst_of(given: Iterable[Iterable[Check]]) -> tuple[Check, ...]:
     )
 
 
-def listed(given: Iterable[str], most: int = 8) -> str:
+def listed(phrases: Iterable[str], most: int = 8) -> str:
     """Phrases separated by commas, only so many of them."""
-    items = list(given)
+    items = list(phrases)
     return ", ".join(items) if len(items) <= most else f"{', '.join(items[:most])} and {len(items) - most} more"
