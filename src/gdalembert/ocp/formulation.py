@@ -11,7 +11,7 @@ import numpy as np
 from gdalembert.nlp.entries import Indices
 from gdalembert.ocp.constraints import LimitedExpression
 from gdalembert.ocp.couplings import Relation
-from gdalembert.ocp.ends import End, EndpointConstraints
+from gdalembert.ocp.ends import End, EndpointConstraints, InputBefore
 from gdalembert.ocp.initial import Initial, Scales
 from gdalembert.ocp.parameters import Inputs
 from gdalembert.ocp.stage import Motion, Stages
@@ -54,17 +54,19 @@ class Formulation(NamedTuple):
     """What a problem asks for, as it is now.
 
     Attributes:
-        motion, inputs: of it. ``start``: where it begins. ``ends``: those that it fixes; ``endpoints``: what contacts
-            and loops ask of both.
+        motion, inputs: of it. ``start``: where it begins, and ``before``: u before it. ``ends``: those that it fixes;
+            ``endpoints``: what contacts and loops ask of both.
         initial: where a solve begins. ``scales``: other ones than those of its variables there.
         limited: expressions between bounds. ``relations``: rows of any instants.
         integrals, instants, others: terms of the cost: integrals, those of single instants, and all others.
         bounds_at_stages: whether q and v obey their bounds between the instants of the grid, too.
+        remembers: whether u before each instant is a state, as rates of u count from there.
     """
 
     motion: Motion
     inputs: Inputs
     start: End
+    before: InputBefore
     ends: Sequence[End]
     endpoints: Sequence[EndpointConstraints]
     initial: Initial
@@ -75,6 +77,7 @@ class Formulation(NamedTuple):
     instants: Sequence[InstantCost]
     others: Sequence[ca.MX]
     bounds_at_stages: bool
+    remembers: bool
 
 
 class Instant(NamedTuple):

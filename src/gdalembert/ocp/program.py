@@ -27,7 +27,7 @@ from gdalembert.ocp.parameters import matrices_of
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
 from gdalembert.ocp.solvers import SOLVERS, Cold
 from gdalembert.ocp.stage import Stages
-from gdalembert.ocp.transcription import Transcription, constraint_rows
+from gdalembert.ocp.transcription import Transcription
 from gdalembert.spatial.arguments import integer, vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief
@@ -68,7 +68,7 @@ class Part:
             outputs[f"{name} lower"], outputs[f"{name} upper"] = ca.MX(path.lower), ca.MX(path.upper)
             outputs |= {f"{name} {key}": value for key, value in path.constants.items()}
         if motion.system.projections:
-            outputs["closed"] = constraint_rows(motion, motion.x)
+            outputs["closed"] = motion.system.constraint_rows(motion.x, *motion.columns_of_p(motion.intervals + 1))
         self._keys = list(outputs)
         self._graph = ca.Function("solution", self.symbols, list(outputs.values()))
 
@@ -224,8 +224,10 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             return SOLVERS[solver](self, given)
         return self._nonlinear(solver, given)
 
-    def _nonlinear(self, solver: str, options: Mapping[str, Any]) -> Solver[Planned]:
-        """A solver of CasADi."""
+    def _nonlinear(
+        self, solver: str, options: Mapping[str, Any], kind: type[Solver[Planned]] = Solver
+    ) -> Solver[Planned]:
+        """A solver of the nonlinear program, by default of CasADi."""
         chosen = backend(solver)
         program = Program(self, stagewise=chosen.stagewise)
         if chosen.stagewise and any(part.motion.system.moves_ends for part in program.parts):
@@ -233,7 +235,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
                 f"{solver}: {program.name}: contacts or loops hold where fast modes follow their loads, which connects "
                 "intervals; take 'ipopt', or give Problem quasi_static=None"
             )
-        return Solver(program, solver, options)
+        return kind(program, solver, options)
 
     def _real_time(self, options: Mapping[str, Any]) -> Any:
         """A solver of one step a tick."""

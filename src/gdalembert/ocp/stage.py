@@ -61,7 +61,8 @@ class Motion:
         effort: typical magnitudes of u (nu).
         state: a column for each of the N + 1 instants: q, v, and the constants, without what follows its load alone;
             ``size``: the number of entries before the constants. ``x``: all of q and v.
-        u: a column for each interval, or instant if it is linear.
+        u: a column for each interval, or instant if it is linear. ``u_before``: that of the interval before each
+            instant, a state from which rates of u count; without columns if it is linear.
         k: the unknowns of implicit steps, a column for each stage: a, the rates of displacements of ``curved`` joints,
             and independent forces of constraints. ``s``: what moves the ends of the steps onto the constraints.
         t: times of the grid (1 × (N + 1)) [s].
@@ -91,6 +92,7 @@ class Motion:
         self.state = ca.MX.sym("x", self.size + self.free_time + len(parameters.chosen), n + 1)
         parameters.variables = self.state[self.size + self.free_time :, :]
         self.u = ca.MX.sym("u", dyn.nu, n + (control == "linear"))
+        self.u_before = ca.MX.sym("u_before", dyn.nu, (n + 1) * (control == "constant"))
         self.fractions = (np.arange(n)[:, None] + rule.c).ravel() / n
         self.k: ca.MX | None = None
         self.s = ca.MX.sym("s", system.projections, n) if system.projections and not rule.is_explicit else None
@@ -117,6 +119,11 @@ class Motion:
         """The duration as the first interval knows it [s]."""
         return self._durations[0]
 
+    def rate(self, u: ca.MX, other: ca.MX, duration: ca.MX) -> ca.MX:
+        """du of intervals (columns), of u where they begin and, at their ends if it is linear, or before them."""
+        change = u - other if self.control == "constant" else other - u
+        return ca.MX(change / ca.repmat(duration / self.intervals, change.shape[0], 1))
+
     @property
     def overlap(self) -> str:
         """Why intervals share variables; empty if none do."""
@@ -130,7 +137,7 @@ class Motion:
     @property
     def blocks(self) -> list[tuple[ca.MX, int]]:
         """Each matrix of variables, and how many of its columns belong to an interval."""
-        matrices = (self.state, 1), (self.k, len(self.rule.c)), (self.s, 1), (self.u, 1)
+        matrices = (self.state, 1), (self.u_before, 1), (self.k, len(self.rule.c)), (self.s, 1), (self.u, 1)
         return [(matrix, width) for matrix, width in matrices if matrix is not None]
 
     @property
@@ -182,15 +189,18 @@ class Motion:
 
     @interruptible
     def evaluate(self, expression: Expression, at: str, named: Mapping[str, ca.MX]) -> EvaluatedExpression:
-        """An expression of q, v, a, u, t, p and the parameters ``named`` of the problem, compiled if steps are.
+        """An expression of q, v, a, u, du, t, p and the parameters ``named`` of the problem, compiled if steps are.
 
         ``at``: each of the ``"stages"``, each instant of the ``"grid"``, or the first or last one.
         """
         compiled = partial(external, order=2, where=f"Problem: {self.dyn.tree.name}") if self._compiled else None
         others = ({"p": self.parameters.along} if self.dyn.parameters else {}) | dict(named)
         if at == "stages":
-            names = ("q", "v", "a", "u", "t", *["forces"][: self.system.con.nc])
-            states = {name: getattr(self.stages, name) for name in names}
+            u, n = self.u[:, : self.intervals], self.intervals
+            other = self.u_before[:, :n] if self.control == "constant" else self.u[:, 1:]
+            rate = self.at_stages(self.rate(u, other, self._durations[:, :n]))
+            names = ("q", "v", "a", "u", "du", "t", *["forces"][: self.system.con.nc])
+            states = {name: rate if name == "du" else getattr(self.stages, name) for name in names}
             for name, x in others.items():
                 if x.shape[1] > 1:
                     others[name] = (

@@ -14,7 +14,7 @@ from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_terms import FixedEntries, Rows, StageParts, StageTerm, Variables
 from gdalembert.ocp.constraints import CLOSED, MOTION, Bound, LimitedExpression
 from gdalembert.ocp.couplings import couplings
-from gdalembert.ocp.ends import End, EndpointConstraints
+from gdalembert.ocp.ends import End, EndpointConstraints, InputBefore
 from gdalembert.ocp.formulation import (
     Formulation,
     Instant,
@@ -25,7 +25,6 @@ from gdalembert.ocp.formulation import (
 )
 from gdalembert.ocp.initial import plain_states
 from gdalembert.ocp.parameters import matrices_of
-from gdalembert.ocp.stage import Motion, Step
 from gdalembert.spatial.arrays import Array
 
 
@@ -35,14 +34,16 @@ class _Interval(NamedTuple):
     Attributes:
         symbols: x, u (at both ends if it is linear), and the unknowns of the step. ``entries``: where they are among
             all variables, a column for each interval. ``numbers``: the parameters.
-        step: what it leads to. ``stages``, ``begin``: its quantities at the stages, and where it begins.
+        x_next, equations: what it leads to, and its equations of motion, a column for each stage.
+        stages, begin: its quantities at the stages, and where it begins.
         cost: of its stages. ``residuals``: whose squares are parts of it.
     """
 
     symbols: list[ca.MX]
     entries: list[Indices]
     numbers: StageParameters
-    step: Step
+    x_next: ca.MX
+    equations: ca.MX
     stages: Instant
     begin: Instant
     cost: ca.MX
@@ -55,25 +56,35 @@ class Transcription:
     def __init__(self, formulation: Formulation) -> None:
         self._f, self._motion, self._inputs = formulation, formulation.motion, formulation.inputs
         self._scales = formulation.initial.scales() if formulation.scales is None else formulation.scales
-        self._states = self._motion.entries(self._motion.state)
+        self._states = self._x = self._motion.entries(self._motion.state)
+        if formulation.remembers:
+            self._x = np.vstack([self._states, self._motion.entries(self._motion.u_before)])
 
-    def program(self, *, stagewise: bool) -> StageProgram:
-        """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation."""
-        motion, parts = self._motion, self.parts(stagewise=stagewise)
+    @property
+    def states(self) -> int:
+        """The number of entries of x that an interval begins with."""
+        return len(self._x)
+
+    def program(self, *, stagewise: bool, fixing: bool = False) -> StageProgram:
+        """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation.
+
+        ``fixing``: that such a program fixes variables nevertheless.
+        """
+        motion, parts = self._motion, self.parts(stagewise=stagewise, fixing=fixing)
         return StageProgram(
             parts.variables,
             [*parts.terms, *parts.of_ends, *parts.others],
             parts.fixed,
             self._inputs.p,
             intervals=motion.intervals,
-            states=motion.state.shape[0],
+            states=self.states,
             overlap=motion.overlap,
-            equations_as_rows=stagewise,
+            equations_as_rows=stagewise and not fixing,
         )
 
-    def parts(self, *, stagewise: bool) -> StageParts:
+    def parts(self, *, stagewise: bool, fixing: bool = False) -> StageParts:
         """What the program is made of."""
-        fixed, of_ends = self._fixed(stagewise=stagewise)
+        fixed, of_ends = self._fixed(as_rows=stagewise and not fixing)
         others = couplings(self._motion, self._inputs, self._f.others, self._f.relations)
         terms = [self._stage(stagewise=stagewise), *self._grid()]
         return StageParts(self._variables(stagewise=stagewise), terms, of_ends, [*others], fixed)
@@ -98,6 +109,8 @@ class Transcription:
                 for begin in (first, nq + motion.dyn.tree.nv - size) if size else ():
                     own = slice(begin, begin + size)
                     spread[own, own] = ca.DM(psi)
+            elif matrix is motion.u_before:
+                block = motion.effort
             elif matrix is motion.u:
                 block, low, high = motion.effort, motion.bounds.u_lower, motion.bounds.u_upper
                 name = ["bounds of u"] * rows
@@ -115,6 +128,12 @@ class Transcription:
         if not stagewise and motion.state.shape[0] > motion.size:
             constants = self._states[motion.size :, :]
             copies[constants] = constants[:, :1]
+        if motion.control == "constant":
+            before, u = motion.entries(motion.u_before), motion.entries(motion.u)
+            if not self._f.remembers:
+                copies[before[:, 0]] = u[:, 0]
+            if not (self._f.remembers and stagewise):
+                copies[before[:, 1:]] = u
         arrays = [np.concatenate(each) for each in (groups, intervals, scales, lower, upper)]
         return Variables(arrays[0], arrays[1], copies, arrays[2], ca.diagcat(*shapes), arrays[3], arrays[4], names)
 
@@ -139,74 +158,103 @@ class Transcription:
 
     # What is fixed.
 
-    def _fixed(self, *, stagewise: bool) -> tuple[list[FixedEntries], list[StageTerm]]:
+    def _fixed(self, *, as_rows: bool) -> tuple[list[FixedEntries], list[StageTerm]]:
         """What ends fix: entries, and as rows what is none of a solver's variables alone."""
-        entries, terms, psi = [], [], self._scales.modes.shapes
+        entries, terms, psi = list[FixedEntries](), list[StageTerm](), self._scales.modes.shapes
         size, motion = len(psi), self._motion
-        drifting = {id(endpoint.end): endpoint for endpoint in self._f.endpoints if endpoint.drifts}
-        for end in () if motion.system.moves_ends else self._f.ends:
-            if endpoint := drifting.get(id(end)):
-                if sum(endpoint.counts):
-                    terms.append(self._reached_end(endpoint))
+        giving_way = {id(endpoint.end): endpoint for endpoint in self._f.endpoints if endpoint.gives_way}
+        for end in self._f.ends:
+            if endpoint := giving_way.get(id(end)):
+                terms += self._combined(endpoint)
                 continue
-            rows: list[tuple[str, list[int], ca.MX]] = []
-            for name, states, value, measured in end.fixed_states():
-                stop = motion.system.positions if name.startswith("q") else motion.size
+            keys = ""
+            for key in "qv":
+                states, value = end.fixed_states(key), motion.system.states_of(end.symbols[0])
+                stop = motion.system.positions if key == "q" else motion.size
                 modal = [i for i in states if stop - size <= i < stop]
-                if stagewise or (modal and len(modal) < size):
-                    rows.append((name, states, value))
+                if as_rows or (modal and len(modal) < size):
+                    keys += key if states else ""
                     continue
+                if not states:
+                    continue
+                value = value[states]
                 if modal:  # all of them, so that natural modes are fixed, too
                     plain = [k for k, i in enumerate(states) if i not in modal]
                     last = [k for k, i in enumerate(states) if i in modal]
                     inverse = ca.DM(np.linalg.inv(psi))
                     states = [states[k] for k in plain] + modal
                     value = ca.vertcat(value[plain], inverse @ value[last])
-                label = Label(name, where=f"at grid point {end.column}")
-                where = self._states[states, end.column]
-                entries.append(FixedEntries(label, where, self._inputs.of(value), measured))
-            if rows or end.rotations() is not None:
-                terms.append(self._end_term(end, rows))
+                label = Label(f"{key} of {end.name}", where=f"at grid point {end.column}")
+                places = self._states[states, end.column]
+                entries.append(FixedEntries(label, places, self._inputs.of(value), end.is_measured(key)))
+            if keys or end.turned:
+                terms.append(self._end_term(end, keys))
+        if self._f.remembers and self._f.before in self._inputs.ends:
+            before, places = self._f.before, motion.entries(motion.u_before)[:, 0]
+            if before.is_given and not as_rows:
+                label = Label("u before start")
+                entries.append(FixedEntries(label, places, self._inputs.of(before.symbols[0]), measured=True))
+            else:
+                terms.append(self._before_start(before))
         return entries, terms
 
-    def _end_term(self, end: End, fixed: Sequence[tuple[str, list[int], ca.MX]]) -> StageTerm:
-        groups: list[tuple[Any, Any]] = []
-        for name, states, value in fixed:
-            groups.append((Label(name), lambda instant, x, i=states, of=value: x[i] - self._local(of, instant)))
-        if (turned := end.rotations()) is not None:
-            value = end.symbols[0]
+    def _before_start(self, before: InputBefore) -> StageTerm:
+        """u before the motion as a state, which is given, or that of the first interval."""
+        motion, u = self._motion, [ca.MX.sym(name, self._motion.dyn.nu) for name in ("u_before", "u")]
+        entries = [motion.entries(x)[:, :1] for x in (motion.u_before, motion.u)]
+        numbers, zero = StageParameters(self._inputs, motion, np.array([0]), interval=False), np.zeros(u[0].numel())
+        if before.is_given:
+            u[1], entries[1:] = numbers.add(before.symbols[0]), []
+        return StageTerm(
+            function=_function(u[: len(entries)], numbers.symbols, u[0] - u[1], ca.MX(0)),
+            variables=np.vstack(entries),
+            parameters=numbers.parameters,
+            intervals=np.array([0]),
+            where="at grid point",
+            rows=[Rows.unscaled(Label("u before start"), zero, zero)],
+        )
+
+    def _end_term(self, end: End, keys: str) -> StageTerm:
+        """What an end fixes, in rows: q, v, and rotations."""
+        value, groups = end.symbols[0], list[tuple[Any, Any]]()
+        for key in keys:
+            groups.append(
+                (
+                    Label(f"{key} of {end.name}"),
+                    lambda instant, x, key=key: end.differences(key, x, instant.of_ends[hash(value)]),
+                )
+            )
+        if (rotations := end.rotations()) is not None:
             groups.append(
                 (
                     Label(f"rotations of {end.name}"),
-                    lambda instant, x: turned(instant.values["q"], self._local(value, instant)),
+                    lambda instant, x: rotations(instant.values["q"], instant.of_ends[hash(value)]),
                 )
             )
-        return self._instants(np.array([end.column]), groups, extra=[end.symbols[0]])
+        return self._instants(np.array([end.column]), groups, extra=[value])
 
-    def _reached_end(self, endpoint: EndpointConstraints) -> StageTerm:
+    def _combined(self, endpoint: EndpointConstraints) -> Iterator[StageTerm]:
         """What an end fixes, in combinations that do not follow from the constraints."""
-        end, fixed, turned = endpoint.end, [*endpoint.end.fixed_states()], endpoint.end.rotations()
-        value, groups = end.symbols[0], []
-        for key, combined, count in zip("qv", endpoint.symbols, endpoint.counts, strict=True):
+        end, groups = endpoint.end, list[tuple[Any, Any]]()
+        value, rotations = end.symbols[0], end.rotations()
+        for key, combined, count in zip("qv", endpoint.symbols[2:], endpoint.counts[2:], strict=True):
 
             def values(
                 instant: Instant, x: ca.MX, key: str = key, combined: ca.MX = combined, count: int = count
             ) -> ca.MX:
-                rows = [x[states] - self._local(of, instant) for name, states, of, _ in fixed if name[0] == key]
-                if key == "q" and turned is not None:
-                    rows.append(turned(instant.values["q"], self._local(value, instant)))
-                left = ca.vertcat(*rows)
-                return ca.MX(instant.of_ends[hash(combined)][:count, : left.shape[0]] @ left)
+                rows = end.differences(key, x, instant.of_ends[hash(value)])
+                if key == "q" and rotations is not None:
+                    rows = ca.vertcat(rows, rotations(instant.values["q"], instant.of_ends[hash(value)]))
+                return ca.MX(instant.of_ends[hash(combined)][:count, : rows.shape[0]] @ rows)
 
             if count:
                 groups.append((Label(f"{key} of {end.name}"), values))
-        return self._instants(np.array([end.column]), groups, extra=[value, *endpoint.symbols])
-
-    def _local(self, value: ca.MX, instant: Instant) -> ca.MX:
-        """An expression of a symbol that a stage takes beside the others."""
-        own = ca.symvar(value)
-        graph = ca.Function("local", own, [value])
-        return ca.MX(graph.call([instant.of_ends[hash(x)] for x in own], True, False)[0])
+        if turning := end.turning_at_start:
+            groups.append(
+                (Label(f"q of {end.name}"), lambda instant, x: ca.vertcat(*(ca.sumsqr(x[i:j]) - 1 for i, j in turning)))
+            )
+        if groups:
+            yield self._instants(np.array([end.column]), groups, extra=[value, *endpoint.symbols[2:]])
 
     # The stage of an interval.
 
@@ -214,8 +262,9 @@ class Transcription:
         motion, n = self._motion, self._motion.intervals
         s = len(motion.rule.c)
         numbers = StageParameters(self._inputs, motion, np.arange(n), interval=True)
-        x, u = ca.MX.sym("x", motion.state.shape[0]), ca.MX.sym("u", motion.u.shape[0])
-        symbols, entries, after = [x, u], [self._states[:, :-1], motion.entries(motion.u)[:, :n]], u
+        whole, u = ca.MX.sym("x", len(self._x)), ca.MX.sym("u", motion.u.shape[0])
+        x, u_before = whole[: len(self._states)], whole[len(self._states) :]
+        symbols, entries, after = [whole, u], [self._x[:, :-1], motion.entries(motion.u)[:, :n]], u
         if motion.control == "linear":
             after = ca.MX.sym("u_next", motion.u.shape[0])
             symbols.append(after)
@@ -232,12 +281,13 @@ class Transcription:
         design = x[motion.size + motion.free_time :]
         parts = [design, numbers.others] if len(motion.parameters) else []
         stages, step = motion.step(x, u, after, k, moved, parts)
-        duration, whole = motion.durations_of(x), x[: motion.size]
-        if k is not None:
-            whole = motion.system.at_instant(whole, k, motion.rule, last=False)
+        duration, state = motion.durations_of(x), x[: motion.size]
+        state = state if k is None else motion.system.at_instant(state, k, motion.rule, last=False)
         known = numbers.named | ({"p": ca.MX(motion.parameters.assembled(*parts))} if len(motion.parameters) else {})
+        if self._f.remembers or motion.control == "linear":
+            known["du"] = motion.rate(u, u_before if self._f.remembers else after, duration)
         nq, times = motion.dyn.tree.nq, (duration * numbers.fraction, duration / n)
-        begin, at_stages = instants_of_interval(motion.rule, (whole[:nq], whole[nq:]), stages, times, known)
+        begin, at_stages = instants_of_interval(motion.rule, (state[:nq], state[nq:]), stages, times, known)
         cost, residuals = ca.MX(0), [ca.MX(0, 1)]
         for integral in self._f.integrals:
             weight = integral.shares[0] * self._weight(integral, numbers) * times[1]
@@ -246,11 +296,13 @@ class Transcription:
                 weights = ca.sqrt(weight * ca.DM(motion.rule.b).T)
                 rows = at_stages(integral.residuals)
                 residuals.append(ca.vec(ca.repmat(weights, rows.shape[0], 1) * rows))
-        return _Interval(symbols, entries, numbers, step, at_stages, begin, cost, ca.vertcat(*residuals))
+        x_next = ca.vertcat(step.reached, x[motion.size :], *[u][: self._f.remembers])
+        of_cost = cost, ca.vertcat(*residuals)
+        return _Interval(symbols, entries, numbers, x_next, step.residual, at_stages, begin, *of_cost)
 
     def _stage(self, *, stagewise: bool) -> StageTerm:
         interval, n = self._interval(), self._motion.intervals
-        rows, expressions = self._rows_of_step(interval.step, interval.symbols[0], stagewise=stagewise)
+        rows, expressions = self._rows_of_step(interval, stagewise=stagewise)
         more = self._rows_at_stages(interval.stages, interval.begin)
         rows, expressions = rows + [kind for kind, _ in more], expressions + [x for _, x in more]
         numbers = interval.numbers
@@ -271,8 +323,8 @@ class Transcription:
         u, rest = ca.horzcat(*interval.symbols[1 : 1 + width]), interval.symbols[1 + width :]
         rows = [ca.vec(value) for _, value in self._rows_at_stages(interval.stages, interval.begin)]
         outputs = {
-            "x_next": ca.vertcat(interval.step.reached, x[motion.size :]),
-            "equations": ca.vec(interval.step.residual),
+            "x_next": interval.x_next,
+            "equations": ca.vec(interval.equations),
             "rows": ca.vertcat(ca.MX(0, 1), *rows),
             "residuals": interval.residuals,
             "cost": interval.cost,
@@ -297,30 +349,30 @@ class Transcription:
         given = [*(numbers.named[name] for name in named), *[numbers.others][: len(motion.parameters.others)]]
         return ca.MX(graph.call(given, True, False)[0])
 
-    def _rows_of_step(self, step: Any, x: ca.MX, *, stagewise: bool) -> tuple[list[Rows], list[ca.MX]]:
+    def _rows_of_step(self, interval: _Interval, *, stagewise: bool) -> tuple[list[Rows], list[ca.MX]]:
         """The gap to the next interval, and the equations of motion."""
         motion, scales, n = self._motion, self._scales, self._motion.intervals
-        nx, size = x.shape[0], len(scales.modes.shapes)
+        nx, size = len(self._x), len(scales.modes.shapes)
         label, zero = Label(MOTION, rank=0), np.zeros(nx)
         spread = ca.DM.eye(nx)
         if size:
             inverse = ca.DM(np.linalg.inv(scales.modes.shapes))
             for stop in (motion.system.positions, motion.size):
                 spread[stop - size : stop, stop - size : stop] = inverse
+        sizes = np.concatenate([scales.state, motion.effort])[:nx]
         left_out = np.zeros((nx, n), dtype=bool)
         left_out[motion.size :, :] = not stagewise
         gap = Rows(
             label=label,
             lower=zero,
             upper=zero,
-            transform=ca.sparsify(ca.diag(ca.DM(1 / scales.state)) @ spread),
+            transform=ca.sparsify(ca.diag(ca.DM(1 / sizes)) @ spread),
             left_out=left_out,
-            next_state=self._states[:, 1:],
+            next_state=self._x[:, 1:],
         )
-        reached = ca.vertcat(step.reached, x[motion.size :])
-        rows, expressions = [gap], [-reached]
+        rows, expressions = [gap], [-interval.x_next]
         if motion.k is not None:
-            m, s = step.residual.shape
+            m, s = interval.equations.shape
             spread = ca.DM.eye(m)
             if size:
                 own = slice(motion.dyn.tree.nv - size, motion.dyn.tree.nv)
@@ -328,7 +380,7 @@ class Transcription:
             transform = ca.sparsify(ca.diag(ca.DM(1 / scales.equations)) @ spread)
             none = np.zeros(m * s)
             rows.append(Rows(label=label, lower=none, upper=none, transform=ca.diagcat(*[transform] * s)))
-            expressions.append(step.residual)
+            expressions.append(interval.equations)
         return rows, expressions
 
     def _rows_at_stages(self, at_stages: Instant, begin: Instant) -> list[tuple[Rows, ca.MX]]:
@@ -346,11 +398,15 @@ class Transcription:
             every = list(range(at_stages.columns))
             at: dict[str | int, list[int]] = {"stages": every, "everywhere": every, "inner": inner, "intervals": [0]}
             if each.places[0] == "everywhere" and motion.sees_midpoints_alone:
-                found.append((self._limited_rows(each, 1), begin(each.graph)))
+                values, count = begin(each.graph), 1
+            elif chosen := at.get(each.places[0], []):
+                values, count = at_stages(each.graph)[:, chosen], len(chosen)
+            else:
                 continue
-            if chosen := at.get(each.places[0], []):
-                values = at_stages(each.graph)[:, chosen]
-                found.append((self._limited_rows(each, len(chosen)), values))
+            left_out = None
+            if each.is_of_rates and self._f.remembers and not self._f.before.is_given:
+                left_out = np.tile(np.arange(motion.intervals) == 0, (values.numel(), 1))
+            found.append((self._limited_rows(each, count, left_out), values))
         return found
 
     def _limited_rows(self, each: LimitedExpression, count: int, left_out: Any = None) -> Rows:
@@ -385,7 +441,7 @@ class Transcription:
         if system.projections and n > 1:
             yield self._closed(np.arange(1, n))
         for endpoint in self._f.endpoints:
-            if sum(endpoint.counts) + sum(endpoint.kept) and not endpoint.drifts:
+            if sum(endpoint.counts[:2]):
                 yield self._closed_at_end(endpoint)
         if on_grid := [each for each in self._f.integrals if each.has_grid]:
             yield from self._cost_of_grid(on_grid)
@@ -449,61 +505,32 @@ class Transcription:
         labels = self._labels_of_constraints()
         count = len(labels)
         rows = Rows.unscaled(Label(f"{CLOSED} between the ends"), np.zeros(count), np.zeros(count), labels=labels)
-        term = self._instants(instants, [(rows, lambda instant, x: constraint_rows_at(self._motion, instant))])
-        return replace(term, of_end=True)
+        return replace(self._instants(instants, [(rows, self._constraint_rows)]), of_end=True)
+
+    def _constraint_rows(self, instant: Instant, x: ca.MX) -> ca.MX:
+        """Independent rows of c(q) and J v."""
+        p = [instant.values["p"]] if "p" in instant.values else []
+        return self._motion.system.constraint_rows(ca.vertcat(instant.values["q"], instant.values["v"]), *p)
 
     def _labels_of_constraints(self) -> list[Label]:
         system = self._motion.system
         return [Label(name, rank=2) for each in (system.places, system.rows) for name in each.names]
 
     def _closed_at_end(self, endpoint: EndpointConstraints) -> StageTerm:
-        system, groups = self._motion.system, []
-        sizes = [len(system.places), len(system.rows)]
-        first = 0
-        parts = zip(
-            ("positions", "velocities"),
-            endpoint.symbols,
-            sizes,
-            endpoint.counts,
-            (system.places, system.rows),
-            strict=False,
-        )
-        for what, symbol, size, count, of in parts:
-            if count:
-                labels = [Label(name, rank=2) for name in of.names[:count]]
-                rows = Rows.unscaled(
-                    Label(f"{CLOSED}: {what} at the {endpoint.end.name}"),
-                    np.zeros(count),
-                    np.zeros(count),
-                    labels=labels,
-                )
-                begin = first
+        system, groups = self._motion.system, list[tuple[Any, Any]]()
+        kinds = ("positions", system.places), ("velocities", system.rows)
+        for k, ((kind, held), count) in enumerate(zip(kinds, endpoint.counts, strict=False)):
 
-                def values(
-                    instant: Instant, x: ca.MX, symbol: Any = symbol, i: int = begin, m: int = size, r: int = count
-                ) -> ca.MX:
-                    combined = instant.of_ends[hash(symbol)]
-                    return ca.MX((combined @ constraint_rows_at(self._motion, instant)[i : i + m])[:r])
-
-                groups.append((rows, values))
-            first += size
-        groups += self._fixed_beside(endpoint)
-        extra = [*endpoint.symbols, *endpoint.end.symbols[: len(endpoint.fixing)]]
-        return self._instants(np.array([endpoint.end.column]), groups, extra=extra)
-
-    def _fixed_beside(self, endpoint: EndpointConstraints) -> Iterator[tuple[Any, ...]]:
-        """What an end fixes still where deflections that follow their loads make it move."""
-        end = endpoint.end
-        for i, (symbol, count) in enumerate(zip(endpoint.fixing, endpoint.kept, strict=True)):
-
-            def values(instant: Instant, x: ca.MX, i: int = i, symbol: ca.MX = symbol, r: int = count) -> ca.MX:
-                apart = endpoint.differences(x, instant.of_ends[hash(end.symbols[0])])[i]
-                return ca.MX((instant.of_ends[hash(symbol)] @ apart)[:r])
+            def values(instant: Instant, x: ca.MX, k: int = k, count: int = count) -> ca.MX:
+                rows, first = self._constraint_rows(instant, x), len(system.places)
+                chosen = rows[first:] if k else rows[:first]
+                return ca.MX((instant.of_ends[hash(endpoint.symbols[k])] @ chosen)[:count])
 
             if count:
-                yield Label(f"{'qv'[i]} of {end.name}"), values
-        if endpoint.fixing and (turning := end.turning_at_start):
-            yield Label(f"q of {end.name}"), lambda instant, x: ca.vertcat(*(ca.sumsqr(x[i:j]) - 1 for i, j in turning))
+                labels, zero = [Label(name, rank=2) for name in held.names[:count]], np.zeros(count)
+                label = Label(f"{CLOSED}: {kind} at the {endpoint.end.name}")
+                groups.append((Rows.unscaled(label, zero, zero, labels=labels), values))
+        return self._instants(np.array([endpoint.end.column]), groups, extra=endpoint.symbols[:2])
 
     def _cost_of_grid(self, integrals: Sequence[Integral]) -> Iterator[StageTerm]:
         """The part of integrals by Simpson's rule that is at the grid, by the trapezoidal rule."""
@@ -570,19 +597,3 @@ def _function(variables: Sequence[ca.MX], numbers: Sequence[ca.MX], rows: ca.MX,
     graph = ca.Function("graph", [*variables, *numbers], [rows, cost])
     found = graph.call([*matrices_of(y, variables), *matrices_of(p, numbers)], True, False)
     return ca.Function("term", [y, p], [ca.densify(found[0]), found[1]])
-
-
-def constraint_rows(motion: Motion, x: ca.MX) -> ca.MX:
-    """Independent rows of c(q) and J v at the instants of the grid (columns)."""
-    system, n = motion.system, motion.intervals + 1
-    p = motion.columns_of_p(n)
-    positions = system.places.residual.map(n)(x, *p) if len(system.places) else ca.MX(0, n)
-    return ca.vertcat(positions, system.rows.velocity.map(n)(x, *p))
-
-
-def constraint_rows_at(motion: Motion, instant: Instant) -> ca.MX:
-    """The same at one instant."""
-    system, x = motion.system, ca.vertcat(instant.values["q"], instant.values["v"])
-    p = [instant.values["p"]] if "p" in instant.values else []
-    positions = system.places.residual(x, *p) if len(system.places) else ca.MX(0, 1)
-    return ca.MX(ca.vertcat(positions, system.rows.velocity(x, *p)))

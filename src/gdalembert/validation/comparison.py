@@ -243,7 +243,7 @@ def _actuated(robot: Dynamics, sample: ReferenceSample, tau: Array, regular: Mas
     return u, accelerations
 
 
-# What explains a check that failed.
+# Explanations of a check that failed.
 
 
 def explain(system: SystemUnderTest, failed: Mapping[str, Check], sample: ReferenceSample) -> tuple[str, ...]:

@@ -417,7 +417,7 @@ def _number(value: float) -> str:
     return f"{0.0 if abs(value) < 1e-9 else value:.6g}"
 
 
-# What two sets of numbers at n states have in common.
+# Comparison of two sets of numbers at n states.
 
 
 def differs(value: Array, reference: Array, tolerance: float) -> Mask:

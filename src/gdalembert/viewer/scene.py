@@ -415,9 +415,9 @@ def _shown(
 def motion_of(tree: Tree, motion: Any, context: str = "play") -> tuple[float, float, Interpolant]:
     """Start [s] and end [s] of a motion, and its interpolant on the configuration space.
 
-    ``given``: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, a
+    ``motion``: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, a
     :class:`~gdalembert.ocp.PhasesSolution`, or a pair (t, q) of increasing times (N) [s] and configurations (N × nq).
-    ``where`` begins the messages of errors.
+    ``context`` begins the messages of errors.
     """
     if isinstance(motion, Simulation):
         if motion.q.shape[1] != tree.nq:
