@@ -69,7 +69,7 @@ def _of_one_kind(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return method(self, *args, **kwargs)
         except (TypeError, NotImplementedError) as error:
-            # Asked only after CasADi has refused: a look at all parts of each operation would cost more than it.
+            # Asked only after CasADi has refused, so that operations which go well look at no parts.
             if not isinstance(error, GdalembertError):
                 owner = self if isinstance(self, type) else type(self)
                 _refuse_a_mixture(f"{owner.__name__}.{method.__name__}", self, *args, *kwargs.values())
