@@ -325,7 +325,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             scheduled.append(
                 ScheduledPart(
                     name=f"{self._names[k]!r}",
-                    of=part.transcription.parts(stagewise=part.stagewise) if k in used else None,
+                    of=part.row_of_stages.parts(stagewise=part.stagewise) if k in used else None,
                     shared=np.concatenate(shared),
                     size=sum(x.numel() for x in motion.variables),
                     numbers=part.inputs.p.numel(),
@@ -338,7 +338,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             [self._jump(k, parts[self._holds[k]]) for k in self._landings],
             self._known,
             self._numbers,
-            states=parts[0].transcription.states,
+            states=parts[0].row_of_stages.states,
             overlap=motion.overlap,
             equations_as_rows=parts[0].stagewise,
         )
