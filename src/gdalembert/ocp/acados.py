@@ -77,7 +77,7 @@ class AcadosSolver(Solver[Found]):
         if not isinstance(program.nlp, StageProgram):
             raise UnsupportedError(f"acados: {program.name}: phases and schedules have stages of several forms; take 'ipopt'")
         (part,) = program.parts
-        part.nlp = program.nlp = part.transcription.program(stagewise=True, fixing=True)
+        part.nlp = program.nlp = part.row_of_stages.program(stagewise=True, fixing=True)
         super().__init__(program, name, options)
 
     def _made(self, leash: Any, *, warm: bool = False) -> Any:

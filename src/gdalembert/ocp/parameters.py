@@ -153,8 +153,13 @@ class RobotParameters:
         return np.where(size > 0, size, 1.0)
 
     def columns(self, n: int) -> list[ca.MX]:
-        """The parts of p, design and others, a column for each of the n intervals."""
-        return [self.variables[:, :n], ca.repmat(self.fixed, 1, n)]
+        """The parts of p, design and others, a column for each of the n intervals; none if there is no p."""
+        return [self.variables[:, :n], ca.repmat(self.fixed, 1, n)] if len(self) else []
+
+    def symbols(self) -> list[ca.MX]:
+        """Symbols of these parts."""
+        sizes = {"design": len(self.chosen), "p": len(self.others)}
+        return [ca.MX.sym(name, size) for name, size in sizes.items()] if len(self) else []
 
     def assembled(self, chosen: Matrix, others: Matrix) -> Matrix:
         """p of its two parts."""
@@ -244,8 +249,8 @@ class BoundaryCondition(ABC):
 
 def entries_of(matrix: ca.MX, matrices: Sequence[ca.MX]) -> Indices:
     """The numbers of a matrix's entries among those of several that stand behind each other, column by column."""
-    numbers = {id(other): i for i, other in enumerate(matrices)}
-    first = sum(other.numel() for other in matrices[: numbers[id(matrix)]])
+    numbers = {hash(other): i for i, other in enumerate(matrices)}
+    first = sum(other.numel() for other in matrices[: numbers[hash(matrix)]])
     return first + np.arange(matrix.numel()).reshape(matrix.shape, order="F")
 
 

@@ -19,7 +19,7 @@ from gdalembert.ocp import constraints
 from gdalembert.ocp.constraints import OF_INTERVAL, LimitedExpression
 from gdalembert.ocp.couplings import Relation, relation
 from gdalembert.ocp.ends import End, EndpointConstraints, Fixed, InputBefore
-from gdalembert.ocp.formulation import Formulation, InstantCost, Integral
+from gdalembert.ocp.formulation import Formulation, RowOfStages
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial, Scales
 from gdalembert.ocp.linear_stage import RealTimeProblem
@@ -27,10 +27,9 @@ from gdalembert.ocp.parameters import BoundaryCondition, Design, Inputs, Problem
 from gdalembert.ocp.program import OptimalControlProblem, Part
 from gdalembert.ocp.real_time import RealTimeSolver
 from gdalembert.ocp.solution import Solution
-from gdalembert.ocp.stage import Motion, checked_duration
+from gdalembert.ocp.stage import InstantCost, Integral, Motion, checked_duration
 from gdalembert.ocp.steps import CONTROLS, method_of
 from gdalembert.ocp.system import AUTO, Robot, system_of
-from gdalembert.ocp.transcription import Transcription
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, flag, integer, warn
 from gdalembert.spatial.arrays import Array
@@ -489,7 +488,7 @@ class Problem(OptimalControlProblem[Solution]):
             ArgumentError: if nothing is to be minimised.
         """
         self._check_costs()
-        return Transcription(self._formulation()).stage()
+        return RowOfStages(self._formulation()).stage()
 
     @property
     def _symbols(self) -> list[ca.MX]:
