@@ -33,14 +33,14 @@ def kernel(write: Written) -> Written:
     graphs: dict[tuple[tuple[int, ...], ...], ca.Function] = {}
 
     @functools.wraps(write)
-    def put_in(*given: Any) -> Any:
-        if any(isinstance(x, ca.MX) for x in given):
-            return write(*given)
-        shapes = tuple(getattr(x, "shape", ()) for x in given)
+    def put_in(*arguments: Any) -> Any:
+        if any(isinstance(x, ca.MX) for x in arguments):
+            return write(*arguments)
+        shapes = tuple(getattr(x, "shape", ()) for x in arguments)
         if shapes not in graphs:
             inputs = [ca.SX.sym(f"x{k}", *shape) for k, shape in enumerate(shapes)]
             graphs[shapes] = ca.Function("kernel", inputs, [write(*inputs)])
-        return ca.sparsify(graphs[shapes](*given))
+        return ca.sparsify(graphs[shapes](*arguments))
 
     return cast(Written, put_in)
 

@@ -89,28 +89,32 @@ def unit_columns(a: Array, negligible: float = 0.0) -> Array:
 
 
 class Uncopied:
-    """What cannot be copied or pickled, and says so: others hold what belongs to it."""
+    """An object that cannot be copied or pickled, and says so: others hold what belongs to it."""
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        own = type(self).__name__
-        raise UnsupportedError(f"{own}: it works in memory of its own, and cannot be copied; make another")
+        class_name = type(self).__name__
+        raise UnsupportedError(f"{class_name}: it works in memory of its own, and cannot be copied; make another")
 
 
 class FilledInPlace(Uncopied):
-    """What reads its arrays where they are: they are filled, and never replaced; once ``_complete``, nothing is
-    added."""
+    """An object that reads its arrays where they are: they are filled, and never replaced; once it is complete, nothing
+    is added."""
 
     _is_complete = False
 
     def __setattr__(self, name: str, value: Any) -> None:
-        own, known = type(self).__name__, self.__dict__
+        class_name, known = type(self).__name__, self.__dict__
         if self._is_complete and name not in known:
-            raise UnknownNameError(f"attribute of {own}", name, [key for key in known if not key.startswith("_")])
+            raise UnknownNameError(
+                f"attribute of {class_name}", name, [key for key in known if not key.startswith("_")]
+            )
         present = known.get(name, value)
         if isinstance(present, np.ndarray) and present is not value:  # which ``x.array *= 2`` assigns again
-            raise ArgumentError(f"{own}: {name} is read where it is, and cannot be replaced; write {name}[:] = …")
+            raise ArgumentError(
+                f"{class_name}: {name} is read where it is, and cannot be replaced; write {name}[:] = …"
+            )
         if self._is_complete and present is not value:
-            raise ArgumentError(f"{own}: {name} is {shown(present)} and remains so; make another {own}")
+            raise ArgumentError(f"{class_name}: {name} is {shown(present)} and remains so; make another {class_name}")
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:

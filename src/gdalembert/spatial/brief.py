@@ -1,4 +1,4 @@
-"""What objects print at the end of a cell or line: at most 300 characters, arrays by their shapes; and as HTML."""
+"""Short texts of objects at the end of a cell or line: at most 300 characters, arrays by their shapes; and HTML."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def brief(x: object, parts_by_name: Mapping[str, Any] | None = None) -> str:
     if parts_by_name is not None:
         shown = list(parts_by_name.items())
     elif is_dataclass(x):
-        shown = [(each.name, known[each.name]) for each in fields(x) if each.repr and each.name in known]
+        shown = [(field.name, known[field.name]) for field in fields(x) if field.repr and field.name in known]
     elif isinstance(x, tuple) and hasattr(x, "_fields"):
         shown = list(zip(x._fields, x, strict=True))
     else:

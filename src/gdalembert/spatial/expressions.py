@@ -50,7 +50,7 @@ def evaluate(
             arguments = inspect.signature(expression).parameters.values()
         except ValueError:  # of what is written in C
             raise ArgumentTypeError(f"{shown(expression)} does not say what its inputs are; give a lambda") from None
-        names = [each.name for each in arguments if each.default is inspect.Parameter.empty]
+        names = [argument.name for argument in arguments if argument.default is inspect.Parameter.empty]
     else:
         hint = "give a casadi.Function, or a callable of q, v, a, u"
         raise ArgumentTypeError(f"{shown(expression)} is not an expression; {hint}")
@@ -117,8 +117,8 @@ def _fast(graph: ca.Function, compiled: Callable[[ca.Function], ca.Function] | N
 
 def foreign(expression: ca.MX, known: Iterable[ca.MX]) -> list[ca.MX]:
     """The symbols of an expression that are not among the known ones."""
-    own = {symbol.__hash__() for symbol in known}
-    return [symbol for symbol in ca.symvar(expression) if symbol.__hash__() not in own]
+    known_hashes = {symbol.__hash__() for symbol in known}
+    return [symbol for symbol in ca.symvar(expression) if symbol.__hash__() not in known_hashes]
 
 
 def path_bounds(lower: npt.ArrayLike, upper: npt.ArrayLike, size: int) -> tuple[Array, Array]:

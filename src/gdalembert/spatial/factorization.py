@@ -105,18 +105,20 @@ def symmetric_solve(m: Matrix, b: Matrix) -> Matrix:
 def constrained_solve(m: Matrix, r: Matrix, j: Matrix, s: Matrix, damping: Matrix) -> tuple[Matrix, Matrix]:
     """x (n) and f (k) of M x = r + Jᵀ f, J x + damping f = s, for a symmetric positive definite M (n × n)."""
     factorization = Factorization(m)
-    half, own = factorization.half_solve(j.T), factorization.half_solve(r)
+    half, half_r = factorization.half_solve(j.T), factorization.half_solve(r)
     inner = half.T @ factorization.divide(half) + damping * ca.DM.eye(j.shape[0])
-    f = symmetric_solve(symmetric(inner), s - half.T @ factorization.divide(own))
-    return factorization.finish(own + half @ f), f
+    f = symmetric_solve(symmetric(inner), s - half.T @ factorization.divide(half_r))
+    return factorization.finish(half_r + half @ f), f
 
 
 def constrained_solution(pattern: ca.Sparsity, rows: int) -> ca.Function:
     """:func:`constrained_solve` as a Function (M, r, J, s, damping) → x, f, for M of a pattern and a dense J."""
     n = pattern.size1()
-    given = {"M": ca.SX.sym("M", pattern), "r": ca.SX.sym("r", n), "J": ca.SX.sym("J", rows, n)}
-    given |= {"s": ca.SX.sym("s", rows), "damping": ca.SX.sym("damping")}
-    return function("constrained_solution", given, dict(zip("xf", constrained_solve(*given.values()), strict=True)))
+    arguments = {"M": ca.SX.sym("M", pattern), "r": ca.SX.sym("r", n), "J": ca.SX.sym("J", rows, n)}
+    arguments |= {"s": ca.SX.sym("s", rows), "damping": ca.SX.sym("damping")}
+    return function(
+        "constrained_solution", arguments, dict(zip("xf", constrained_solve(*arguments.values()), strict=True))
+    )
 
 
 def dense_inverse(m: Matrix) -> Matrix:

@@ -40,16 +40,16 @@ class Function(ca.Function):
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for given in (*args, *kwargs.values()):
-            if type(given) not in _NUMBERS or (type(given) is ca.DM and given.is_empty()):
+        for argument in (*args, *kwargs.values()):
+            if type(argument) not in _NUMBERS or (type(argument) is ca.DM and argument.is_empty()):
                 return self._converted(args, kwargs)
         return self._called(args, kwargs)
 
     @interruptible
     def _converted(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """A call with arguments that CasADi converts, where it loses what signal handlers raise."""
-        for given in (*args, *kwargs.values()):
-            if _is_misread(given):
+        for argument in (*args, *kwargs.values()):
+            if _is_misread(argument):
                 self._checked(kwargs or dict(zip(self.name_in(), args, strict=False)), len(args) or self.n_in())
         return self._called(args, kwargs)
 
@@ -59,101 +59,101 @@ class Function(ca.Function):
         except (NotImplementedError, RuntimeError, TypeError):
             if args and kwargs:
                 raise
-            given = kwargs or dict(zip(self.name_in(), args, strict=False))
-            matrices = self._checked(given, len(args) or self.n_in())
-            if all(matrices[name] is value for name, value in given.items()):
+            values_by_name = kwargs or dict(zip(self.name_in(), args, strict=False))
+            matrices = self._checked(values_by_name, len(args) or self.n_in())
+            if all(matrices[name] is value for name, value in values_by_name.items()):
                 raise
         return super().__call__(**matrices) if kwargs else super().__call__(*matrices.values())
 
-    def _checked(self, given: Mapping[str, Any], number: int) -> dict[str, Any]:
+    def _checked(self, values_by_name: Mapping[str, Any], number: int) -> dict[str, Any]:
         """The arguments as CasADi takes them, or a refusal in one sentence."""
         inputs, name = self.name_in(), self.name()
         if number != len(inputs):
             raise ArgumentError(f"{name} takes {len(inputs)} arguments, {', '.join(inputs)}, and got {number}")
-        found: dict[str, Any] = {}
-        for own, value in given.items():
-            if own not in inputs:
-                raise UnknownNameError(f"input of {name}", own, inputs)
-            found[own] = matrix = _matrix(value)
-            wanted = " × ".join(map(str, self.size_in(own)))
+        matrices: dict[str, Any] = {}
+        for key, value in values_by_name.items():
+            if key not in inputs:
+                raise UnknownNameError(f"input of {name}", key, inputs)
+            matrices[key] = matrix = _matrix(value)
+            wanted = " × ".join(map(str, self.size_in(key)))
             if is_masked(value):
-                raise ArgumentError(f"{name}: {own}: {MASKED}")
+                raise ArgumentError(f"{name}: {key}: {MASKED}")
             if (
                 not isinstance(matrix, (*_MATRICES, np.ndarray, int, float, np.number))
                 or not _is_real(matrix)
                 or _is_nothing(matrix)
             ):
-                raise ArgumentTypeError(f"{name}: {own} is {shown(value)}; give {wanted} numbers or symbols")
-            if 0 in _shape(matrix) and self.numel_in(own):
-                raise ArgumentError(f"{name}: {own} is empty; give {wanted}")
-            if not _fits(shape := _shape(matrix), self.size_in(own)):
-                raise ArgumentError(f"{name}: {own} has shape {' × '.join(map(str, shape))}; give {wanted}")
-        check_one_kind(name, found)
-        return found
+                raise ArgumentTypeError(f"{name}: {key} is {shown(value)}; give {wanted} numbers or symbols")
+            if 0 in _shape(matrix) and self.numel_in(key):
+                raise ArgumentError(f"{name}: {key} is empty; give {wanted}")
+            if not _fits(shape := _shape(matrix), self.size_in(key)):
+                raise ArgumentError(f"{name}: {key} has shape {' × '.join(map(str, shape))}; give {wanted}")
+        check_one_kind(name, matrices)
+        return matrices
 
 
-def _is_misread(given: Any) -> bool:
-    """Whether CasADi would take something else for it: zeros for what is empty and for an iterator, what is masked, or
-    nothing at all, which it says in many lines."""
-    if isinstance(given, _MATRICES):
-        return bool(given.is_empty())
-    if isinstance(given, np.ndarray):
-        return not given.size or _is_nothing(given) or not _is_real(given) or is_masked(given)
-    if isinstance(given, list | tuple):
-        return not given or any(type(x) not in _READY and _is_misread(x) for x in given)
-    return hasattr(given, "__next__") or (isinstance(given, Sequence) and not given)
+def _is_misread(argument: Any) -> bool:
+    """True if CasADi would read an argument as something else: zeros for what is empty and for an iterator, numbers
+    for masked entries; or would refuse it, and say so in many lines."""
+    if isinstance(argument, _MATRICES):
+        return bool(argument.is_empty())
+    if isinstance(argument, np.ndarray):
+        return not argument.size or _is_nothing(argument) or not _is_real(argument) or is_masked(argument)
+    if isinstance(argument, list | tuple):
+        return not argument or any(type(x) not in _READY and _is_misread(x) for x in argument)
+    return hasattr(argument, "__next__") or (isinstance(argument, Sequence) and not argument)
 
 
-def _is_nothing(given: Any) -> bool:
-    """Whether an array holds a single object, as ``np.array(None)``."""
-    return isinstance(given, np.ndarray) and given.dtype == object and not given.ndim
+def _is_nothing(argument: Any) -> bool:
+    """True for an array that holds a single object, as ``np.array(None)``."""
+    return isinstance(argument, np.ndarray) and argument.dtype == object and not argument.ndim
 
 
-def _is_real(given: Any) -> bool:
-    """Whether an array is of numbers, or of objects, which may be symbols; anything else is."""
-    return not isinstance(given, np.ndarray) or given.dtype.kind in "fiubO"
+def _is_real(argument: Any) -> bool:
+    """True for an array of numbers, or of objects, which may be symbols; and for what is no array."""
+    return not isinstance(argument, np.ndarray) or argument.dtype.kind in "fiubO"
 
 
-def check_one_kind(where: str, given: Mapping[str, Any]) -> None:
+def check_one_kind(context: str, values_by_name: Mapping[str, Any]) -> None:
     """Refuse SX beside MX."""
-    kinds = {type(x).__name__: name for name, x in given.items() if isinstance(x, ca.SX | ca.MX)}
+    kinds = {type(x).__name__: name for name, x in values_by_name.items() if isinstance(x, ca.SX | ca.MX)}
     if len(kinds) > 1:
-        raise ArgumentTypeError(f"{where}: {kinds['SX']} is SX and {kinds['MX']} is MX; give symbols of one kind")
+        raise ArgumentTypeError(f"{context}: {kinds['SX']} is SX and {kinds['MX']} is MX; give symbols of one kind")
 
 
 class TupleFunction(Function):
     """A Function whose call by position gives a tuple, also of a single output."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        found = super().__call__(*args, **kwargs)
-        return (found,) if args and self.n_out() == 1 else found
+        outputs = super().__call__(*args, **kwargs)
+        return (outputs,) if args and self.n_out() == 1 else outputs
 
     def map(self, *args: Any) -> Any:
         """As that of CasADi; of a number of states it is a Function whose call gives a tuple again."""
-        found = super().map(*args)
-        return TupleFunction(found) if isinstance(found, ca.Function) else found
+        mapped = super().map(*args)
+        return TupleFunction(mapped) if isinstance(mapped, ca.Function) else mapped
 
 
-def _matrix(given: Any) -> Any:
+def _matrix(argument: Any) -> Any:
     """A matrix of one of Pinocchio's objects, or of a list; anything else as it is."""
-    if isinstance(given, _MATRICES):
-        return given
-    if isinstance(given, int) and not isinstance(given, bool):  # which may have more digits than those of CasADi
-        return float(given) if abs(given) <= sys.float_info.max else math.inf if given > 0 else -math.inf
-    if hasattr(given, "toDynamicParameters"):
-        return given.toDynamicParameters()
+    if isinstance(argument, _MATRICES):
+        return argument
+    if isinstance(argument, int) and not isinstance(argument, bool):  # which may have more digits than those of CasADi
+        return float(argument) if abs(argument) <= sys.float_info.max else math.inf if argument > 0 else -math.inf
+    if hasattr(argument, "toDynamicParameters"):
+        return argument.toDynamicParameters()
     for attribute in ("vector", "homogeneous"):  # a Motion has both
-        if hasattr(given, attribute):
-            return getattr(given, attribute)
-    if isinstance(given, np.ndarray) and given.dtype.kind == "O" and given.ndim:
-        given = given.tolist()
-    if isinstance(given, list | tuple):
+        if hasattr(argument, attribute):
+            return getattr(argument, attribute)
+    if isinstance(argument, np.ndarray) and argument.dtype.kind == "O" and argument.ndim:
+        argument = argument.tolist()
+    if isinstance(argument, list | tuple):
         try:
-            rows = [list(row) if isinstance(row, list | tuple | np.ndarray) else [row] for row in given]
+            rows = [list(row) if isinstance(row, list | tuple | np.ndarray) else [row] for row in argument]
             return ca.blockcat(rows)
         except (NotImplementedError, RuntimeError, TypeError):
-            return given
-    return given
+            return argument
+    return argument
 
 
 def _shape(matrix: Any) -> tuple[int, ...]:
@@ -163,7 +163,7 @@ def _shape(matrix: Any) -> tuple[int, ...]:
 
 
 def _fits(shape: tuple[int, ...], wanted: tuple[int, int]) -> bool:
-    """Whether CasADi takes a shape: the same, a number, nothing, a row for a column, or several matrices in a row."""
+    """True if CasADi takes a shape: the same, a number, nothing, a row for a column, or several matrices in a row."""
     if shape in (wanted, (1, 1)) or 0 in shape or (shape == wanted[::-1] and 1 in shape):
         return True
     return len(shape) == 2 and shape[0] == wanted[0] and wanted[1] > 0 and shape[1] % wanted[1] == 0
@@ -217,9 +217,9 @@ def derivative_along(expression: Matrix, x: Matrix, directions: Matrix) -> Matri
 
 def smaller(one: Matrix, other: Matrix) -> Matrix:
     """The one of two equal expressions that has fewer operations; the first that consists of numbers, if one does."""
-    for each in (one, other):
-        if isinstance(each, ca.DM):
-            return each
+    for expression in (one, other):
+        if isinstance(expression, ca.DM):
+            return expression
     return min(ca.cse([one])[0], ca.cse([other])[0], key=ca.n_nodes)
 
 
@@ -262,7 +262,7 @@ class BatchFunction:
         takes longer than the evaluation: dense ones are read and written where they are."""
         n = len(columns[0])
         if not all(
-            each.is_dense() for each in (*map(mapped.sparsity_in, range(mapped.n_in())), mapped.sparsity_out(0))
+            pattern.is_dense() for pattern in (*map(mapped.sparsity_in, range(mapped.n_in())), mapped.sparsity_out(0))
         ):
             values = mapped(*(column.T for column in columns)).full()
             return np.asarray(values.reshape(len(values), n, -1).transpose(1, 2, 0).reshape(n, -1))
@@ -292,15 +292,15 @@ class Evaluation:
 
     def rows(self, *inputs: Array) -> list[Array]:
         """The outputs (N × …) at each row of the inputs, of which one without rows is the same at all of them."""
-        varying = [(into, given) for into, given in zip(self.arguments, inputs, strict=True) if given.ndim > 1]
-        for into, given in zip(self.arguments, inputs, strict=True):
-            if given.ndim == 1:
-                into[:] = given
-        found = [np.zeros((len(varying[0][1]), len(result))) for result in self.results]
-        for k in range(len(found[0])):
-            for into, given in varying:
-                into[:] = given[k]
+        varying = [(buffer, values) for buffer, values in zip(self.arguments, inputs, strict=True) if values.ndim > 1]
+        for buffer, samples in zip(self.arguments, inputs, strict=True):
+            if samples.ndim == 1:
+                buffer[:] = samples
+        outputs = [np.zeros((len(varying[0][1]), len(result))) for result in self.results]
+        for k in range(len(outputs[0])):
+            for buffer, samples in varying:
+                buffer[:] = samples[k]
             self.evaluate()
-            for values, result in zip(found, self.results, strict=True):
+            for values, result in zip(outputs, self.results, strict=True):
                 values[k] = result
-        return found
+        return outputs

@@ -69,11 +69,11 @@ def operation_name(op: int) -> str:
 
 def count(graph: ca.Function) -> dict[str, int]:
     """The cost of an SX Function: ``instructions``, and how many of them are ``multiplications`` and ``additions``."""
-    found = operations(graph)
+    codes = operations(graph)
     return {
-        "instructions": len(found),
-        "multiplications": sum(op in _MULTIPLICATIONS for op in found),
-        "additions": sum(op in _ADDITIONS for op in found),
+        "instructions": len(codes),
+        "multiplications": sum(op in _MULTIPLICATIONS for op in codes),
+        "additions": sum(op in _ADDITIONS for op in codes),
     }
 
 
@@ -229,7 +229,7 @@ class _Table:
         return made
 
     def _shared_divisors(self, numbers: Iterable[int]) -> set[int]:
-        """What is divided by so many times that its reciprocal is made."""
+        """The divisors that divide so often that their reciprocals are made."""
         nodes = (self.nodes[number] for number in numbers)
         divisions = Counter(node[2] for node in nodes if isinstance(node, tuple) and node[0] == ca.OP_DIV)
         if sum(divisions.values()) < _MANY * len(divisions):
@@ -257,7 +257,7 @@ class SharedSubexpressions:
         return ca.reshape(ca.vertcat(*(self._made[number] for number in numbers)), *ways[0].shape)
 
     def added_by(self, expression: ca.SX) -> int:
-        """How many values an expression would add."""
+        """The number of values that an expression would add."""
         return self._added(self._numbers(expression))
 
     def _added(self, numbers: list[int]) -> int:
@@ -289,8 +289,8 @@ def eliminate_common_subexpressions(inputs: Sequence[ca.SX], outputs: Sequence[c
     condensed = list(map(ca.SX, patterns, entries_of))
     if sum(isinstance(node, tuple) and node[0] == ca.OP_NEG for node in table.nodes) <= len(table.given_signs):
         return condensed
-    given = ca.cse(list(outputs))
-    return min(given, condensed, key=lambda made: ca.Function("graph", list(inputs), made).n_instructions())
+    simplified = ca.cse(list(outputs))
+    return min(simplified, condensed, key=lambda made: ca.Function("graph", list(inputs), made).n_instructions())
 
 
 def _minus(value: Signed) -> Signed:

@@ -34,14 +34,14 @@ Target = TypeVar("Target", bound=Callable[..., Any])
 
 
 @contextmanager
-def progress(what: str, total: int, unit: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
+def progress(title: str, total: int, unit: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
     """A function that is called with the number of units done since the last call, and moves a bar, by tqdm, or else a
     line that counts, if it is ``shown``."""
     if not shown:
         yield lambda _: None
         return
     if find_spec("tqdm") is not None:
-        with import_module("tqdm").tqdm(desc=what, total=total, unit=f" {unit}") as bar:
+        with import_module("tqdm").tqdm(desc=title, total=total, unit=f" {unit}") as bar:
             yield bar.update
         return
     done = 0
@@ -49,7 +49,7 @@ def progress(what: str, total: int, unit: str, *, shown: bool) -> Iterator[Calla
     def advance(count: int) -> None:
         nonlocal done
         done += count
-        print(f"\r{what}: {done} of {total} {unit}", end="", file=sys.stderr, flush=True)
+        print(f"\r{title}: {done} of {total} {unit}", end="", file=sys.stderr, flush=True)
 
     try:
         yield advance
@@ -58,7 +58,7 @@ def progress(what: str, total: int, unit: str, *, shown: bool) -> Iterator[Calla
 
 
 def is_watched() -> bool:
-    """Whether somebody sees what is written to stderr as it comes: a terminal or a notebook, not a file."""
+    """True if somebody sees what is written to stderr as it comes: in a terminal or a notebook, not in a file."""
     return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
 
 
@@ -157,9 +157,9 @@ class Interrupts:
             return
         self._left -= 1
         error = self.error
-        where = _caller(frame)
+        caller = _caller(frame)
         # within u once, so that it can clean up; never between u and CasADi, which would print the exception
-        raises = where == self._caller or (first and where != self._called)
+        raises = caller == self._caller or (first and caller != self._called)
         for _ in map(_run_again, (number,)):  # not by a call, after which Python would at once run this method again
             if raises:
                 raise error

@@ -35,18 +35,18 @@ class Registry(dict[str, Made]):
             raise ArgumentTypeError(f"{self._kind}: got {shown(name)}; give its name, as @{self._kind}('mine')")
 
         def register(make: Registered) -> Registered:
-            what = f"{self._kind} {name!r}"
+            entry = f"{self._kind} {name!r}"
             if not callable(make):
-                raise ArgumentTypeError(f"{what}: got {shown(make)}; give a function of ({self._names})")
-            self._check_arguments(what, make)
+                raise ArgumentTypeError(f"{entry}: got {shown(make)}; give a function of ({self._names})")
+            self._check_arguments(entry, make)
             if _defined_at(taken := self.get(name, make)) != _defined_at(make):
-                raise ArgumentError(f"{what}: {_defined_at(taken)} has that name; take another")
+                raise ArgumentError(f"{entry}: {_defined_at(taken)} has that name; take another")
             self[name] = make  # type: ignore[assignment]  # any function of the arguments
             return make
 
         return register
 
-    def _check_arguments(self, what: str, make: Callable[..., Any]) -> None:
+    def _check_arguments(self, entry: str, make: Callable[..., Any]) -> None:
         """Refuse a function that cannot be called with the arguments."""
         try:
             signature = inspect.signature(make)
@@ -56,7 +56,7 @@ class Registry(dict[str, Made]):
             signature.bind(*self._examples)
         except TypeError as error:
             raise ArgumentTypeError(
-                f"{what}: {_defined_at(make)}({self._names}): {error}; give a function of these"
+                f"{entry}: {_defined_at(make)}({self._names}): {error}; give a function of these"
             ) from None
 
 

@@ -125,22 +125,22 @@ def _parts(T: Any) -> tuple[Matrix, Matrix]:
 # What these functions take and return: numbers as NumPy arrays, or one kind of CasADi matrix.
 
 
-def _checked(what: str, given: Any, rows: int, columns: int = 1) -> Matrix:
+def _checked(argument: str, value: Any, rows: int, columns: int = 1) -> Matrix:
     """A vector, a rotation matrix (3 × 3) or a rigid motion (4 × 4): numbers, Pinocchio's, or a CasADi matrix."""
-    if isinstance(given, ca.SX | ca.MX):
-        if given.shape != (rows, columns):
-            shape = f"{given.shape[0]} × {given.shape[1]}"
-            raise ArgumentError(f"{what}: got a matrix of {shape}; give {rows} × {columns}")
-        return given
+    if isinstance(value, ca.SX | ca.MX):
+        if value.shape != (rows, columns):
+            shape = f"{value.shape[0]} × {value.shape[1]}"
+            raise ArgumentError(f"{argument}: got a matrix of {shape}; give {rows} × {columns}")
+        return value
     if columns == 1:
-        return ca.DM(vector(what, getattr(given, "vector", given), rows))
+        return ca.DM(vector(argument, getattr(value, "vector", value), rows))
     check = checked_rotation if rows == 3 else checked_transform
-    return ca.DM(check(what, given, expected=_EXPECTED))
+    return ca.DM(check(argument, value, expected=_EXPECTED))
 
 
-def _like(given: Any, result: Matrix) -> Any:
-    """The result as what was given: a dense CasADi matrix of the same kind, else an array, a column as a vector."""
-    if isinstance(given, ca.SX | ca.MX | ca.DM):
+def _like(argument: Any, result: Matrix) -> Any:
+    """The result in the kind of an argument: a dense CasADi matrix of that kind, or an array, a column as a vector."""
+    if isinstance(argument, ca.SX | ca.MX | ca.DM):
         return ca.densify(result)
     values = ca.DM(result).full()
     return values.ravel() if values.shape[1] == 1 else values
