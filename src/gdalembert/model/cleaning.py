@@ -109,10 +109,10 @@ def _placement(
 
 
 def _noted(changes: list[Change], element: Joint | Frame, quantity: str, before: Array, after: Array) -> Array:
-    """What is after, frozen; its changes are noted."""
-    where = f"{'joint' if isinstance(element, Joint) else 'frame'} {element.name!r}"
+    """The values after cleaning, frozen; their changes are noted."""
+    owner = f"{'joint' if isinstance(element, Joint) else 'frame'} {element.name!r}"
     for index in np.argwhere(after != before):
         position = tuple(int(k) for k in index)
         entry = f"{quantity}[{', '.join(map(str, position))}]"
-        changes.append(Change(where, entry, float(before[position]), float(after[position])))
+        changes.append(Change(owner, entry, float(before[position]), float(after[position])))
     return frozen(after)

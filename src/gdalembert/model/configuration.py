@@ -23,20 +23,20 @@ def neutral(tree: Tree) -> ca.DM:
 
 def integrate(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
     """The configuration (nq) that is reached from q with the constant velocity v in unit time."""
-    own = tree.independent_joints
-    return ca.vertcat(*(joint.type.integrate(joint.configuration(q), joint.velocity(v)) for joint in own))
+    joints = tree.independent_joints
+    return ca.vertcat(*(joint.type.integrate(joint.configuration(q), joint.velocity(v)) for joint in joints))
 
 
 def difference(tree: Tree, q0: Matrix, q1: Matrix) -> Matrix:
     """The velocity (nv) that leads from q0 to q1 in unit time."""
-    own = tree.independent_joints
-    return ca.vertcat(*(joint.type.difference(joint.configuration(q0), joint.configuration(q1)) for joint in own))
+    joints = tree.independent_joints
+    return ca.vertcat(*(joint.type.difference(joint.configuration(q0), joint.configuration(q1)) for joint in joints))
 
 
 def integrate_derivatives(tree: Tree, v: Matrix) -> tuple[Matrix, Matrix]:
-    """What is reached from any q with v, by q and by v (nv × nv each), in the tangent spaces."""
-    own = tree.independent_joints
-    by_q, by_v = zip(*(joint.type.integrate_derivatives(joint.velocity(v)) for joint in own), strict=True)
+    """Derivatives of the configuration that is reached from any q with v, by q and v (nv × nv), in tangent spaces."""
+    joints = tree.independent_joints
+    by_q, by_v = zip(*(joint.type.integrate_derivatives(joint.velocity(v)) for joint in joints), strict=True)
     return ca.diagcat(*by_q), ca.diagcat(*by_v)
 
 
@@ -58,8 +58,10 @@ def reached(tree: Tree, velocities: Array) -> Array:
 
 def unit_blocks(tree: Tree) -> Blocks:
     """The parts of q that have unit length; joints that mimic another have none of their own."""
-    own = ((joint, joint.type.unit_length) for joint in tree.independent_joints)
-    return tuple((joint.name, joint.idx_q + part[0], joint.idx_q + part[1]) for joint, part in own if part is not None)
+    unit_parts = ((joint, joint.type.unit_length) for joint in tree.independent_joints)
+    return tuple(
+        (joint.name, joint.idx_q + part[0], joint.idx_q + part[1]) for joint, part in unit_parts if part is not None
+    )
 
 
 def lengths(q: Array, blocks: Blocks) -> Array:
@@ -68,18 +70,18 @@ def lengths(q: Array, blocks: Blocks) -> Array:
     return np.stack(columns, axis=-1) if columns else np.empty((*q.shape[:-1], 0))
 
 
-def check_unit_lengths(what: str, q: Array, tree: Tree, tolerance: float = UNIT_ERROR) -> None:
+def check_unit_lengths(argument: str, q: Array, tree: Tree, tolerance: float = UNIT_ERROR) -> None:
     """Raises ArgumentError unless these lengths are 1, for a configuration (nq) or for one in each row of q."""
     off = np.abs(lengths(q, blocks := unit_blocks(tree)) - 1)
     if np.any(off > tolerance):
         joint = blocks[int(off.argmax()) % len(blocks)][0]
-        raise ArgumentError(f"{what} of joint {joint!r} is off unit length by {off.max():.3g}; normalise it")
+        raise ArgumentError(f"{argument} of joint {joint!r} is off unit length by {off.max():.3g}; normalise it")
 
 
-def checked_configuration(what: str, given: npt.ArrayLike, tree: Tree) -> Array:
+def checked_configuration(argument: str, values: npt.ArrayLike, tree: Tree) -> Array:
     """A configuration (nq): finite, with unit lengths."""
-    q = vector(what, given, tree.nq)
-    check_unit_lengths(what, q, tree)
+    q = vector(argument, values, tree.nq)
+    check_unit_lengths(argument, q, tree)
     return q
 
 

@@ -59,9 +59,9 @@ def name_of(model: pin.Model | Tree) -> str:
 def _read(model: pin.Model) -> Tree:
     joints: list[Joint] = []
     links = [-1]
-    for what in ("armature", "damping", "friction"):
-        if (given := getattr(model, what)).shape != (model.nv,):
-            raise ModelError(f"{name_of(model)}: its {what} has {given.size} entries; give nv = {model.nv}")
+    for attribute in ("armature", "damping", "friction"):
+        if (values := getattr(model, attribute)).shape != (model.nv,):
+            raise ModelError(f"{name_of(model)}: its {attribute} has {values.size} entries; give nv = {model.nv}")
     if len(set(model.names)) < model.njoints:
         name = next(name for name in model.names if list(model.names).count(name) > 1)
         raise ModelError(
@@ -93,7 +93,7 @@ def _read(model: pin.Model) -> Tree:
 
 
 def _first_parts(model: pin.Model) -> Iterator[Frame]:
-    """Where the first parts of composite joints are displaced in them."""
+    """Frames of the first parts of composite joints, which are displaced in them."""
     for index in range(1, model.njoints):
         if model.joints[index].shortname() == "JointModelComposite":
             inner, *_ = next(_elementary(model.joints[index], model, index))
@@ -174,34 +174,34 @@ def _vector(axis: npt.ArrayLike) -> jt.Vector3:
     return (x, y, z)
 
 
-def check_body(where: str, body: pin.Inertia, whose: str = "its link") -> None:
+def check_body(context: str, body: pin.Inertia, whose: str = "its link") -> None:
     """Refuse what is not the inertia of a body, by the numbers as given, before the pseudo-inertia is made of them."""
-    for what, given in (("mass", body.mass), ("com", body.lever), ("inertia", body.inertia)):
-        _check_size(where, what, np.atleast_1d(given))
+    for quantity, values in (("mass", body.mass), ("com", body.lever), ("inertia", body.inertia)):
+        _check_size(context, quantity, np.atleast_1d(values))
     if body.mass < 0:
-        raise ModelError(f"{where}: {whose} has the negative mass {body.mass:.9g} kg; give a mass of at least 0")
+        raise ModelError(f"{context}: {whose} has the negative mass {body.mass:.9g} kg; give a mass of at least 0")
     if (moment := least_moment(body.inertia, body.mass)) < 0:
         raise ModelError(
-            f"{where}: {whose} has the negative principal moment {moment:.9g} kg m² about the centre of mass; "
+            f"{context}: {whose} has the negative principal moment {moment:.9g} kg m² about the centre of mass; "
             "check the signs of the inertia's off-diagonal entries"
         )
 
 
-def _check_size(where: str, what: str, values: Array) -> None:
+def _check_size(context: str, quantity: str, values: Array) -> None:
     if not np.all(np.isfinite(values)):
-        raise ModelError(f"{where}: its {what} is not finite: {values.tolist()}; give finite numbers")
+        raise ModelError(f"{context}: its {quantity} is not finite: {values.tolist()}; give finite numbers")
     if np.abs(values).max() > LARGEST:
-        raise ModelError(f"{where}: its {what} is too large: {values.tolist()}; give numbers up to {LARGEST:g}")
+        raise ModelError(f"{context}: its {quantity} is too large: {values.tolist()}; give numbers up to {LARGEST:g}")
 
 
-def check_same_joints(where: str, tree: Tree, other: Tree) -> None:
+def check_same_joints(context: str, tree: Tree, other: Tree) -> None:
     """Refuse a robot that has not the same joints in the same order."""
     for name, theirs in itertools.zip_longest(tree.rigid_joints, other.rigid_joints):
         if name != theirs:
             raise ArgumentError(
-                f"{where}: {other.name!r} has {'no further joint' if theirs is None else f'a joint {theirs!r}'} where "
-                f"{tree.name!r} has {'none' if name is None else repr(name)}; give a model with the same joints in the "
-                "same order"
+                f"{context}: {other.name!r} has {'no further joint' if theirs is None else f'a joint {theirs!r}'} "
+                f"where {tree.name!r} has {'none' if name is None else repr(name)}; "
+                "give a model with the same joints in the same order"
             )
 
 
@@ -210,32 +210,34 @@ def _check_numbers(tree: Tree) -> None:
     if not tree.joints:
         raise ModelError(f"{tree.name}: has no joint that moves; there are no equations of motion")
     for joint in tree.joints:
-        where = f"{tree.name}: joint {joint.name!r}"
-        _check_placement(where, joint)
+        context = f"{tree.name}: joint {joint.name!r}"
+        _check_placement(context, joint)
         axis = joint.type.axis
         if axis is not None and not abs(math.hypot(*axis) - 1) < UNIT_ERROR:
-            raise ModelError(f"{where}: its axis {axis} has length {math.hypot(*axis):.9g}; give a unit vector")
+            raise ModelError(f"{context}: its axis {axis} has length {math.hypot(*axis):.9g}; give a unit vector")
         if not np.all(np.isfinite(joint.type.constants)):
-            raise ModelError(f"{where}: its {joint.type.kind} parameters are not finite; give finite numbers")
+            raise ModelError(f"{context}: its {joint.type.kind} parameters are not finite; give finite numbers")
     for frame in tree.frames:
         _check_placement(f"{tree.name}: frame {frame.name!r}", frame)
-    for what in ("armature", "damping", "friction", "gravity"):
-        if not np.all(np.isfinite(getattr(tree, what))):
-            raise ModelError(f"{tree.name}: its {what} is not finite: {getattr(tree, what).tolist()}")
-    for what in ("armature", "damping", "friction"):
-        for name, value in zip(tree.velocity_names, getattr(tree, what), strict=True):
+    for attribute in ("armature", "damping", "friction", "gravity"):
+        if not np.all(np.isfinite(getattr(tree, attribute))):
+            raise ModelError(f"{tree.name}: its {attribute} is not finite: {getattr(tree, attribute).tolist()}")
+    for attribute in ("armature", "damping", "friction"):
+        for name, value in zip(tree.velocity_names, getattr(tree, attribute), strict=True):
             if value < 0:
-                raise ModelError(f"{tree.name}: joint {name!r}: has the negative {what} {value:.9g}; give at least 0")
+                raise ModelError(
+                    f"{tree.name}: joint {name!r}: has the negative {attribute} {value:.9g}; give at least 0"
+                )
 
 
-def _check_placement(where: str, element: Joint | Frame) -> None:
-    for what in ("rotation", "translation"):
-        _check_size(where, what, getattr(element, what))
+def _check_placement(context: str, element: Joint | Frame) -> None:
+    for quantity in ("rotation", "translation"):
+        _check_size(context, quantity, getattr(element, quantity))
     rotation = element.rotation
     if not np.allclose(rotation @ rotation.T, np.eye(3), rtol=0, atol=UNIT_ERROR):
-        raise ModelError(f"{where}: the rotation of its placement is not orthogonal; normalise it")
+        raise ModelError(f"{context}: the rotation of its placement is not orthogonal; normalise it")
     if np.linalg.det(rotation) < 0:
-        raise ModelError(f"{where}: the rotation of its placement is left-handed; change the sign of one of its axes")
+        raise ModelError(f"{context}: the rotation of its placement is left-handed; change the sign of one of its axes")
 
 
 def idle_joints(tree: Tree, motors: Array | None = None) -> tuple[str, ...]:
@@ -250,18 +252,18 @@ def idle_joints(tree: Tree, motors: Array | None = None) -> tuple[str, ...]:
     m = np.diag(tree.armature) if motors is None else np.diag(tree.armature) + motors
     rounding = np.abs(m)
     for joint, twists, body in zip(tree.joints, *_generic_twists(tree), strict=True):
-        own = np.ix_(joint.columns, joint.columns)
-        m[own] += _inner(twists, twists @ body)
-        rounding[own] += _inner(np.abs(twists), np.abs(twists) @ np.abs(body))
+        block = np.ix_(joint.columns, joint.columns)
+        m[block] += _inner(twists, twists @ body)
+        rounding[block] += _inner(np.abs(twists), np.abs(twists) @ np.abs(body))
     moving = (joint for joint in tree.joints if joint.scaling is None and joint.type.nv)
     rigid = (joint for joint in moving if not joint.type.is_modal)
     blocks = {joint.name: np.ix_(joint.columns, joint.columns) for joint in rigid}
-    noise = {name: NO_INERTIA * np.abs(rounding[own]).max() for name, own in blocks.items()}
-    return tuple(name for name, own in blocks.items() if np.abs(np.linalg.eigvalsh(m[own])).min() <= noise[name])
+    noise = {name: NO_INERTIA * np.abs(rounding[block]).max() for name, block in blocks.items()}
+    return tuple(name for name, block in blocks.items() if np.abs(np.linalg.eigvalsh(m[block])).min() <= noise[name])
 
 
 def without_inertia(joints: Sequence[str]) -> str:
-    """What messages say of :func:`idle_joints`."""
+    """The words of messages on :func:`idle_joints`."""
     names = ", ".join(map(repr, joints[:_NAMED])) + (f", … ({len(joints)} in all)" if len(joints) > _NAMED else "")
     one = len(joints) == 1
     return (
@@ -271,7 +273,7 @@ def without_inertia(joints: Sequence[str]) -> str:
 
 
 def is_singular(tree: Tree, motors: Array | None = None) -> bool:
-    """Whether M is singular in every configuration, as for a free-flyer on a link without mass; ``motors`` as above."""
+    """True if M is singular in every configuration, as for a free-flyer on a link without mass; ``motors`` as above."""
     twists, bodies = _generic_twists(tree)
     m = np.diag(tree.armature) if motors is None else np.diag(tree.armature) + motors
     for i, j in tree.pairs():
@@ -305,8 +307,8 @@ def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
                 "for numbers; give DM for DM, and begin matrices with ca.DM in place of ca.SX"
             )
         a = np.eye(4) if joint.parent < 0 else placed[joint.parent] @ spatial.transform(*placement).full()
-        own = (spatial.twist(linear[:, k], angular[:, k]).full() for k in range(joint.type.nv))
-        twists.append(np.array([a @ twist @ np.linalg.inv(a) for twist in own]).reshape(-1, 4, 4))
+        local_twists = (spatial.twist(linear[:, k], angular[:, k]).full() for k in range(joint.type.nv))
+        twists.append(np.array([a @ twist @ np.linalg.inv(a) for twist in local_twists]).reshape(-1, 4, 4))
         placed.append(a)
     bodies = [a @ joint.pseudo_inertia @ a.T for a, joint in zip(placed, tree.joints, strict=True)]
     return twists, tree.suffix_sums(bodies)

@@ -32,7 +32,7 @@ NO_LIMIT = 1e100
 
 @runtime_checkable
 class Robot(Protocol):
-    """What bounds ask of a robot, as a :class:`~gdalembert.Dynamics` answers."""
+    """The attributes of a robot that bounds need, as those of a :class:`~gdalembert.Dynamics`."""
 
     tree: Tree
     modes: range
@@ -94,8 +94,8 @@ class Bounds(Brief):
             raise ArgumentTypeError(f"Bounds.of takes a Dynamics, as gd.NewtonEuler(model), not {type(dyn).__name__}")
         tree = robot.tree
         joints, v_names = robot.modes.start, robot.coordinate_names
-        own = [(joint.name, joint.type.nq) for joint in tree.independent_joints if joint.idx_v < joints]
-        q_names = [name if nq == 1 else f"{name}[{k}]" for name, nq in own for k in range(nq)]
+        position_sizes = [(joint.name, joint.type.nq) for joint in tree.independent_joints if joint.idx_v < joints]
+        q_names = [name if nq == 1 else f"{name}[{k}]" for name, nq in position_sizes for k in range(nq)]
         names = {"q": (*q_names, *v_names[joints:]), "v": v_names, "u": robot.actuator_names}
         lower = {key: np.full(len(entries), -np.inf) for key, entries in names.items()}
         upper = {key: np.full(len(entries), np.inf) for key, entries in names.items()}
@@ -112,8 +112,8 @@ class Bounds(Brief):
         passive = {v_names[i] for joint in unactuated for i in joint.columns if i < joints}
         held = [name in passive for name in names["u"]]
         lower["u"][held], upper["u"][held] = 0.0, 0.0
-        for key, given in {"q": q, "v": v, "u": u}.items():
-            _set(key, given, names[key], lower[key], upper[key])
+        for key, ranges in {"q": q, "v": v, "u": u}.items():
+            _set(key, ranges, names[key], lower[key], upper[key])
         _check_tensions(robot, lower["u"])
         for key, entries in names.items():
             lower[key][lower[key] < -NO_LIMIT] = -np.inf
@@ -158,14 +158,14 @@ class Bounds(Brief):
         Raises:
             ArgumentTypeError, ArgumentError: if they are no such rows.
         """
-        found: dict[str, float] = {}
+        excesses: dict[str, float] = {}
         for prefix, names, rows, lower, upper in (
             ("", self.q_names, table("excess: q", q, len(self.q_names)), self.q_lower, self.q_upper),
             ("rate of ", self.v_names, table("excess: v", v, len(self.v_names)), self.v_lower, self.v_upper),
         ):
             over = np.maximum(lower - rows, rows - upper).max(axis=0)
-            found |= {prefix + name: float(x) for name, x in zip(names, over, strict=True) if x > NEGLIGIBLE}
-        return found
+            excesses |= {prefix + name: float(x) for name, x in zip(names, over, strict=True) if x > NEGLIGIBLE}
+        return excesses
 
 
 def _effort_limits(robot: Robot, model: pin.Model | None) -> tuple[Array, Array]:
@@ -195,12 +195,12 @@ def _check_model(model: object, tree: Tree, joints: int) -> None:
         )
 
 
-def _set(key: str, given: object, names: tuple[str, ...], lower: Array, upper: Array) -> None:
-    if given is None:
+def _set(key: str, ranges: object, names: tuple[str, ...], lower: Array, upper: Array) -> None:
+    if ranges is None:
         return
-    if not isinstance(given, Mapping):
-        raise ArgumentTypeError(f"Bounds.of: {key}={shown(given)}; give {{name: (lower, upper)}}")
-    for name, ends in given.items():
+    if not isinstance(ranges, Mapping):
+        raise ArgumentTypeError(f"Bounds.of: {key}={shown(ranges)}; give {{name: (lower, upper)}}")
+    for name, ends in ranges.items():
         if name not in names:
             raise UnknownNameError(f"entry of {key}", name, names)
         try:
@@ -214,9 +214,9 @@ def _set(key: str, given: object, names: tuple[str, ...], lower: Array, upper: A
 def _check(robot: str, key: str, names: tuple[str, ...], lower: Array, upper: Array) -> None:
     for name, low, high in zip(names, lower, upper, strict=True):
         if not (low < high or (key == "u" and low == high)):
-            what = {"q": "position", "v": "velocity", "u": "effort"}[key]
+            quantity = {"q": "position", "v": "velocity", "u": "effort"}[key]
             raise ArgumentError(
-                f"{robot}: joint {name!r}: its {what} has the bounds ({low:.9g}, {high:.9g}); give others, as "
+                f"{robot}: joint {name!r}: its {quantity} has the bounds ({low:.9g}, {high:.9g}); give others, as "
                 f"{key}={{{name!r}: (lower, upper)}}"
             )
 
@@ -248,7 +248,7 @@ def limits_of(
     q_range: Ranges | None,
 ) -> Limits:
     """The limits that are given, or else those of the model: ``effortLimit``, ``velocityLimit``, position limits."""
-    own = model if isinstance(model, pin.Model) else None
+    described = model if isinstance(model, pin.Model) else None
     columns = [joint.idx_q for joint in joints]
     if q_range is not None:
         try:
@@ -257,27 +257,27 @@ def limits_of(
             hint = f"give (lower, upper), each {tree.nv} numbers or one"
             raise ArgumentTypeError(f"q_range={shown(q_range)}: {hint}") from None
         lower, upper = (vector("q_range", x, tree.nv, finite=False, repeat=True) for x in (first, last))
-    elif own is not None:
-        lower, upper = own.lowerPositionLimit[columns], own.upperPositionLimit[columns]
+    elif described is not None:
+        lower, upper = described.lowerPositionLimit[columns], described.upperPositionLimit[columns]
     else:
         lower, upper = np.full((2, tree.nv), np.nan)
-    tau = _positive("tau_max", tau_max, "effortLimit", own, tree)
-    v = _positive("v_max", v_max, "velocityLimit", own, tree)
-    a = _positive("a_max", a_max, None, own, tree)
+    tau = _positive("tau_max", tau_max, "effortLimit", described, tree)
+    v = _positive("v_max", v_max, "velocityLimit", described, tree)
+    a = _positive("a_max", a_max, None, described, tree)
     return Limits(tau, v, a, frozen(lower), frozen(upper))
 
 
 def _positive(
-    name: str, given: npt.ArrayLike | None, attribute: str | None, model: pin.Model | None, tree: Tree
+    name: str, limits: npt.ArrayLike | None, attribute: str | None, model: pin.Model | None, tree: Tree
 ) -> Array:
-    if given is not None:
-        values, where = vector(name, given, tree.nv, finite=False, repeat=True), name
+    if limits is not None:
+        values, source = vector(name, limits, tree.nv, finite=False, repeat=True), name
     elif model is not None and attribute is not None:
-        values, where = np.array(getattr(model, attribute), dtype=float), f"model.{attribute}"
+        values, source = np.array(getattr(model, attribute), dtype=float), f"model.{attribute}"
     else:
         raise ArgumentError(f"{tree.name}: {name} is missing; give {tree.nv} positive numbers, or one for all joints")
     for joint, value in zip(tree.velocity_names, values, strict=True):
         if not 0 < value < NO_LIMIT:
-            hint = "give a positive finite number" if where == name else f"give a positive finite {name}"
-            raise ArgumentError(f"{tree.name}: joint {joint!r}: {where} is {value:.9g}; {hint}")
+            hint = "give a positive finite number" if source == name else f"give a positive finite {name}"
+            raise ArgumentError(f"{tree.name}: joint {joint!r}: {source} is {value:.9g}; {hint}")
     return frozen(values)

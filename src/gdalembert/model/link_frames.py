@@ -61,12 +61,12 @@ class LinkGeometry:
 
     @property
     def turns(self) -> bool:
-        """Whether the joint is revolute, so that any point of the axis can be the origin."""
+        """True if the joint is revolute, so that any point of the axis can be the origin."""
         return self.type.is_revolute
 
     @property
     def parallel(self) -> bool:
-        """Whether z is the parent's z."""
+        """True if z is the parent's z."""
         return not self.placement[:2, 2].any() and bool(self.placement[2, 2] > 0)
 
 
@@ -98,12 +98,12 @@ class LinkFrame:
 AS_GIVEN = LinkFrame()
 
 
-def placed(parent: LinkFrame, link: LinkGeometry, own: LinkFrame) -> tuple[Array, float]:
+def placed(parent: LinkFrame, link: LinkGeometry, frame: LinkFrame) -> tuple[Array, float]:
     """The placement of a joint between two frames (4 × 4), and the offset of q.
 
     A rotation R = F Rz(angle) is split where that makes more of F zero: x of F is the common normal of both axes.
     """
-    placement = clean_product(parent.inverse, link.placement, own.matrix)
+    placement = clean_product(parent.inverse, link.placement, frame.matrix)
     r = placement[:3, :3]
     if not link.turns or np.count_nonzero(r) == 3:
         return placement, 0.0
@@ -133,12 +133,12 @@ def choose(links: Sequence[LinkGeometry], *, keep_axes: bool = True) -> list[Lin
     best: list[list[int]] = [[] for _ in links]  # of each link for every candidate of its parent
     cost: list[list[float]] = [[] for _ in links]
     for i, link in reversed(list(enumerate(links))):
-        own = candidates[i]
-        subtree = [_body_cost(link, frame) + sum(cost[c][k] for c in children[i]) for k, frame in enumerate(own)]
+        frames = candidates[i]
+        subtree = [_body_cost(link, frame) + sum(cost[c][k] for c in children[i]) for k, frame in enumerate(frames)]
         for above in candidates[link.parent] if link.parent >= 0 else [AS_GIVEN]:
             coordinate = _COORDINATE + _PASSED * outward[i]
-            each = zip(subtree, own, strict=True)
-            totals = [outer + _placement_cost(link, coordinate, above, frame) for outer, frame in each]
+            options = zip(subtree, frames, strict=True)
+            totals = [outer + _placement_cost(link, coordinate, above, frame) for outer, frame in options]
             best[i].append(totals.index(min(totals)))
             cost[i].append(min(totals))
 
@@ -213,14 +213,14 @@ def _body_cost(link: LinkGeometry, frame: LinkFrame) -> float:
     return across + _PRODUCT * (in_plane > 0) + 2 * _MOMENT + turning
 
 
-def _placement_cost(link: LinkGeometry, coordinate: float, parent: LinkFrame, own: LinkFrame) -> float:
+def _placement_cost(link: LinkGeometry, coordinate: float, parent: LinkFrame, frame: LinkFrame) -> float:
     if link.parent < 0:  # nothing is passed on
         return 0.0
-    placement, angle = placed(parent, link, own)
+    placement, angle = placed(parent, link, frame)
     r, p = np.abs(placement[:3, :3]), placement[:3, 3]
     slanted = np.count_nonzero(r != np.round(r))
     rotation = 0 if slanted == 0 else _TURN if slanted == 4 else _ROTATION
-    turn = _TURN if link.turns and not own.keeps_joint_axes else 0
+    turn = _TURN if link.turns and not frame.keeps_joint_axes else 0
     cost = _VECTORS * (rotation + turn) + _OFFSET * (angle != 0)
     if not parent.keeps_joint_axes:
         return float(cost + coordinate * np.count_nonzero(p))
@@ -234,7 +234,7 @@ def _to_turn(pair: Array) -> int:
 
 
 def _after_turn(pair: Array) -> int:
-    """How many of two constants are not zero after a turn."""
+    """The number of two constants that are not zero after a turn."""
     return 2 if pair.any() else 0
 
 

@@ -80,7 +80,7 @@ def load_mjcf(source: Any, *, root_joint: pin.JointModel | None = None, check: C
 
 
 def is_mjcf(source: object) -> bool:
-    """Whether a text, or the file at a path, has the root element ``<mujoco>``."""
+    """True if a text, or the file at a path, has the root element ``<mujoco>``."""
     if isinstance(source, str) and "<" in source:
         return _root_element(source) == "mujoco"
     if not isinstance(source, str | os.PathLike) or source in robots() or not os.path.isfile(source):
@@ -113,7 +113,7 @@ def _root_element(data: str | bytes) -> str | None:
 
 @contextlib.contextmanager
 def _warnings(mujoco: ModuleType) -> Iterator[list[str]]:
-    """What MuJoCo warns of, which it would otherwise write to a file in the current folder."""
+    """Warnings of MuJoCo, which it would otherwise write to a file in the current folder."""
     before, said = mujoco.get_mju_user_warning(), list[str]()
     mujoco.set_mju_user_warning(lambda text: said.append(" ".join(text.split())))
     try:
@@ -123,7 +123,7 @@ def _warnings(mujoco: ModuleType) -> Iterator[list[str]]:
 
 
 def _compiled(mujoco: ModuleType, source: Any) -> tuple[Any, str]:
-    """What MuJoCo makes of a file, and what errors call that."""
+    """The model that MuJoCo compiles of a file, and its name in errors."""
     if isinstance(source, mujoco.MjModel):
         return source, _name_of(source, "robot")
     if isinstance(source, pin.Model):
@@ -172,7 +172,7 @@ def _name_of(mj: Any, otherwise: str) -> str:
 
 
 class Place(NamedTuple):
-    """Where a body is: the joint that moves it, its placement in that joint's frame, the index of its own frame."""
+    """The place of a body: the joint that moves it, its placement in that joint's frame, the index of its own frame."""
 
     joint: int
     placement: pin.SE3
@@ -343,7 +343,7 @@ class MjcfRobot:
     def _force_range(self, a: int) -> Array:
         """The forces that an actuator can exert before its gear [N m, N]."""
         mj, mujoco = self.mj, self.mujoco
-        found = np.array([-np.inf, np.inf])
+        force_range = np.array([-np.inf, np.inf])
         proportional = (
             mj.actuator_dyntype[a] == mujoco.mjtDyn.mjDYN_NONE
             and mj.actuator_gaintype[a] == mujoco.mjtGain.mjGAIN_FIXED
@@ -351,8 +351,8 @@ class MjcfRobot:
         )
         control = int(mj.actuator_ctrladr[a])
         if proportional and mj.actuator_ctrllimited[control]:
-            found = np.sort(mj.actuator_gainprm[a, 0] * mj.actuator_ctrlrange[control])
-        return np.clip(found, *mj.actuator_forcerange[a]) if mj.actuator_forcelimited[a] else found
+            force_range = np.sort(mj.actuator_gainprm[a, 0] * mj.actuator_ctrlrange[control])
+        return np.clip(force_range, *mj.actuator_forcerange[a]) if mj.actuator_forcelimited[a] else force_range
 
     def _set_configurations(self) -> None:
         mj, configurations = self.mj, self.model.referenceConfigurations
@@ -373,10 +373,10 @@ class MjcfRobot:
         return q
 
 
-def unique_names(given: Sequence[str], otherwise: Sequence[str]) -> list[str]:
-    """The names that are given, and others in place of empty ones, with a number where they are taken."""
-    taken, names = set(given), list[str]()
-    for name, other in zip(given, otherwise, strict=True):
+def unique_names(wanted: Sequence[str], otherwise: Sequence[str]) -> list[str]:
+    """The wanted names, and others in place of empty ones, with a number where they are taken."""
+    taken, names = set(wanted), list[str]()
+    for name, other in zip(wanted, otherwise, strict=True):
         number, unique = 1, name or other
         while not name and unique in taken:
             number += 1

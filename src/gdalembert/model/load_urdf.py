@@ -274,8 +274,8 @@ def _parse(data: str | bytes, source: str) -> ET.Element:
             if "${" in value or ("$(" in value and key != "filename"):  # meshes are not opened
                 raise UrdfError(source, None, f"holds the xacro expression {quoted(value)}; run xacro first")
             if len(value) > MAX_NAME and key in ("name", "link", "joint"):
-                what = f"<{errors.shortened(node.tag)} {key}={quoted(value)}>"
-                raise UrdfError(source, None, f"{what} is too long; give names of at most {MAX_NAME} characters")
+                attribute = f"<{errors.shortened(node.tag)} {key}={quoted(value)}>"
+                raise UrdfError(source, None, f"{attribute} is too long; give names of at most {MAX_NAME} characters")
     if root.tag != "robot":
         hint = _OTHER_FORMATS.get(root.tag, "this is not a URDF")
         raise UrdfError(source, None, f"its root element is <{errors.shortened(root.tag)}>, not <robot>; {hint}")
@@ -331,21 +331,21 @@ class CheckedUrdf:
         if order != by_name:
             self.rename(order, copies)
         self.transmissions(root)
-        angles, zeros = (sum(each) for each in zip((0, 0), *self.rough.values(), strict=True))
-        for where in self.rough:
+        angles, zeros = (sum(counts) for counts in zip((0, 0), *self.rough.values(), strict=True))
+        for element in self.rough:
             self.warn(
-                where,
+                element,
                 f"rpy misses a multiple of π/4 or π/6 by less than {MEANT:g} rad, in {angles} "
                 f"{'angle' if angles == 1 else 'angles'}; with round_angles={MEANT:g}, rotations of joints have "
                 f"{zeros} more zeros, and graphs are smaller: 'gdalembert info' counts their instructions",
             )
         self.text = ET.tostring(clean, encoding="unicode")
 
-    def refuse(self, where: str | None, reason: str) -> Never:
-        raise UrdfError(self.source, where, reason)
+    def refuse(self, element: str | None, reason: str) -> Never:
+        raise UrdfError(self.source, element, reason)
 
-    def warn(self, where: str, reason: str) -> None:
-        self.warnings.setdefault(reason, []).append(where)
+    def warn(self, element: str, reason: str) -> None:
+        self.warnings.setdefault(reason, []).append(element)
 
     def rename(self, order: Sequence[UrdfJoint], copies: dict[str, ET.Element]) -> None:
         """Number the joints, so that Pinocchio, which visits siblings by name, comes to them in this order."""
@@ -359,7 +359,7 @@ class CheckedUrdf:
     # Reading elements and numbers.
 
     def unique(self, tag: str, root: ET.Element) -> dict[str, ET.Element]:
-        found: dict[str, ET.Element] = {}
+        nodes_by_name: dict[str, ET.Element] = {}
         nodes = root.findall(tag)
         if len(nodes) > MAX_LINKS:
             self.refuse(None, f"has {len(nodes)} {tag}s; at most {MAX_LINKS} are read")
@@ -367,188 +367,192 @@ class CheckedUrdf:
             name = node.get("name")
             if not name:
                 self.refuse(f"{tag} number {number}", "has no name; give it one")
-            if name in found:
+            if name in nodes_by_name:
                 self.refuse(f"{tag} {quoted(name)}", "its name is used twice; names must be unique")
-            found[name] = node
-        return found
+            nodes_by_name[name] = node
+        return nodes_by_name
 
-    def only(self, where: str, node: ET.Element, tag: str) -> ET.Element | None:
-        found = node.findall(tag)
-        if len(found) > 1:
-            self.refuse(where, f"has <{tag}> {len(found)} times; keep one")
-        return found[0] if found else None
+    def only(self, element: str, node: ET.Element, tag: str) -> ET.Element | None:
+        children = node.findall(tag)
+        if len(children) > 1:
+            self.refuse(element, f"has <{tag}> {len(children)} times; keep one")
+        return children[0] if children else None
 
-    def needed(self, where: str, node: ET.Element, tag: str) -> ET.Element:
-        found = self.only(where, node, tag)
-        if found is None:
-            self.refuse(where, f"<{node.tag}> has no <{tag}>; add it")
-        return found
+    def needed(self, element: str, node: ET.Element, tag: str) -> ET.Element:
+        child = self.only(element, node, tag)
+        if child is None:
+            self.refuse(element, f"<{node.tag}> has no <{tag}>; add it")
+        return child
 
-    def numbers(self, where: str, node: ET.Element, key: str) -> list[float]:
+    def numbers(self, element: str, node: ET.Element, key: str) -> list[float]:
         """The numbers of an attribute."""
         known, text = _ATTRIBUTES[key], node.get(key)
         if text is None and known.default is not None:
             return [known.default]
         if text is None:
-            self.refuse(where, f"<{node.tag}> has no {key}; add it")
+            self.refuse(element, f"<{node.tag}> has no {key}; add it")
         words = text.split()
         if len(words) != known.size:
-            self.refuse(where, f"<{node.tag} {key}={quoted(text)}> has {len(words)} numbers; give {known.size}")
+            self.refuse(element, f"<{node.tag} {key}={quoted(text)}> has {len(words)} numbers; give {known.size}")
         values = [float(word) if _NUMBER.fullmatch(word) else math.nan for word in words]
         if not all(map(math.isfinite, values)):
-            self.refuse(where, f"<{node.tag} {key}={quoted(text)}> is not a finite number; write digits only, no units")
+            self.refuse(
+                element, f"<{node.tag} {key}={quoted(text)}> is not a finite number; write digits only, no units"
+            )
         if node.tag not in ("axis", "limit") and max(map(abs, values)) > LARGEST:  # a direction, and bounds, may be
-            self.refuse(where, f"<{node.tag} {key}={quoted(text)}> is too large; give numbers up to {LARGEST:g}")
+            self.refuse(element, f"<{node.tag} {key}={quoted(text)}> is too large; give numbers up to {LARGEST:g}")
         if not known.signed and values[0] < 0:
-            self.refuse(where, f"{known.name or key} is negative ({values[0]:g}{known.unit}); give at least 0")
+            self.refuse(element, f"{known.name or key} is negative ({values[0]:g}{known.unit}); give at least 0")
         return values
 
-    def copied(self, where: str, node: ET.Element, clean: ET.Element, *keys: str) -> list[float]:
+    def copied(self, element: str, node: ET.Element, clean: ET.Element, *keys: str) -> list[float]:
         """One number of each of these attributes, written to the clean copy as well."""
-        values = [self.numbers(where, node, key)[0] for key in keys]
+        values = [self.numbers(element, node, key)[0] for key in keys]
         ET.SubElement(clean, node.tag, dict(zip(keys, map(_text, values), strict=True)))
         return values
 
-    def origin(self, where: str, node: ET.Element, clean: ET.Element) -> None:
-        origin = self.only(where, node, "origin")
+    def origin(self, element: str, node: ET.Element, clean: ET.Element) -> None:
+        origin = self.only(element, node, "origin")
         if origin is None:
             return
-        given = {key: self.numbers(where, origin, key) for key in ("xyz", "rpy", "quat_xyzw") if key in origin.attrib}
-        if "quat_xyzw" in given:
+        attributes = {
+            key: self.numbers(element, origin, key) for key in ("xyz", "rpy", "quat_xyzw") if key in origin.attrib
+        }
+        if "quat_xyzw" in attributes:
             if self.version == "1.0":
-                self.refuse(where, 'quat_xyzw is ignored before URDF 1.1; give rpy, or <robot version="1.1">')
-            if "rpy" in given:
-                self.refuse(where, "has both rpy and quat_xyzw; keep one")
-            if math.hypot(*given["quat_xyzw"]) < NEGLIGIBLE:
-                self.refuse(where, "quat_xyzw is zero; give a unit quaternion")
-        if "rpy" in given:
-            rpy = given["rpy"] = [_rounded(angle, self.round_angles) for angle in given["rpy"]]
+                self.refuse(element, 'quat_xyzw is ignored before URDF 1.1; give rpy, or <robot version="1.1">')
+            if "rpy" in attributes:
+                self.refuse(element, "has both rpy and quat_xyzw; keep one")
+            if math.hypot(*attributes["quat_xyzw"]) < NEGLIGIBLE:
+                self.refuse(element, "quat_xyzw is zero; give a unit quaternion")
+        if "rpy" in attributes:
+            rpy = attributes["rpy"] = [_rounded(angle, self.round_angles) for angle in attributes["rpy"]]
             meant = [_rounded(angle, MEANT) if abs(angle) > MEANT else angle for angle in rpy]
             zeros = _zeros(meant) - _zeros(rpy)
             if zeros > 0 and node.tag == "joint":
                 missed = np.abs(np.subtract(meant, rpy)) > CLEANED
-                self.rough[where] = int(np.count_nonzero(missed)), zeros
-        ET.SubElement(clean, "origin", {key: _text(*values) for key, values in given.items()})
+                self.rough[element] = int(np.count_nonzero(missed)), zeros
+        ET.SubElement(clean, "origin", {key: _text(*values) for key, values in attributes.items()})
 
     # Links.
 
     def link(self, name: str, node: ET.Element, clean: ET.Element) -> None:
-        where = f"link {quoted(name)}"
+        element = f"link {quoted(name)}"
         for stray in ("mass", "inertia"):
             if node.find(stray) is not None:
-                self.refuse(where, f"<{stray}> outside <inertial> counts for nothing; move it inside")
-        inertial = self.only(where, node, "inertial")
+                self.refuse(element, f"<{stray}> outside <inertial> counts for nothing; move it inside")
+        inertial = self.only(element, node, "inertial")
         if inertial is None:
             return
         copy = ET.SubElement(clean, "inertial")
-        self.origin(where, inertial, copy)
-        (mass,) = self.copied(where, self.needed(where, inertial, "mass"), copy, "value")
-        xx, xy, xz, yy, yz, zz = self.copied(where, self.needed(where, inertial, "inertia"), copy, *_MOMENTS)
+        self.origin(element, inertial, copy)
+        (mass,) = self.copied(element, self.needed(element, inertial, "mass"), copy, "value")
+        xx, xy, xz, yy, yz, zz = self.copied(element, self.needed(element, inertial, "inertia"), copy, *_MOMENTS)
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         moments = np.linalg.eigvalsh(tensor)
         others = moments[0] + moments[1]
         if (least := least_moment(tensor, mass)) < 0:
             self.negative[name] = least
         elif moments[2] - others > DOUBTFUL * others + moment_noise(moments, mass):
-            self.warn(where, "a principal moment exceeds the sum of the other two, as in no real body")
+            self.warn(element, "a principal moment exceeds the sum of the other two, as in no real body")
 
     # Joints.
 
     def joint(self, name: str, node: ET.Element, clean: ET.Element) -> UrdfJoint:
-        where = f"joint {quoted(name)}"
+        element = f"joint {quoted(name)}"
         kind = node.get("type")
         if kind not in _TYPES:
-            what = "has no type" if kind is None else f"type {quoted(kind)} is not known"
-            self.refuse(where, f"{what}; give one of {', '.join(_TYPES)}")
+            fault = "has no type" if kind is None else f"type {quoted(kind)} is not known"
+            self.refuse(element, f"{fault}; give one of {', '.join(_TYPES)}")
         clean.set("type", kind)
-        ends = {tag: self.needed(where, node, tag).get("link", "") for tag in ("parent", "child")}
+        ends = {tag: self.needed(element, node, tag).get("link", "") for tag in ("parent", "child")}
         for tag, link in ends.items():
             if not link:
-                self.refuse(where, f'names no {tag} link; give <{tag} link="…"/>')
+                self.refuse(element, f'names no {tag} link; give <{tag} link="…"/>')
             ET.SubElement(clean, tag, link=link)
-        self.origin(where, node, clean)
-        mimics, *relation = self.mimicked(where, node, kind)
+        self.origin(element, node, clean)
+        mimics, *relation = self.mimicked(element, node, kind)
         if kind != "fixed":
-            self.axis(where, node, kind, clean)
-            self.limit(where, node, kind, clean)
-        self.dynamics(where, node, kind, mimics, clean)
-        return UrdfJoint(name, where, kind, ends["parent"], ends["child"], mimics, *relation)
+            self.axis(element, node, kind, clean)
+            self.limit(element, node, kind, clean)
+        self.dynamics(element, node, kind, mimics, clean)
+        return UrdfJoint(name, element, kind, ends["parent"], ends["child"], mimics, *relation)
 
-    def mimicked(self, where: str, node: ET.Element, kind: str) -> tuple[str | None, float, float]:
+    def mimicked(self, element: str, node: ET.Element, kind: str) -> tuple[str | None, float, float]:
         """The joint that this one mimics, multiplier and offset."""
-        mimic = self.only(where, node, "mimic")
+        mimic = self.only(element, node, "mimic")
         if mimic is None or kind == "fixed":  # as a locked finger that kept its <mimic>
             return None, 1.0, 0.0
         if not self.mimic:
-            self.warn(where, "<mimic> is ignored, because mimic=False was asked for")
+            self.warn(element, "<mimic> is ignored, because mimic=False was asked for")
             return None, 1.0, 0.0
         name = mimic.get("joint")
         if not name:
-            self.refuse(where, "<mimic> has no joint; name the one to follow")
-        (multiplier,), (offset,) = (self.numbers(where, mimic, key) for key in ("multiplier", "offset"))
+            self.refuse(element, "<mimic> has no joint; name the one to follow")
+        (multiplier,), (offset,) = (self.numbers(element, mimic, key) for key in ("multiplier", "offset"))
         if multiplier == 0:
-            self.refuse(where, "mimics with multiplier 0, so that it never moves; make it fixed")
+            self.refuse(element, "mimics with multiplier 0, so that it never moves; make it fixed")
         return name, multiplier, offset
 
-    def axis(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> None:
-        axis = self.only(where, node, "axis")
+    def axis(self, element: str, node: ET.Element, kind: str, clean: ET.Element) -> None:
+        axis = self.only(element, node, "axis")
         if kind == "floating":
             return
-        xyz = [1.0, 0.0, 0.0] if axis is None else self.numbers(where, axis, "xyz")
+        xyz = [1.0, 0.0, 0.0] if axis is None else self.numbers(element, axis, "xyz")
         length = math.hypot(*xyz)
         shown = f"({', '.join(f'{x:g}' for x in xyz)})"
         if not NEGLIGIBLE < length < 1 / NEGLIGIBLE:
-            what = "zero" if length < 1 else "too long"
-            self.refuse(where, f"axis is {what} {shown}; give a unit vector")
+            fault = "zero" if length < 1 else "too long"
+            self.refuse(element, f"axis is {fault} {shown}; give a unit vector")
         if kind == "planar":
             if xyz[2] <= 0 or math.hypot(xyz[0], xyz[1]) > NEGLIGIBLE * length:
                 hint = 'turn <origin> so that z is the normal, and give <axis xyz="0 0 1"/>'
-                given = f"axis is {shown}" if axis is not None else f"<axis> is missing, which means {shown}"
-                self.refuse(where, f"{given}, but Pinocchio moves a planar joint in its x-y plane; {hint}")
+                reading = f"axis is {shown}" if axis is not None else f"<axis> is missing, which means {shown}"
+                self.refuse(element, f"{reading}, but Pinocchio moves a planar joint in its x-y plane; {hint}")
             return
         if axis is None:
-            self.warn(where, "<axis> is missing, which means (1, 0, 0)")
+            self.warn(element, "<axis> is missing, which means (1, 0, 0)")
         elif abs(length - 1) > DOUBTFUL:
-            self.warn(where, "the axis is not a unit vector; it is normalised")
+            self.warn(element, "the axis is not a unit vector; it is normalised")
         ET.SubElement(clean, "axis", xyz=_text(*xyz))
 
-    def limit(self, where: str, node: ET.Element, kind: str, clean: ET.Element) -> None:
-        limit = self.only(where, node, "limit")
+    def limit(self, element: str, node: ET.Element, kind: str, clean: ET.Element) -> None:
+        limit = self.only(element, node, "limit")
         bounded = kind in ("revolute", "prismatic")
         if limit is None:
             if bounded:
                 other = ", or make it continuous" if kind == "revolute" else ""
-                self.refuse(where, f"has no <limit>; give lower, upper, effort and velocity{other}")
+                self.refuse(element, f"has no <limit>; give lower, upper, effort and velocity{other}")
             return
-        lower, upper, *_ = self.copied(where, limit, clean, "lower", "upper", "effort", "velocity")
+        lower, upper, *_ = self.copied(element, limit, clean, "lower", "upper", "effort", "velocity")
         if bounded and lower > upper:
-            self.warn(where, "the lower limit is above the upper limit")
+            self.warn(element, "the lower limit is above the upper limit")
         if bounded and "lower" not in limit.attrib and "upper" not in limit.attrib:
-            self.warn(where, "<limit> has neither lower nor upper, which means the range [0, 0]")
+            self.warn(element, "<limit> has neither lower nor upper, which means the range [0, 0]")
 
-    def dynamics(self, where: str, node: ET.Element, kind: str, mimics: str | None, clean: ET.Element) -> None:
-        dynamics = self.only(where, node, "dynamics")
+    def dynamics(self, element: str, node: ET.Element, kind: str, mimics: str | None, clean: ET.Element) -> None:
+        dynamics = self.only(element, node, "dynamics")
         if dynamics is None:
             return
-        (armature,) = self.numbers(where, dynamics, "armature")
+        (armature,) = self.numbers(element, dynamics, "armature")
         if armature and kind == "fixed":
-            self.refuse(where, f"is fixed and has the armature {armature:g}; leave that out")
+            self.refuse(element, f"is fixed and has the armature {armature:g}; leave that out")
         if armature and mimics is not None:
             hint = f"give {quoted(mimics)} multiplier² times it"
-            self.refuse(where, f"mimics {quoted(mimics)} and has the armature {armature:g}; {hint}")
+            self.refuse(element, f"mimics {quoted(mimics)} and has the armature {armature:g}; {hint}")
         if armature:
             self.armature[node.attrib["name"]] = armature
-        if kind == "fixed" or not any(self.copied(where, dynamics, clean, "damping", "friction")):
+        if kind == "fixed" or not any(self.copied(element, dynamics, clean, "damping", "friction")):
             return
         if mimics is not None:
             hint = f"give {mimics!r} multiplier² × damping and |multiplier| × friction"
-            self.warn(where, f"damping and friction of a joint that mimics another are lost; {hint}")
+            self.warn(element, f"damping and friction of a joint that mimics another are lost; {hint}")
         elif kind in ("floating", "planar"):
             hint = "give them to the robot, friction={joint: …}"
-            self.warn(where, f"damping and friction of a {kind} joint are lost; {hint}")
+            self.warn(element, f"damping and friction of a {kind} joint are lost; {hint}")
         else:
             hint = "but tau is without them unless friction='model' is given"
-            self.warn(where, f"damping and friction are kept in the model, {hint}")
+            self.warn(element, f"damping and friction are kept in the model, {hint}")
 
     def transmissions(self, root: ET.Element) -> None:
         hint = 'reflected inertia goes into <dynamics armature="…"/>'

@@ -1,4 +1,4 @@
-"""What an MJCF file says beside a ``pin.Model``: what is refused, and the line to write for the rest.
+"""Parts of an MJCF file that a ``pin.Model`` cannot hold: those refused, and the line to write for the rest.
 
 Whatever of a ``mujoco.MjModel`` enters MuJoCo's inverse dynamics is part of the ``pin.Model``, or is refused here, or
 is an element of ours, which the line names: springs and friction of joints, loops (``connect``, ``weld``), and joints
@@ -32,7 +32,7 @@ class Robot(Protocol):
 
 
 def disabled(mujoco: ModuleType, mj: Any, name: str) -> bool:
-    """Whether a flag of ``<option><flag/></option>`` is off."""
+    """True if a flag of ``<option><flag/></option>`` is off."""
     return bool(mj.opt.disableflags & getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}"))
 
 
@@ -85,10 +85,10 @@ def check_dynamics(mujoco: ModuleType, mj: Any, source: str) -> None:
         "stiffness": np.column_stack([mj.tendon_stiffness, mj.tendon_stiffnesspoly]) * springs,
         "damping": np.column_stack([mj.tendon_damping, mj.tendon_dampingpoly]) * dampers,
     }
-    for what, values in of_tendons.items():
+    for quantity, values in of_tendons.items():
         if mj.ntendon and (tendon := first(values)) is not None:
             name = quoted(mj.tendon(tendon).name or f"tendon{tendon}")
-            refuse(f"tendon {name}", f"has {what}, which is part of no formulation; remove it")
+            refuse(f"tendon {name}", f"has {quantity}, which is part of no formulation; remove it")
 
 
 def _joint_name(mj: Any, joint: int) -> str:
@@ -136,7 +136,7 @@ def _check_joints(mujoco: ModuleType, mj: Any, refuse: Any, first: Any, springs:
 
 
 class Remainder:
-    """What a model lacks of a file, as code.
+    """Parts of a file that a model lacks, as code.
 
     Attributes:
         springs: stiffness and rest by MuJoCo's number of the joint. ``lossy``: whether joints have damping or friction.
@@ -156,7 +156,7 @@ class Remainder:
                 self._add_equality(int(k))
 
     def line(self) -> str:
-        """What to write, with what it is for; empty if nothing is lacking."""
+        """The line to write, with what it is for; empty if nothing is lacking."""
         parts, options, code = [], [], self._mimics()
         if code:
             parts.append("equalities of joints")
@@ -181,7 +181,7 @@ class Remainder:
     # Equalities.
 
     def _loops_are_redundant(self) -> bool:
-        """Whether rows of the loops depend on each other at ``qpos0``, as of a planar mechanism."""
+        """True if rows of the loops depend on each other at ``qpos0``, as those of a planar mechanism do."""
         mujoco, mj = self.mujoco, self.mj
         kind, mj.opt.jacobian = mj.opt.jacobian, mujoco.mjtJacobian.mjJAC_DENSE
         try:
@@ -204,8 +204,10 @@ class Remainder:
         elif kind in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD):
             self._add_loop(k, name, "6D" if kind == kinds.mjEQ_WELD else "3D")
         else:
-            what = str(kinds(kind).name).removeprefix("mjEQ_").lower()
-            raise MjcfError(self.source, f"equality {quoted(name)}", f"is a {what}, which no constraint has; remove it")
+            equality = str(kinds(kind).name).removeprefix("mjEQ_").lower()
+            raise MjcfError(
+                self.source, f"equality {quoted(name)}", f"is a {equality}, which no constraint has; remove it"
+            )
 
     def _add_loop(self, k: int, name: str, kind: str) -> None:
         """A loop of two sites, or of frames that are added to the two bodies."""
@@ -264,14 +266,14 @@ class Remainder:
 
     def _connected(self, leader: int) -> dict[int, tuple[float, float]]:
         """Scaling and offset of the joints that move with one, itself the first."""
-        found, ahead = {leader: (1.0, 0.0)}, [leader]
+        relations, ahead = {leader: (1.0, 0.0)}, [leader]
         for other in ahead:
             for j, (c, o) in self.couplings.get(other, {}).items():
-                if j not in found:  # q_j = (q_other − o) / c
-                    scaling, offset = found[other]
-                    found[j] = scaling / c, (offset - o) / c
+                if j not in relations:  # q_j = (q_other − o) / c
+                    scaling, offset = relations[other]
+                    relations[j] = scaling / c, (offset - o) / c
                     ahead.append(j)
-        return found
+        return relations
 
     def _mimics(self) -> list[str]:
         """Code that makes joints follow the first of those that they move with.

@@ -169,12 +169,12 @@ class SegmentInertia(ByValue):
         return spatial.rows((second + lever + lever.T, first), (first.T, self.mass))
 
     def first_moment(self, f: Matrix) -> Matrix:
-        """What the coordinates f add to the first moment at f = 0 (3, kg m)."""
+        """The change of the first moment from f = 0 to the coordinates f (3, kg m)."""
         return self.pseudo_inertia(SegmentAtQ(self.segment, f))[:3, 3] - spatial.constant(self.rigid)[:3, 3]
 
 
 def lumped(inertia: ModalInertia, beam: Array) -> tuple[ModalInertia, tuple[tuple[float, Deflection], ...]]:
-    """What does not shorten of a link, without stretches, and the particles that do: a mass [kg], and how it moves.
+    """The part of a link that does not shorten, without stretches, and the particles that do: a mass [kg], its motion.
 
     A link that does not shorten stays as it is. e_x is ``beam``, the unit vector along it, undeformed (3).
     """

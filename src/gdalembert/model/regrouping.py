@@ -60,8 +60,8 @@ class PreparedJoint(Joint):
     keeps_joint_axes: bool = False
 
     def configuration(self, q: Matrix) -> Matrix:
-        own = super().configuration(q)
-        return self.type.integrate(own, ca.DM(self.frame_offset)) if self.frame_offset else own
+        coordinates = super().configuration(q)
+        return self.type.integrate(coordinates, ca.DM(self.frame_offset)) if self.frame_offset else coordinates
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ class RegroupedTree(Tree):
 
 
 def keeps_joint_axes(joint: Joint) -> bool:
-    """Whether the link of a joint keeps the axes of the joint; never that of a joint as given."""
+    """True if the link of a joint keeps the axes of the joint; never for a joint as the model gives it."""
     return isinstance(joint, PreparedJoint) and joint.keeps_joint_axes
 
 
@@ -148,24 +148,26 @@ def _prepared(tree: Tree, regroup_symbols: bool, keep_axes: bool, regroup_roots:
     links = regrouped(aligned(fixed), symbols=regroup_symbols, whole=_whole(tree, regroup_roots))
     frames = choose(links, keep_axes=keep_axes)
     joints = []
-    for joint, link, own in zip(fixed.joints, links, frames, strict=True):
-        placement, angle = placed(frames[link.parent] if link.parent >= 0 else AS_GIVEN, link, own)
+    for joint, link, frame in zip(fixed.joints, links, frames, strict=True):
+        placement, angle = placed(frames[link.parent] if link.parent >= 0 else AS_GIVEN, link, frame)
         changed = {
             "type": link.type,
             "rotation": frozen(rounding.clean_rotation(placement[:3, :3], rounding.SAME)),
             "translation": frozen(placement[:3, 3]),
-            "pseudo_inertia": own.body(link),
+            "pseudo_inertia": frame.body(link),
             "frame_offset": angle * sense_of(link.type),
-            "keeps_joint_axes": own.keeps_joint_axes,
+            "keeps_joint_axes": frame.keeps_joint_axes,
         }
         joints.append(PreparedJoint(**vars(joint) | changed))
-    given = frozen([own.inverse @ np.linalg.inv(link.frame) for link, own in zip(links, frames, strict=True)])
-    ours = PreparedTree(**vars(tree) | {"joints": tuple(joints), "frames": (), "links_as_given": given})
+    links_as_given = frozen(
+        [frame.inverse @ np.linalg.inv(link.frame) for link, frame in zip(links, frames, strict=True)]
+    )
+    ours = PreparedTree(**vars(tree) | {"joints": tuple(joints), "frames": (), "links_as_given": links_as_given})
     ours = with_equal_magnitudes(in_own_unit(ours)).with_constants(tree)
     if fixed is tree:
         return ours
     turns = (LinkFrame(angle=j.frame_offset * sense_of(j.type)).matrix for j in joints)
-    seen = (turn @ link for turn, link in zip(turns, given, strict=True))
+    seen = (turn @ link for turn, link in zip(turns, links_as_given, strict=True))
     return replace(ours, joints=tuple(map(_displaced, ours.joints, tree.joints, seen, [ours.unit] * len(joints))))
 
 
@@ -173,8 +175,8 @@ def _undisplaced(tree: Tree) -> Tree:
     """The tree with all joints at the placements that do not depend on symbols."""
     if not tree.has_displacements:
         return tree
-    own = (joint.undisplaced if isinstance(joint, DisplacedJoint) else joint for joint in tree.joints)
-    return replace(tree, joints=tuple(own))
+    joints = (joint.undisplaced if isinstance(joint, DisplacedJoint) else joint for joint in tree.joints)
+    return replace(tree, joints=tuple(joints))
 
 
 def _whole(tree: Tree, regroup_roots: bool) -> set[int]:
@@ -183,11 +185,11 @@ def _whole(tree: Tree, regroup_roots: bool) -> set[int]:
     return displaced | {i for i, joint in enumerate(tree.joints) if joint.parent < 0 and not regroup_roots}
 
 
-def _displaced(joint: Joint, given: Joint, link: Array, unit: float = 1.0) -> Joint:
-    """A joint of ours, with the displacement of the given one, whose link frame stands at ``link`` in ours (in m)."""
-    if not isinstance(given, DisplacedJoint):
+def _displaced(joint: Joint, original: Joint, link: Array, unit: float = 1.0) -> Joint:
+    """A joint of ours, with the displacement of the original, whose link frame stands at ``link`` in ours (in m)."""
+    if not isinstance(original, DisplacedJoint):
         return joint
-    seen = spatial.constant(rounding.clean_matrix(adjoint(link))) @ given.displacement
+    seen = spatial.constant(rounding.clean_matrix(adjoint(link))) @ original.displacement
     change = motion_exp(ca.vertcat(seen[:3] / unit, seen[3:]))
     r, p = spatial.constant(joint.rotation), spatial.constant(joint.translation)
     return replace(joint, rotation=entries(r @ change[:3, :3]), translation=entries(p + r @ change[:3, 3]))
@@ -202,8 +204,8 @@ def aligned(tree: Tree) -> list[LinkGeometry]:
     links: list[LinkGeometry] = []
     frames: list[Array] = []
     for i, joint in enumerate(tree.joints):
-        given = homogeneous(joint.rotation, joint.translation)
-        placement = np.linalg.inv(frames[joint.parent]) @ given if joint.parent >= 0 else given
+        in_parent = homogeneous(joint.rotation, joint.translation)
+        placement = np.linalg.inv(frames[joint.parent]) @ in_parent if joint.parent >= 0 else in_parent
         siblings = [links[k].placement[:3, 2] for k in range(i) if parents[k] == joint.parent]
         frame, joint_type = np.eye(4), joint.type
         if joint.type.axis is not None:
@@ -290,13 +292,13 @@ def sense_of(joint_type: JointType) -> float:
     return -1.0 if joint_type.axis == (0.0, 0.0, -1.0) else 1.0
 
 
-def _prepared_with_modes(given: Tree, regroup_roots: bool) -> Tree:
+def _prepared_with_modes(original: Tree, regroup_roots: bool) -> Tree:
     """The robot, equal to rounding, in link frames of our own, with particles, and with less inertia on each link."""
-    tree = _undisplaced(given)
+    tree = _undisplaced(original)
     axes: list[Array] = []
     for i, joint in enumerate(tree.joints):
         axes.append(axes[joint.parent] if joint.type.is_modal else _link_axes(tree, i))
-    back = [homogeneous(own.T, np.zeros(3)) for own in axes]
+    back = [homogeneous(rotation.T, np.zeros(3)) for rotation in axes]
     parents = [back[joint.parent] if joint.parent >= 0 else np.eye(4) for joint in tree.joints]
     joints = list(map(_between, tree.joints, parents, back))
     inertias = {i: inertia.placed(back[i]) for i, inertia in tree.modal_inertias}
@@ -314,9 +316,9 @@ def _prepared_with_modes(given: Tree, regroup_roots: bool) -> Tree:
             name = f"{tip.name} particle {k}"
             joints.append(replace(tip, name=name, type=motion, pseudo_inertia=body, scaling=1.0, offset=0.0))
     links = [LinkGeometry(j.parent, j.type, homogeneous(j.rotation, j.translation), j.pseudo_inertia) for j in joints]
-    whole = _whole(given, regroup_roots)
+    whole = _whole(original, regroup_roots)
     bodies = (link.body for link in regrouped(links, symbols=False, sliding=False, whole=whole))
-    joints[: len(back)] = map(_displaced, joints, given.joints, back)
+    joints[: len(back)] = map(_displaced, joints, original.joints, back)
     return replace(
         tree,
         joints=tuple(
@@ -333,7 +335,7 @@ def _link_axes(tree: Tree, i: int) -> Array:
     if tree.joints[i].type.axis is None:
         return np.eye(3)
     axis = np.array(tree.joints[i].type.axis)
-    for beam in [own.beam for k in tree.stations(i) if isinstance(own := tree.joints[k].type, ModalMotion)][:1]:
+    for beam in [motion.beam for k in tree.stations(i) if isinstance(motion := tree.joints[k].type, ModalMotion)][:1]:
         across = beam - axis * (axis @ beam)
         if np.linalg.norm(across) > rounding.NEGLIGIBLE:
             x = across / np.linalg.norm(across)
@@ -341,12 +343,12 @@ def _link_axes(tree: Tree, i: int) -> Array:
     return turned_to(axis)
 
 
-def _between(joint: Joint, parent: Array, own: Array) -> Joint:
-    """A joint between links that stand at ``parent`` and ``own`` in our frames."""
-    body = transformed(own, joint.pseudo_inertia)
+def _between(joint: Joint, parent: Array, frame: Array) -> Joint:
+    """A joint between links that stand at ``parent`` and ``frame`` in our frames."""
+    body = transformed(frame, joint.pseudo_inertia)
     if isinstance(joint.type, ModalMotion):
-        return replace(joint, type=joint.type.seen_from(own[:3, :3].T), pseudo_inertia=body)
-    placement = rounding.clean_product(parent, homogeneous(joint.rotation, joint.translation), own.T)
+        return replace(joint, type=joint.type.seen_from(frame[:3, :3].T), pseudo_inertia=body)
+    placement = rounding.clean_product(parent, homogeneous(joint.rotation, joint.translation), frame.T)
     rotation, translation = frozen(placement[:3, :3]), frozen(placement[:3, 3])
     along = joint.type.with_axis((0.0, 0.0, 1.0))
     return replace(joint, type=along, rotation=rotation, translation=translation, pseudo_inertia=body)

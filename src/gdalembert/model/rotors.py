@@ -131,14 +131,14 @@ def with_rotors(model: pin.Model, rotors: Mapping[str, Rotor]) -> pin.Model:
 def _add(result: pin.Model, model: pin.Model, tree: Tree, name: str, rotor: Rotor) -> None:
     if name not in tree.joint_names:
         raise UnknownNameError("joint", name, tree.joint_names)
-    where = f"with_rotors: joint {name!r}"
+    context = f"with_rotors: joint {name!r}"
     index = tree.joint_names.index(name) + 1
     joint = tree.joints[tree.links[index - 1]]
     if model.joints[index].nvExtended != 1 or joint.type.axis is None:
         kind = model.joints[index].shortname().removeprefix("JointModel")
         hint = "a rotor needs a revolute, continuous, prismatic or helical joint"
-        raise ArgumentError(f"{where}: is of type {kind}; {hint}")
-    carrier, frame = _carrier(where, model, index, rotor)
+        raise ArgumentError(f"{context}: is of type {kind}; {hint}")
+    carrier, frame = _carrier(context, model, index, rotor)
     placement, body = _mounted(model, index, joint, carrier, frame, rotor)
     driver, scaling, offset = model.joints[index], rotor.ratio, 0.0
     if joint.scaling is not None and joint.offset is not None:  # the joint that it mimics drives both
@@ -150,44 +150,44 @@ def _add(result: pin.Model, model: pin.Model, tree: Tree, name: str, rotor: Roto
     tensor, (x, y, _), armature = body.inertia, body.lever, model.armature[joint.idx_v]
     reflected = scaling * scaling * (tensor[2, 2] + body.mass * (x**2 + y**2))
     if not np.isfinite(reflected):
-        raise ArgumentError(f"{where}: ratio² × inertia overflows with the ratio {scaling:g}; give a smaller one")
+        raise ArgumentError(f"{context}: ratio² × inertia overflows with the ratio {scaling:g}; give a smaller one")
     if reflected and abs(armature - reflected) <= _REFLECTED * reflected:
         raise ArgumentError(
-            f"{where}: its armature {armature:.6g} already counts the rotor (ratio² × inertia is {reflected:.6g}); "
+            f"{context}: its armature {armature:.6g} already counts the rotor (ratio² × inertia is {reflected:.6g}); "
             "set it to zero in the model"
         )
     uneven = [tensor[0, 0] - tensor[1, 1], tensor[0, 1], tensor[0, 2], tensor[1, 2], body.mass * x, body.mass * y]
     is_uneven = np.abs(uneven).max() > MOMENT_TOLERANCE * np.abs(tensor).max()
     if joint.type.nq == 2 and is_uneven and not float(scaling).is_integer():
         raise ArgumentError(
-            f"{where}: is continuous, and its q does not tell the angle of a rotor with the ratio {scaling:g}; "
+            f"{context}: is continuous, and its q does not tell the angle of a rotor with the ratio {scaling:g}; "
             "give a rotor that is symmetric about its axis, or an integer ratio"
         )
 
     taken = {*result.names, *(known.name for known in result.frames)}
     names = (f"{name}_rotor{k if k > 1 else ''}" for k in itertools.count(1))
     mimic = pin.JointModelMimic(pin.JointModel(rotation), scaling, offset)
-    added = result.addJoint(carrier, mimic, placement, next(each for each in names if each not in taken))
+    added = result.addJoint(carrier, mimic, placement, next(candidate for candidate in names if candidate not in taken))
     result.appendBodyToJoint(added, body, pin.SE3.Identity())
     result.addJointFrame(added, next((k for k, f in enumerate(model.frames) if f.parentJoint == carrier), 0))
 
 
-def _carrier(where: str, model: pin.Model, index: int, rotor: Rotor) -> tuple[int, pin.SE3]:
+def _carrier(context: str, model: pin.Model, index: int, rotor: Rotor) -> tuple[int, pin.SE3]:
     """The joint that moves the carrier, and the carrier's frame in the frame of that joint."""
     name = rotor.carrier
     if name is None:
         return model.parents[index], pin.SE3.Identity()
-    found = [(joint, pin.SE3.Identity()) for joint, known in enumerate(model.names) if known == name]
-    found += [(f.parentJoint, f.placement) for f in model.frames if f.name == name]
-    if not found:
+    carriers = [(joint, pin.SE3.Identity()) for joint, known in enumerate(model.names) if known == name]
+    carriers += [(f.parentJoint, f.placement) for f in model.frames if f.name == name]
+    if not carriers:
         known = dict.fromkeys([*model.names, *(frame.name for frame in model.frames)])
         raise UnknownNameError(f"carrier of the rotor of joint {model.names[index]!r}", name, known)
-    joint, frame = found[0]
-    if any(other != joint or not at.isApprox(frame) for other, at in found):
-        what = f"several joints or frames are named {name!r}, as the carrier of its rotor"
-        raise ArgumentError(f"{where}: {what}; rename all but one")
+    joint, frame = carriers[0]
+    if any(other != joint or not at.isApprox(frame) for other, at in carriers):
+        fault = f"several joints or frames are named {name!r}, as the carrier of its rotor"
+        raise ArgumentError(f"{context}: {fault}; rename all but one")
     if index in model.supports[joint]:
-        raise ArgumentError(f"{where}: moves the carrier of its rotor, {name!r}; give a link that it does not move")
+        raise ArgumentError(f"{context}: moves the carrier of its rotor, {name!r}; give a link that it does not move")
     return joint, frame
 
 
@@ -200,9 +200,9 @@ def _mounted(
         data = model.createData()
         pin.forwardKinematics(model, data, pin.neutral(model))
         neutral = data.oMi[carrier].actInv(data.oMi[model.parents[index]] * neutral)
-    given = neutral if rotor.placement is None else frame * rotor.placement
+    mounting = neutral if rotor.placement is None else frame * rotor.placement
     axis = neutral.rotation @ joint.type.axis if rotor.axis is None else frame.rotation @ rotor.axis
-    turn = pin.SE3(turned_to(clean_unit_vector(given.rotation.T @ axis, PRODUCT_ERROR)), np.zeros(3))
+    turn = pin.SE3(turned_to(clean_unit_vector(mounting.rotation.T @ axis, PRODUCT_ERROR)), np.zeros(3))
     if isinstance(rotor.inertia, pin.Inertia):
-        return given * turn, turn.actInv(rotor.inertia)
-    return given * turn, pin.Inertia(0.0, np.zeros(3), np.diag([0.0, 0.0, rotor.inertia]))
+        return mounting * turn, turn.actInv(rotor.inertia)
+    return mounting * turn, pin.Inertia(0.0, np.zeros(3), np.diag([0.0, 0.0, rotor.inertia]))

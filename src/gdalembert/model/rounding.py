@@ -1,4 +1,4 @@
-"""What counts as rounding noise in the numbers of a model: all tolerances side by side, and what removes the noise.
+"""Rounding noise in the numbers of a model: all tolerances side by side, and the functions that remove the noise.
 
 Three kinds of noise: of numbers that somebody wrote down with some digits, of numbers that we computed, and of whole
 matrices that should be singular. Tolerances of a method (quadrature, modes, pruning, validation) stand with the method.
@@ -108,5 +108,5 @@ def least_moment(inertia: npt.NDArray[np.floating], mass: float) -> float:
 
 
 def moment_noise(moments: npt.NDArray[np.floating], mass: float) -> float:
-    """How large rounding noise in principal moments can be [kg m²]."""
+    """The largest rounding noise in principal moments [kg m²]."""
     return max(MOMENT_TOLERANCE * float(np.abs(moments).max()), NOISE_PER_MASS * mass)

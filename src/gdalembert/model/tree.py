@@ -78,10 +78,10 @@ class Joint(ByValue):
 
     def configuration(self, q: Matrix) -> Matrix:
         """The joint's own part of q."""
-        own = q[self.idx_q : self.idx_q + self.type.nq]
+        coordinates = q[self.idx_q : self.idx_q + self.type.nq]
         if self.scaling is None or self.offset is None:
-            return own
-        return self.type.mimicked(own, self.scaling, self.offset)
+            return coordinates
+        return self.type.mimicked(coordinates, self.scaling, self.offset)
 
     def velocity(self, v: Matrix) -> Matrix:
         """The joint's own part of v (or of a)."""
@@ -120,9 +120,9 @@ class DisplacedJoint(Joint):
     @property
     def undisplaced(self) -> Joint:
         """The joint at P."""
-        own = {name: value for name, value in vars(self).items() if name not in ("nominal", "displacement")}
+        attributes = {name: value for name, value in vars(self).items() if name not in ("nominal", "displacement")}
         at_rest = {"rotation": frozen(self.nominal[:3, :3]), "translation": frozen(self.nominal[:3, 3])}
-        return Joint(**own | at_rest)
+        return Joint(**attributes | at_rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,23 +203,23 @@ class Tree(ByValue):
 
     def sections(self, link: int) -> list[Deflection]:
         """The motions of the stations of a flexible link, the tip's first."""
-        return [own for k in self.stations(link) if isinstance(own := self.joints[k].type, Deflection)]
+        return [motion for k in self.stations(link) if isinstance(motion := self.joints[k].type, Deflection)]
 
     @property
     def has_mimic(self) -> bool:
-        """Whether a joint shares the coordinates of another."""
+        """True if a joint shares the coordinates of another."""
         return any(joint.scaling is not None and not joint.type.is_modal for joint in self.joints)
 
     @property
     def is_first_order(self) -> bool:
-        """Whether some links turn to first order only, and have no angular momentum."""
+        """True if some links turn to first order only, and have no angular momentum."""
         return any(joint.type.is_first_order for joint in self.joints)
 
     @property
     def independent_joints(self) -> tuple[Joint, ...]:
         """The joints with coordinates of their own, all but those that mimic another, in the order of q and v."""
-        own = (joint for joint in self.joints if joint.scaling is None)
-        return tuple(sorted(own, key=lambda joint: joint.idx_v))
+        independent = (joint for joint in self.joints if joint.scaling is None)
+        return tuple(sorted(independent, key=lambda joint: joint.idx_v))
 
     @property
     def joints_with_armature(self) -> tuple[Joint, ...]:
@@ -231,20 +231,26 @@ class Tree(ByValue):
         """A name for each entry of v: that of the mode, or of the joint, with ``[k]`` where the joint has several."""
         names = [""] * self.nv
         for joint in self.independent_joints:
-            own = joint.type.coordinate_names
+            coordinate_names = joint.type.coordinate_names
             for k, column in enumerate(joint.columns):
-                names[column] = own[k] if own else joint.name if joint.type.nv == 1 else f"{joint.name}[{k}]"
+                names[column] = (
+                    coordinate_names[k]
+                    if coordinate_names
+                    else joint.name
+                    if joint.type.nv == 1
+                    else f"{joint.name}[{k}]"
+                )
         return tuple(names)
 
     @property
     def is_numeric(self) -> bool:
-        """Whether all constants are numbers."""
+        """True if all constants are numbers."""
         of_parts = (x for part in (*self.joints, *self.frames) for x in vars(part).values())
         return not any(isinstance(x, ca.SX) for x in (self.armature, self.gravity, *of_parts))
 
     @property
     def has_displacements(self) -> bool:
-        """Whether placements of joints or frames are parameters."""
+        """True if placements of joints or frames are parameters."""
         of_joints = any(isinstance(joint, DisplacedJoint) for joint in self.joints)
         return of_joints or any(isinstance(frame.rotation, ca.SX) for frame in self.frames)
 
@@ -291,10 +297,10 @@ class Tree(ByValue):
         modal = self.modal
         return tuple(name for name, i in zip(self.joint_names, self.links, strict=True) if i not in modal)
 
-    def require_rigid_links(self, what: str) -> None:
-        """Raises UnsupportedError if a link has modes; ``what`` is the reason, and ends with "rigid"."""
+    def require_rigid_links(self, reason: str) -> None:
+        """Raises UnsupportedError if a link has modes; the reason ends with "rigid"."""
         if self.modal:
-            raise UnsupportedError(f"{self.name}: its links are flexible, and {what}")
+            raise UnsupportedError(f"{self.name}: its links are flexible, and {reason}")
 
     def path(self, index: int) -> list[int]:
         """The joints from the universe to ``index``, which is the last of them."""
@@ -359,8 +365,8 @@ class Tree(ByValue):
 
     def configuration_rate(self, q: Matrix, v: Matrix) -> Matrix:
         """dq/dt (nq) of (q, v)."""
-        own = self.independent_joints
-        return ca.vertcat(*(j.type.configuration_rate(j.configuration(q), j.velocity(v)) for j in own))
+        joints = self.independent_joints
+        return ca.vertcat(*(j.type.configuration_rate(j.configuration(q), j.velocity(v)) for j in joints))
 
     def tangent_map(self, q: ca.SX) -> ca.SX:
         """T (nq × nv) of dq/dt = T(q) v."""
@@ -402,7 +408,7 @@ class TreeOfSymbols(Tree):
 
     @property
     def constants(self) -> Tree:
-        return Tree(**{each.name: getattr(self, each.name) for each in fields(Tree)})
+        return Tree(**{field.name: getattr(self, field.name) for field in fields(Tree)})
 
     @property
     def symbols(self) -> ca.SX:

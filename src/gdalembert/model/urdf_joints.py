@@ -22,7 +22,7 @@ class UrdfJoint(NamedTuple):
     """
 
     name: str
-    where: str
+    element: str
     type: str
     parent: str
     child: str
@@ -38,7 +38,7 @@ def depth_first(links: list[str], joints: list[UrdfJoint], refuse: Refuse) -> li
     for joint in sorted(joints, key=lambda joint: joint.name, reverse=True):  # a stack gives the first name first
         for tag, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in below:
-                refuse(joint.where, f"its {tag} link {quoted(link)} does not exist{_near(link, links)}")
+                refuse(joint.element, f"its {tag} link {quoted(link)} does not exist{_near(link, links)}")
         if joint.child in above:
             pair = f"{quoted(joint.name)} and {quoted(above[joint.child].name)}"
             refuse(f"link {quoted(joint.child)}", f"is the child of two joints, {pair}; a URDF is a tree")
@@ -52,7 +52,7 @@ def depth_first(links: list[str], joints: list[UrdfJoint], refuse: Refuse) -> li
     while stack:
         joint, depth = stack.pop()
         if depth > MAX_DEPTH:
-            refuse(joint.where, f"is more than {MAX_DEPTH} joints from the root; the C++ parser could crash")
+            refuse(joint.element, f"is more than {MAX_DEPTH} joints from the root; the C++ parser could crash")
         order.append(joint)
         stack += [(child, depth + 1) for child in below[joint.child]]
     reached = {joint.child for joint in order}.union(roots)
@@ -70,7 +70,7 @@ def compose_mimic_joints(joints: Sequence[UrdfJoint], refuse: Refuse) -> list[Ur
         before = {joint.name}
         while mimics != joint.name and (other := by_name.get(mimics or "")) is not None and other.mimics is not None:
             if other.name in before or other.mimics == joint.name:
-                refuse(joint.where, f"mimics {quoted(joint.mimics)} in a circle; let one of its joints mimic none")
+                refuse(joint.element, f"mimics {quoted(joint.mimics)} in a circle; let one of its joints mimic none")
             before.add(other.name)
             mimics, multiplier, offset = other.mimics, multiplier * other.multiplier, multiplier * other.offset + offset
         composed.append(joint._replace(mimics=mimics, multiplier=multiplier, offset=offset))
@@ -95,7 +95,7 @@ def mimicked_first(order: Sequence[UrdfJoint]) -> list[UrdfJoint]:
             later, earlier = next((pair for pair in pairs if pair[0] != pair[1]), (None, None))
             if later is not None and earlier is not None:
                 before[later].add(earlier)
-    found: list[UrdfJoint] = []
+    ordered: list[UrdfJoint] = []
     root = next((joint.parent for joint in order), "")
     stack = [below.get(root, [])[:]]
     while stack:
@@ -104,9 +104,9 @@ def mimicked_first(order: Sequence[UrdfJoint]) -> list[UrdfJoint]:
             continue
         name = next((name for name in siblings if not before[name].intersection(siblings)), siblings[0])
         siblings.remove(name)
-        found.append(joints[name])
+        ordered.append(joints[name])
         stack.append(below.get(joints[name].child, [])[:])
-    return found
+    return ordered
 
 
 def check_mimic_joints(order: Sequence[UrdfJoint], refuse: Refuse) -> None:
@@ -117,19 +117,19 @@ def check_mimic_joints(order: Sequence[UrdfJoint], refuse: Refuse) -> None:
         seen.add(joint.name)
         if joint.mimics is None:
             continue
-        what = f"mimics {quoted(joint.mimics)}, which"
+        relation = f"mimics {quoted(joint.mimics)}, which"
         other = joints.get(joint.mimics)
         if other is None:
-            refuse(joint.where, f"{what} does not exist{_near(joint.mimics, list(joints))}")
+            refuse(joint.element, f"{relation} does not exist{_near(joint.mimics, list(joints))}")
         if other is joint:
-            refuse(joint.where, "mimics itself; name another joint")
+            refuse(joint.element, "mimics itself; name another joint")
         types = {joint.type, other.type}
         if types != {"continuous"} and not types <= {"revolute", "prismatic"}:
             hint = "Pinocchio can mimic revolute and prismatic joints by each other, and continuous by continuous"
-            refuse(joint.where, f"is {joint.type} and {what} is {other.type}; {hint}")
+            refuse(joint.element, f"is {joint.type} and {relation} is {other.type}; {hint}")
         if other.name not in seen:
             hint = f"let {quoted(other.name)} mimic {quoted(joint.name)} in its place, or load with mimic=False"
-            refuse(joint.where, f"{what} Pinocchio visits later (depth first); {hint}")
+            refuse(joint.element, f"{relation} Pinocchio visits later (depth first); {hint}")
 
 
 def _near(name: str, known: list[str]) -> str:

@@ -88,7 +88,8 @@ class JointType(ABC):
         return q1 - q0
 
     def integrate_derivatives(self, v: Matrix) -> tuple[Matrix, Matrix]:
-        """Of what is reached from any q, by q and by v (nv × nv each), in the tangent spaces."""
+        """Derivatives of the configuration that is reached from any q with v, by q and by v (nv × nv), in tangent
+        spaces."""
         return ca.DM.eye(self.nv), ca.DM.eye(self.nv)
 
     def mimicked(self, q: Matrix, scaling: float, offset: float) -> Matrix:
@@ -101,7 +102,7 @@ class JointType(ABC):
 
     @property
     def velocity_is_rate(self) -> bool:
-        """Whether v = dq/dt, entry by entry."""
+        """True if v = dq/dt, entry by entry."""
         return self.nq == self.nv
 
     def in_minimal_coordinates(self) -> JointType:
@@ -115,17 +116,17 @@ class JointType(ABC):
 
     @property
     def is_revolute(self) -> bool:
-        """Whether the joint rotates about its axis and does nothing else."""
+        """True if the joint rotates about its axis and does nothing else."""
         return self.axis is not None and not self.can_translate
 
     @property
     def is_prismatic(self) -> bool:
-        """Whether the joint translates along its axis and does nothing else."""
+        """True if the joint translates along its axis and does nothing else."""
         return self.axis is not None and not self.can_rotate
 
     @property
     def linear(self) -> tuple[bool, ...]:
-        """Whether each entry of v is a translation [m/s]; otherwise it is an angular velocity [rad/s]."""
+        """True for each entry of v that is a translation [m/s]; False for an angular velocity [rad/s]."""
         _, angular = self.subspace(self.neutral())
         return tuple(angular[:, k].nnz() == 0 for k in range(self.nv))
 

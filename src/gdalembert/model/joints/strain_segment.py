@@ -68,7 +68,7 @@ def magnus() -> tuple[ca.Function, ...]:
     slope = ca.jacobian(psi, m)
     slope_rate = ca.jtimes(ca.vec(slope), m, rate)
     slope_second = ca.jtimes(slope_rate, ca.vertcat(m, rate), ca.vertcat(rate, second))
-    slopes = [ca.reshape(ca.densify(each), 3, 9) for each in (slope, slope_rate, slope_second)]
+    slopes = [ca.reshape(ca.densify(matrix), 3, 9) for matrix in (slope, slope_rate, slope_second)]
     return (
         ca.Function("psi", [m], [psi]),
         ca.Function("rate", [m, rate], [first]),
@@ -101,7 +101,7 @@ class Turn:
 
     @property
     def _is_linear(self) -> bool:
-        """Whether ψ = m₀."""
+        """True if ψ = m₀."""
         return bool(self.columns.shape[0] == 3)
 
     @cached_property
@@ -179,9 +179,9 @@ class Turn:
     def carried_acceleration(self, omega: Matrix, alpha: Matrix, v: Matrix, a: Matrix) -> Matrix:
         """dω/dt of the section, in its axes, from ω and dω/dt of the one before it."""
         rate = self.rate(v)
-        own, carried = self._vector.jacobian(rate, -1), self.rotation.T @ omega
+        turn_rate, carried = self._vector.jacobian(rate, -1), self.rotation.T @ omega
         second = self._vector.angular_acceleration(rate, self.second_rate(v, a))
-        return self.rotation.T @ alpha + ca.cross(carried, own) + second
+        return self.rotation.T @ alpha + ca.cross(carried, turn_rate) + second
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +212,7 @@ class StrainSegment(ByValue):
 
     @property
     def is_extensible(self) -> bool:
-        """Whether some coordinates are elongation or shear."""
+        """True if some coordinates are elongation or shear."""
         return bool(self.tangents[:, :, :-1].any())
 
     @property
@@ -275,39 +275,39 @@ class SegmentAtQ:
     @cached_property
     def tangent_columns(self) -> list[Matrix]:
         """T_j = ∂t_j/∂q = Ω_j × t_j + R_j ∂ν_j/∂q (3 × n)."""
-        each = zip(self.rotations, self.tangents, self.angular_columns, self.strain_columns, strict=True)
-        return [r @ own - spatial.skew(t) @ turned for r, t, turned, own in each]
+        sections = zip(self.rotations, self.tangents, self.angular_columns, self.strain_columns, strict=True)
+        return [r @ strain - spatial.skew(t) @ turned for r, t, turned, strain in sections]
 
     def sections(self, omega: Matrix, v: Matrix) -> list[Matrix]:
         """ω_j of the sections, in their axes, from that of the link."""
-        found = [omega]
+        velocities = [omega]
         for turn in self.turns:
-            found.append(turn.carried_velocity(found[-1], v))
-        return found
+            velocities.append(turn.carried_velocity(velocities[-1], v))
+        return velocities
 
     def accelerations(self, omega: Matrix, alpha: Matrix, v: Matrix, a: Matrix) -> list[Matrix]:
         """α_j of the sections, in their axes, from ω and α of the link."""
-        found = [alpha]
+        accelerations = [alpha]
         for turn, carrier in zip(self.turns, self.sections(omega, v), strict=False):
-            found.append(turn.carried_acceleration(carrier, found[-1], v, a))
-        return found
+            accelerations.append(turn.carried_acceleration(carrier, accelerations[-1], v, a))
+        return accelerations
 
     def tangent_rates(self, omega: Matrix, v: Matrix) -> list[Matrix]:
         """dt_j/dt against the origin."""
-        each = zip(self.rotations, self.strains, self.strain_columns, self.sections(omega, v), strict=True)
-        return [r @ (ca.cross(w, nu) + own @ v) for r, nu, own, w in each]
+        sections = zip(self.rotations, self.strains, self.strain_columns, self.sections(omega, v), strict=True)
+        return [r @ (ca.cross(w, nu) + strain @ v) for r, nu, strain, w in sections]
 
     def tangent_accelerations(self, omega: Matrix, alpha: Matrix, v: Matrix, a: Matrix) -> list[Matrix]:
         """d²t_j/dt² against the origin: R (U ν + 2 ω × ν̇ + ν̈)."""
         turning = zip(self.sections(omega, v), self.accelerations(omega, alpha, v, a), strict=True)
-        found = []
+        accelerations = []
         for j, (w, w_rate) in enumerate(turning):
             relative = spatial.spin(w_rate, w) @ self.strains[j]
             if self.segment.is_extensible:
-                own = self.strain_columns[j]
-                relative = relative + 2 * ca.cross(w, own @ v) + own @ a
-            found.append(self.rotations[j] @ relative)
-        return found
+                strain = self.strain_columns[j]
+                relative = relative + 2 * ca.cross(w, strain @ v) + strain @ a
+            accelerations.append(self.rotations[j] @ relative)
+        return accelerations
 
     def efforts(self, forces: list[Matrix], moments: list[Matrix]) -> tuple[Matrix, Matrix]:
         """The modal forces Σ (∂t_j/∂q)ᵀ f_j + W_jᵀ m_j (n), and the moment about the root of the segment.
@@ -326,11 +326,11 @@ class SegmentAtQ:
 
     def passed_on(self, forces: list[Matrix], moments: list[Matrix]) -> list[Matrix]:
         """The moment of what acts on the sections from j on, about the tangents of these, in the axes of section j."""
-        found: list[Matrix] = []
+        passed: list[Matrix] = []
         for j in reversed(range(len(forces))):
             moment = moments[j] + ca.cross(self.strains[j], self.rotations[j].T @ forces[j])
-            found.append(self.turns[j].rotation @ found[-1] + moment if found else moment)
-        return found[::-1]
+            passed.append(self.turns[j].rotation @ passed[-1] + moment if passed else moment)
+        return passed[::-1]
 
     def efforts_of_columns(self, forces: list[Matrix], moments: list[Matrix]) -> Matrix:
         """The modal forces (n × k) of columns of forces and moments (3 × k each), all in link axes."""
@@ -425,5 +425,5 @@ class StrainStation(ModalMotion):
         x, y = ca.SX.sym("q", self.nv), ca.SX.sym("v", self.nv)
         both = ca.densify(ca.vertcat(*self.subspace(x)))
         rate = ca.reshape(ca.jtimes(ca.vec(both), x, y), 6, self.nv)
-        found = ca.Function("rate", [x, y], [rate])(q, v)
-        return found[:3, :], found[3:, :]
+        rates = ca.Function("rate", [x, y], [rate])(q, v)
+        return rates[:3, :], rates[3:, :]
