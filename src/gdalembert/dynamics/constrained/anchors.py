@@ -1,4 +1,4 @@
-"""Where contacts without an anchor are held: in numbers, or as further parameters of the robot.
+"""Anchors of contacts that are given none: in numbers, or as further parameters of the robot.
 
 A motion holds them where they are at its start, which differs from motion to motion; as parameters behind p, anchors
 make one graph for all of them.
@@ -37,14 +37,14 @@ def held_where_they_are(tree: Tree, held: Held, q: Array) -> tuple[Constraint, .
 
 def held_at_symbols(constraints: Sequence[Constraint]) -> tuple[tuple[Constraint, ...], ca.SX]:
     """The constraints, those without an anchor held at placements [R p] of symbols; and these, column by column."""
-    found: list[Constraint] = []
+    held: list[Constraint] = []
     symbols = ca.SX(0, 1)
     for k, constraint in enumerate(constraints):
         if isinstance(constraint, Contact) and not constraint.is_anchored:
             anchor = ca.SX.sym(f"anchor_{k}", 3, 4)
             symbols, constraint = ca.vertcat(symbols, ca.vec(anchor)), constraint.with_anchor(anchor)
-        found.append(constraint)
-    return tuple(found), symbols
+        held.append(constraint)
+    return tuple(held), symbols
 
 
 def places(robot: Dynamics, held: Held) -> ca.Function:
@@ -60,17 +60,17 @@ def places(robot: Dynamics, held: Held) -> ca.Function:
     return function("anchors", s, {"anchors": ca.vertcat(*columns)})
 
 
-def check_places(constraints: Sequence[Constraint], found: Array) -> None:
+def check_places(constraints: Sequence[Constraint], places: Array) -> None:
     """Refuse anchors that are not defined."""
-    missing = (each for each in constraints if not each.is_anchored)
-    for constraint, anchor in zip(missing, found.reshape(-1, 12), strict=True):
+    missing = (constraint for constraint in constraints if not constraint.is_anchored)
+    for constraint, anchor in zip(missing, places.reshape(-1, 12), strict=True):
         check_touching(constraint.name, anchor)
 
 
 def with_parameters(robot: Dynamics, further: ca.SX) -> Dynamics:
     """The robot with symbols behind its parameters, whose values are not known."""
-    own, twin = robot.parameters, robot._on(robot.tree)
-    names = (*own.names, *(f"anchors[{k}]" for k in range(further.numel())))
-    values = np.concatenate([own.values, np.full(further.numel(), np.nan)])
-    twin.parameters = Parameters(names, values, ca.vertcat(own.symbols, further), robot.tree, robot.forces)
+    parameters, twin = robot.parameters, robot._on(robot.tree)
+    names = (*parameters.names, *(f"anchors[{k}]" for k in range(further.numel())))
+    values = np.concatenate([parameters.values, np.full(further.numel(), np.nan)])
+    twin.parameters = Parameters(names, values, ca.vertcat(parameters.symbols, further), robot.tree, robot.forces)
     return twin

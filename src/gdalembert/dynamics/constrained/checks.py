@@ -33,22 +33,22 @@ _WAY_OUT = "give regularization=1e-6 (mu of ProximalSettings) for the smallest f
 _Rows = npt.NDArray[np.signedinteger[Any]]
 
 
-def checked_constraints(dynamics: object, given: Any) -> tuple[Constraint, ...]:
+def checked_constraints(dynamics: object, value: Any) -> tuple[Constraint, ...]:
     """The constraints of a robot as a tuple, each of which is given once."""
     if not isinstance(dynamics, Dynamics):
         raise ArgumentTypeError(
             f"ConstrainedDynamics takes a Dynamics, as gd.NewtonEuler(model), not {type(dynamics).__name__}"
         )
     wanted = "give a list of gd.Contact and gd.Loop, or of Pinocchio's constraint models"
-    if not is_list(given):
-        alone = given.name if isinstance(given, Constraint) else f"one {type(given).__name__}"
-        is_one = isinstance(given, Constraint) or is_from_pinocchio(given)
-        raise ArgumentTypeError(f"constraints: got {f'{alone} alone' if is_one else shortened(repr(given))}; {wanted}")
+    if not is_list(value):
+        alone = value.name if isinstance(value, Constraint) else f"one {type(value).__name__}"
+        is_one = isinstance(value, Constraint) or is_from_pinocchio(value)
+        raise ArgumentTypeError(f"constraints: got {f'{alone} alone' if is_one else shortened(repr(value))}; {wanted}")
     tree, held = dynamics.nominal, dict[Any, Constraint]()
-    for each in listed(given):
-        if not isinstance(each, Constraint) and not is_from_pinocchio(each):
-            raise ArgumentTypeError(f"constraints: got {shortened(repr(each))}; {wanted}")
-        constraint = each if isinstance(each, Constraint) else read_constraint(tree, each)
+    for item in listed(value):
+        if not isinstance(item, Constraint) and not is_from_pinocchio(item):
+            raise ArgumentTypeError(f"constraints: got {shortened(repr(item))}; {wanted}")
+        constraint = item if isinstance(item, Constraint) else read_constraint(tree, item)
         selected = constraint.holds if isinstance(constraint.holds, RowSelection) else None
         places = selected, frozenset(map(_place, constraint.frames(tree)))
         if places in held:
@@ -61,53 +61,53 @@ def checked_constraints(dynamics: object, given: Any) -> tuple[Constraint, ...]:
 
 
 def _place(frame: Frame) -> tuple[int, bytes, bytes]:
-    """What tells two frames apart; anchors are all the same."""
+    """The link and the placement of a frame, which tell two frames apart; anchors are all the same."""
     if frame.joint < 0:
         return -1, b"", b""
     return frame.joint, frame.rotation.tobytes(), frame.translation.tobytes()
 
 
-def gains(what: str, given: Any, pairs: Sequence[FramePair], most: float = np.inf) -> Array:
+def gains(argument: str, value: Any, pairs: Sequence[FramePair], most: float = np.inf) -> Array:
     """A number for each row of the constraints, from one number, or one for each constraint or for each of its rows."""
-    if not isinstance(given, Sequence | np.ndarray) or (isinstance(given, np.ndarray) and not given.ndim):
-        given = [given] * len(pairs)
-    if isinstance(given, str) or len(given) != len(pairs):
+    if not isinstance(value, Sequence | np.ndarray) or (isinstance(value, np.ndarray) and not value.ndim):
+        value = [value] * len(pairs)
+    if isinstance(value, str) or len(value) != len(pairs):
         raise ArgumentError(
-            f"{what}: got {shown(given)}; give one number, or one for each of the {len(pairs)} constraints"
+            f"{argument}: got {shown(value)}; give one number, or one for each of the {len(pairs)} constraints"
         )
     rows = [np.zeros(0)]
-    for x, pair in zip(given, pairs, strict=True):
-        own, several = f"{what} of {pair.name}", isinstance(x, Sequence | np.ndarray)
-        array = vector(own, x, pair.rows) if several else np.full(pair.rows, number(own, x, inclusive=True))
+    for x, pair in zip(value, pairs, strict=True):
+        entry, several = f"{argument} of {pair.name}", isinstance(x, Sequence | np.ndarray)
+        array = vector(entry, x, pair.rows) if several else np.full(pair.rows, number(entry, x, inclusive=True))
         if array.min() < 0 or array.max() > most:
             limits = "of at least 0" if np.isinf(most) else f"from 0 to {most:g}"
             wrong = array.min() if array.min() < 0 else array.max()
-            raise ArgumentError(f"{own}: got {wrong:g}; give numbers {limits}")
+            raise ArgumentError(f"{entry}: got {wrong:g}; give numbers {limits}")
         rows.append(array)
     return frozen(np.concatenate(rows))
 
 
-def with_own(what: str, given: Any, constraints: Sequence[Constraint], pairs: Sequence[FramePair]) -> Array:
-    """Gains for each row, with those that constraints have of their own, which are given no other ones."""
-    array = gains(what, given, pairs)
-    own = gains(what, [getattr(each, what) for each in constraints], pairs)
-    for row in np.flatnonzero((own != 0) & (array != 0)):
+def with_own(quantity: str, value: Any, constraints: Sequence[Constraint], pairs: Sequence[FramePair]) -> Array:
+    """Gains for each row; constraints with a gain of their own keep it, and take no other one."""
+    array = gains(quantity, value, pairs)
+    corrector_gains = gains(quantity, [getattr(constraint, quantity) for constraint in constraints], pairs)
+    for row in np.flatnonzero((corrector_gains != 0) & (array != 0)):
         name = [pair.name for pair in pairs for _ in range(pair.rows)][row]
         raise ArgumentError(
-            f"{what} of {name}: got {array[row]:g}, its own corrector has {own[row]:g}; give one of them, 0 for the "
-            "other"
+            f"{quantity} of {name}: got {array[row]:g}, its own corrector has {corrector_gains[row]:g}; give one of "
+            "them, 0 for the other"
         )
-    return frozen(array + own)
+    return frozen(array + corrector_gains)
 
 
 def check_consistent(tree: Tree, constraints: Sequence[Constraint]) -> None:
     """Refuse constraints of the same two links that contradict each other, as far as these are known."""
     known = []
-    for each in constraints:
-        if each.is_anchored and not isinstance(each.holds, RowSelection):
-            frames = sorted(each.frames(tree), key=lambda frame: frame.joint)
+    for constraint in constraints:
+        if constraint.is_anchored and not isinstance(constraint.holds, RowSelection):
+            frames = sorted(constraint.frames(tree), key=lambda frame: frame.joint)
             placed = [homogeneous(frame.rotation, frame.translation) for frame in frames]
-            known.append((each, [frame.joint for frame in frames], placed))
+            known.append((constraint, [frame.joint for frame in frames], placed))
     for (one, links, held), (other, others, held_too) in combinations(known, 2):
         points = isinstance(one.holds, Point3D), isinstance(other.holds, Point3D)
         gap = _gap(held, held_too, *points) if links == others else 0.0
@@ -137,8 +137,8 @@ def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
     q = ca.SX.sym("q", tree.nq)
     jacobian = ca.Function("jacobian", [q], [ca.densify(constraints.jacobian(tree, q))])
     samples = [jacobian(random_configuration(tree, rng)).full() for _ in range(_CONFIGURATIONS)]
-    for pair, own in zip(constraints.pairs, _rows(constraints), strict=True):
-        if _redundant(samples, [own]) == pair.rows:
+    for pair, rows in zip(constraints.pairs, _rows(constraints), strict=True):
+        if _redundant(samples, [rows]) == pair.rows:
             raise ArgumentError(f"{pair.name}: no joint moves what it holds; give frames that move, or leave it out")
         _check_rotations(tree, pair)
     if not constraints.regularization:
@@ -151,22 +151,22 @@ def _check_rotations(tree: Tree, pair: FramePair) -> None:
     if not isinstance(pair.holds, Rows) or pair.holds.units.count("rad") != 1:
         return
     q, rng = ca.SX.sym("q", tree.nq), np.random.default_rng(0)
-    own = next(row for row in pair.holds.rows if row.startswith("r"))
-    others = replace(pair, holds=Rows(tuple(row for row in ("rx", "ry", "rz") if row != own)))
+    rotation = next(row for row in pair.holds.rows if row.startswith("r"))
+    others = replace(pair, holds=Rows(tuple(row for row in ("rx", "ry", "rz") if row != rotation)))
     turning = ca.Function("turning", [q], [motion_type(others).of(tree, others, q).jacobian])
     if np.abs(turning(random_configuration(tree, rng)).full()).max() > DEPENDENT:
         raise ArgumentError(
-            f"{pair.name}: the frame turns about other axes than {own[1]}, so that {own} alone is no constraint on q; "
-            "give two or three rotations, or none"
+            f"{pair.name}: the frame turns about other axes than {rotation[1]}, so that {rotation} alone is no "
+            "constraint on q; give two or three rotations, or none"
         )
 
 
-def check_independent_at(where: str, jacobians: Sequence[Array], constraints: ConstraintSet, there: str) -> None:
+def check_independent_at(context: str, jacobians: Sequence[Array], constraints: ConstraintSet, there: str) -> None:
     """Refuse, without a regularization, constraints that are redundant where they have these Jacobians."""
     if not constraints.regularization:
         for name, redundant, _ in _redundancies(jacobians, constraints, NEARLY_DEPENDENT):
             raise ArgumentError(
-                f"{where}{name}: {redundant} {there}, so that its forces are not determined; {_WAY_OUT}"
+                f"{context}{name}: {redundant} {there}, so that its forces are not determined; {_WAY_OUT}"
             )
 
 
@@ -193,7 +193,7 @@ def _redundancies(
 
 
 def _redundant(samples: Sequence[Array], rows: Sequence[_Rows], tolerance: float = DEPENDENT) -> int:
-    """How many of the rows of the Jacobian depend on the others at all samples."""
+    """The number of rows of the Jacobian that depend on the others at all samples."""
     held = np.concatenate(rows)
     return len(held) - max(rank(j[held], tolerance) for j in samples)
 

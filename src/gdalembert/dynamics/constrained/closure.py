@@ -139,16 +139,16 @@ class Closure(ABC):
                 message says which one stays violated, and by how much.
             UnknownNameError: if ``hold`` has a name that is not there.
         """
-        where, tree = "closed_configuration", self._robot.nominal
-        given = checked_configuration(f"{where}: q0", q0, tree)
-        free = self._free(where, hold)
+        context, tree = "closed_configuration", self._robot.nominal
+        start = checked_configuration(f"{context}: q0", q0, tree)
+        free = self._free(context, hold)
         for joint in tree.independent_joints:
             if not joint.type.velocity_is_rate and 0 < np.isin(joint.columns, free).sum() < joint.type.nv:
                 raise ArgumentError(
-                    f"{where}: hold names a part of joint {joint.name!r}, which turns as a whole; hold {joint.name!r}"
+                    f"{context}: hold names a part of joint {joint.name!r}, which turns as a whole; hold {joint.name!r}"
                 )
-        number(f"{where}: tolerance", tolerance)
-        con, q0 = self.anchored(given), projected(given, unit_blocks(tree))
+        number(f"{context}: tolerance", tolerance)
+        con, q0 = self.anchored(start), projected(start, unit_blocks(tree))
         beside, rng = np.zeros(tree.nv), np.random.default_rng(0)
         missed = []
         for spread in _SPREADS:
@@ -159,24 +159,24 @@ class Closure(ABC):
             missed.append(c)
         name, gap = con._worst(min(missed, key=lambda c: float(np.linalg.norm(c))))
         fewer = " or hold less" if len(free) < tree.nv else ""
-        raise ArgumentError(f"{where}: from this q0 {name} stays violated by {gap}; begin from another q0{fewer}")
+        raise ArgumentError(f"{context}: from this q0 {name} stays violated by {gap}; begin from another q0{fewer}")
 
     def _descended(self, q: Array, free: Array, tolerance: float) -> tuple[Array, Array]:
         """q and c where c is small enough, or no step of the free coordinates makes it smaller."""
         (c, j), n = self._violation(q), len(free)
         for _ in range(_STEPS):
-            step, own = np.zeros(j.shape[1]), j[:, free]
-            damping = np.sqrt(np.linalg.norm(own) * np.linalg.norm(c))
-            stacked = np.vstack([own, damping * np.eye(n)])  # J δ = −c and √λ δ = 0, by least squares
+            step, free_columns = np.zeros(j.shape[1]), j[:, free]
+            damping = np.sqrt(np.linalg.norm(free_columns) * np.linalg.norm(c))
+            stacked = np.vstack([free_columns, damping * np.eye(n)])  # J δ = −c and √λ δ = 0, by least squares
             step[free] = np.linalg.lstsq(stacked, np.concatenate([-c, np.zeros(n)]), rcond=None)[0]
             slope, part = 2 * float(c @ j @ step), 1.0
             if np.abs(c).max(initial=0) <= tolerance or -slope < _STATIONARY * (c @ c):
                 break
-            found = self._reached(q, step)
-            while found[1] @ found[1] > c @ c + _DESCENT * part * slope:  # Armijo
+            reached = self._reached(q, step)
+            while reached[1] @ reached[1] > c @ c + _DESCENT * part * slope:  # Armijo
                 part /= 2
-                found = self._reached(q, part * step)
-            q, c, j = found
+                reached = self._reached(q, part * step)
+            q, c, j = reached
         return q, c
 
     def _reached(self, q: Array, step: Array) -> tuple[Array, Array, Array]:
@@ -204,11 +204,11 @@ class Closure(ABC):
                 do not let what is held move so.
             UnknownNameError: if ``hold`` has a name that is not there.
         """
-        where = "consistent_velocity"
-        at = self._satisfied(where, q)
-        found = self._nearest(where, at, vector(f"{where}: v", v, self._robot.tree.nv), np.zeros(self.nc), hold)
-        self._check_velocity(where, at, found, "hold less")
-        return found
+        context = "consistent_velocity"
+        at = self._satisfied(context, q)
+        velocity = self._nearest(context, at, vector(f"{context}: v", v, self._robot.tree.nv), np.zeros(self.nc), hold)
+        self._check_velocity(context, at, velocity, "hold less")
+        return velocity
 
     def consistent_acceleration(
         self, q: npt.ArrayLike, v: npt.ArrayLike, a: npt.ArrayLike, hold: Sequence[str] = ()
@@ -227,31 +227,31 @@ class Closure(ABC):
         Raises:
             ArgumentTypeError, ArgumentError, UnknownNameError: as :meth:`consistent_velocity`.
         """
-        where, nv = "consistent_acceleration", self._robot.tree.nv
-        at = self._satisfied(where, q)
-        moving = vector(f"{where}: v", v, nv)
-        self._check_velocity(where, at, moving, "take consistent_velocity(q, v)")
+        context, nv = "consistent_acceleration", self._robot.tree.nv
+        at = self._satisfied(context, q)
+        moving = vector(f"{context}: v", v, nv)
+        self._check_velocity(context, at, moving, "take consistent_velocity(q, v)")
         bias = self.bias_acceleration(at, moving, *self._values).full().ravel()
-        found = self._nearest(where, at, vector(f"{where}: a", a, nv), -bias, hold)
-        self._check_rates(f"{where}: a", self._rates(at) @ found + bias, found, "/s²", "hold less")
-        return found
+        acceleration = self._nearest(context, at, vector(f"{context}: a", a, nv), -bias, hold)
+        self._check_rates(f"{context}: a", self._rates(at) @ acceleration + bias, acceleration, "/s²", "hold less")
+        return acceleration
 
-    def _nearest(self, where: str, q: Array, x: Array, target: Array, hold: Sequence[str]) -> Array:
+    def _nearest(self, context: str, q: Array, x: Array, target: Array, hold: Sequence[str]) -> Array:
         """x + δ (nv) with J (x + δ) = target and the least δ·M δ, by least squares."""
-        free = self._free(where, hold)
+        free = self._free(context, hold)
         j, m = self._rates(q), self.dynamics.mass_matrix(q, *self._values).full()
         try:
             factor = np.linalg.cholesky(m[np.ix_(free, free)])
         except np.linalg.LinAlgError:
-            raise ArgumentError(f"{where}: M is singular at q; begin from another q") from None
+            raise ArgumentError(f"{context}: M is singular at q; begin from another q") from None
         half = np.linalg.solve(factor, j[:, free].T)
         change = np.linalg.lstsq(half.T, target - j @ x, rcond=DEPENDENT)[0]
-        found = x.copy()
-        found[free] += np.linalg.solve(factor.T, change)
-        return frozen(found)
+        nearest = x.copy()
+        nearest[free] += np.linalg.solve(factor.T, change)
+        return frozen(nearest)
 
     def degrees_of_freedom(self, q: npt.ArrayLike) -> int:
-        """nv − rank J: in how many ways the robot can move from a configuration that satisfies the constraints.
+        """nv − rank J: the number of independent motions from a configuration that satisfies the constraints.
 
         Raises:
             ArgumentTypeError, ArgumentError: if q is not a configuration, or violates a constraint.
@@ -279,7 +279,7 @@ class Closure(ABC):
 
     def _check_where_closed(self) -> None:
         """Refuse, without a regularization, loops that are redundant wherever they are closed, as far as is seen."""
-        if not self.nc or self.regularization or not all(each.is_anchored for each in self.constraints):
+        if not self.nc or self.regularization or not all(constraint.is_anchored for constraint in self.constraints):
             return
         tree, rng = self._robot.nominal, np.random.default_rng(0)
         closed = []
@@ -289,23 +289,23 @@ class Closure(ABC):
         if closed:
             check_independent_at("", closed, self._set, "wherever it is closed")
 
-    def _satisfied(self, where: str, q: npt.ArrayLike) -> Array:
+    def _satisfied(self, context: str, q: npt.ArrayLike) -> Array:
         """q, which must satisfy the constraints, of contacts without an anchor wherever they are."""
-        at = checked_configuration(f"{where}: q", q, self._robot.nominal)
+        at = checked_configuration(f"{context}: q", q, self._robot.nominal)
         self.missing_anchors(at, self.dynamics.parameters.values)
         c, _ = self._violation(at)
         if np.abs(c).max(initial=0) > _SATISFIED:
             name, gap = self._worst(c)
-            raise ArgumentError(f"{where}: q violates {name} by {gap}; take closed_configuration(q)")
+            raise ArgumentError(f"{context}: q violates {name} by {gap}; take closed_configuration(q)")
         return at
 
-    def _check_velocity(self, where: str, q: Array, v: Array, cure: str) -> None:
-        self._check_rates(f"{where}: v", self._rates(q) @ v, v, "/s", cure)
+    def _check_velocity(self, context: str, q: Array, v: Array, cure: str) -> None:
+        self._check_rates(f"{context}: v", self._rates(q) @ v, v, "/s", cure)
 
-    def _check_rates(self, what: str, rates: Array, x: Array, per: str, cure: str) -> None:
+    def _check_rates(self, argument: str, rates: Array, x: Array, per: str, cure: str) -> None:
         if np.abs(rates).max(initial=0) > _SATISFIED * max(1.0, np.abs(x).max()):
             name, rate = self._worst(rates, per)
-            raise ArgumentError(f"{what} violates {name} by {rate}; {cure}")
+            raise ArgumentError(f"{argument} violates {name} by {rate}; {cure}")
 
     def _worst(self, c: Array, per: str = "") -> tuple[str, str]:
         """The name of the constraint that is violated most, and by how much."""
@@ -358,20 +358,20 @@ class Closure(ABC):
         s = symbols(q=tree.nq, v=tree.nv)
         return function("step", s, {"reached": integrate(tree, s["q"], s["v"])})
 
-    def _free(self, where: str, hold: Sequence[str]) -> Array:
+    def _free(self, context: str, hold: Sequence[str]) -> Array:
         """The entries of v that are not held."""
         if isinstance(hold, str) or not isinstance(hold, Sequence):
-            raise ArgumentTypeError(f"{where}: hold={shown(hold)}; give a list of names")
+            raise ArgumentTypeError(f"{context}: hold={shown(hold)}; give a list of names")
         names, links = self.dynamics.coordinate_names, self.dynamics.modes_by_link
         owners = list(self.dynamics.driven_names)  # of a rotor its joint
         for link, modes in links.items():
             owners[modes.start : modes.stop] = [link] * len(modes)
         held: set[int] = set()
         for name in hold:
-            own = enumerate(zip(names, owners, strict=True))
-            found = {k for k, both in own if name in both or both[1].startswith(f"{name}[")}
-            if not found:
+            names_by_column = enumerate(zip(names, owners, strict=True))
+            matches = {k for k, both in names_by_column if name in both or both[1].startswith(f"{name}[")}
+            if not matches:
                 known = dict.fromkeys([*names, *links])
                 raise UnknownNameError("joint, flexible link or coordinate", name, list(known))
-            held |= found
+            held |= matches
         return np.array([k for k in range(len(names)) if k not in held], dtype=int)

@@ -160,7 +160,8 @@ class ConstrainedDynamics(Closure):
         return partial(type(self), **gains), (self.dynamics, self.constraints)
 
     def __repr__(self) -> str:
-        return f"ConstrainedDynamics({self.dynamics!r}, [{first_of([each.name for each in self.constraints])}])"
+        names = first_of([constraint.name for constraint in self.constraints])
+        return f"ConstrainedDynamics({self.dynamics!r}, [{names}])"
 
     if not TYPE_CHECKING:
 
@@ -172,7 +173,7 @@ class ConstrainedDynamics(Closure):
 
     @property
     def stabilisation_rate(self) -> float:
-        """How fast errors of the constraints decay at most [1/s]: the damping, or the root of the stiffness."""
+        """The highest rate of decay of errors of the constraints [1/s]: the damping, or the root of the stiffness."""
         return float(np.maximum(self._set.damping, np.sqrt(self._set.stiffness)).max(initial=0.0))
 
     def at(self, p: Values = None) -> Self:
@@ -196,14 +197,14 @@ class ConstrainedDynamics(Closure):
         tree = self._robot.nominal
         if self.tree.has_displacements and p is not None:
             return self._with(constraints=self.at(p).anchored(q).constraints)
-        given = checked_configuration("anchored: q", q, tree)
+        configuration = checked_configuration("anchored: q", q, tree)
         if self.is_anchored:
             return self
-        return self._with(constraints=anchors.held_where_they_are(tree, self._held, given))
+        return self._with(constraints=anchors.held_where_they_are(tree, self._held, configuration))
 
     @property
     def is_anchored(self) -> bool:
-        """Whether it is known where each contact is held."""
+        """True if every contact has an anchor."""
         return all(constraint.is_anchored for constraint in self.constraints)
 
     @property
@@ -217,9 +218,9 @@ class ConstrainedDynamics(Closure):
         return self._with_anchors, np.concatenate([p, self.missing_anchors(q, p)])
 
     def missing_anchors(self, q: Array, p: Array) -> Array:
-        found = self._places(q, *([p] if len(p) else [])).full().ravel()
-        anchors.check_places(self.constraints, found)
-        return np.asarray(found)
+        placements = self._places(q, *([p] if len(p) else [])).full().ravel()
+        anchors.check_places(self.constraints, placements)
+        return np.asarray(placements)
 
     @cached_property
     def _places(self) -> ca.Function:
@@ -241,11 +242,11 @@ class ConstrainedDynamics(Closure):
             ArgumentTypeError, ArgumentError: if the rate is no number of at least 0.
         """
         least = number("damped: rate", rate, "1/s", inclusive=True)
-        own = gains("damping", [each.damping for each in self.constraints], self._set.pairs)
-        missing = np.where(own > 0, 0.0, np.maximum(self._set.damping, least))
+        own_damping = gains("damping", [constraint.damping for constraint in self.constraints], self._set.pairs)
+        missing = np.where(own_damping > 0, 0.0, np.maximum(self._set.damping, least))
         made = self._with()
-        made.damping = [each.full().ravel() for each in self._set.split(ca.DM(missing))]
-        made._set = replace(made._set, damping=frozen(own + missing))
+        made.damping = [rates.full().ravel() for rates in self._set.split(ca.DM(missing))]
+        made._set = replace(made._set, damping=frozen(own_damping + missing))
         return made
 
     def _of(self, dynamics: Dynamics) -> Self:
@@ -326,12 +327,12 @@ class ConstrainedDynamics(Closure):
         blocks: list[Matrix]
         if self.nc:
             arguments = self._set, s["q"], s["v"], s["tau"], self._robot.wrenches_of(s)
-            variants = (constrained_dynamics_derivatives(each, *arguments) for each in self._robot._variants)
+            variants = (constrained_dynamics_derivatives(variant, *arguments) for variant in self._robot._variants)
             rates, loads = ca.vertsplit(reduce(smaller, variants), [0, nv, nv + self.nc])
             blocks = [*ca.horzsplit(rates, nv), *ca.horzsplit(loads, nv)]
         else:
             blocks = [*self._robot.forward_dynamics_derivatives.call([*s.values()]), *[ca.SX(0, nv)] * 3]
-        names = [f"{what}_{by}" for what in ("da", "dforces") for by in ("dq", "dv", "dtau")]
+        names = [f"{output}_{by}" for output in ("da", "dforces") for by in ("dq", "dv", "dtau")]
         return function("forward_dynamics_derivatives", s, dict(zip(names, blocks, strict=True)))
 
     @cached_property
@@ -385,18 +386,18 @@ class ConstrainedDynamics(Closure):
             at_rest, _ = robot.inverse_dynamics_derivatives_expression(q, zero, zero)
             by_change, _ = robot.inverse_dynamics_derivatives_expression(q, zero, v_after - v)
             rebound = ca.diag(spatial.constant(self._set.restitution))
-            after_dq, before_dq = (_of_velocity(rows, q, each) for each in (v_after, v))
+            after_dq, before_dq = (_of_velocity(rows, q, velocity) for velocity in (v_after, v))
             turned = rows.from_first_frames(rebound @ rows.to_first_frames(before_dq))
             lost = rows.from_first_frames((ca.DM.eye(self.nc) + rebound) @ rows.to_first_frames(rows.matrix))
             torques = ca.horzcat(moved - (by_change - at_rest), ca.DM(nv, nv))
             changes, loads = kkt.solve(torques, -ca.horzcat(after_dq + turned, lost))
             by_q, by_v = ca.horzsplit(changes, nv)
             blocks = [by_q, ca.DM.eye(nv) + by_v, *ca.horzsplit(loads, nv)]
-        names = [f"{what}_{by}" for what in ("dv_after", "dimpulses") for by in ("dq", "dv")]
+        names = [f"{output}_{by}" for output in ("dv_after", "dimpulses") for by in ("dq", "dv")]
         return function("impact_derivatives", s, dict(zip(names, blocks, strict=True)))
 
 
-def check_driven_by_u(where: str, dyn: object) -> None:
+def check_driven_by_u(context: str, dyn: object) -> None:
     """Refuse what is no robot, and a robot whose motion does not follow from u alone.
 
     Raises:
@@ -405,10 +406,10 @@ def check_driven_by_u(where: str, dyn: object) -> None:
     """
     if isinstance(dyn, ConstrainedDynamics):
         raise ArgumentTypeError(
-            f"{where} takes a Dynamics, not ConstrainedDynamics, which gd.ocp.Problem takes; in a transcription of "
+            f"{context} takes a Dynamics, not ConstrainedDynamics, which gd.ocp.Problem takes; in a transcription of "
             "your own its inverse_dynamics and acceleration_error take a and forces as variables"
         )
-    ConstrainedDynamics.of(where, dyn).dynamics.external_wrenches.refuse(where)
+    ConstrainedDynamics.of(context, dyn).dynamics.external_wrenches.refuse(context)
 
 
 def _with_frames(dynamics: Dynamics, constraints: Sequence[Constraint]) -> tuple[Dynamics, tuple[FramePair, ...]]:
@@ -417,7 +418,8 @@ def _with_frames(dynamics: Dynamics, constraints: Sequence[Constraint]) -> tuple
         return dynamics, ()
     first = range(len(dynamics.tree.frames), len(dynamics.tree.frames) + 2 * len(constraints), 2)
     pairs = tuple(
-        FramePair(each.name, k, k + 1, each.holds, each.is_anchored) for each, k in zip(constraints, first, strict=True)
+        FramePair(constraint.name, k, k + 1, constraint.holds, constraint.is_anchored)
+        for constraint, k in zip(constraints, first, strict=True)
     )
 
     def with_frames(tree: Tree) -> Tree:
@@ -434,7 +436,7 @@ def constrained_dynamics_derivatives(
 ) -> Matrix:
     """∂a (nv) above ∂f (n), side by side by q in the tangent space, by v and by tau (3 nv columns)."""
     tree, nv, free = robot.tree, robot.tree.nv, FreeBases(robot.tree)
-    given, tau = tau, robot.without_load_expression(q, v, tau)
+    loaded_tau, tau = tau, robot.without_load_expression(q, v, tau)
     rows = ConstraintJacobian(constraints, tree, q)
     m = robot.mass_matrix_expression(q) + robot._armature_matrix
     kkt = KKTInverse(m, rows)
@@ -460,11 +462,11 @@ def constrained_dynamics_derivatives(
         errors = ca.horzcat(error_dq + rows.matrix @ known_dq, error_dv + rows.matrix @ known_dv, zero[:, :nv])
         rates, loads = kkt.solve(torques, mu * rows.from_first_frames(loads) - ca.cse([errors])[0])
     by_q, by_v, by_tau = ca.horzsplit(rates, nv)
-    found = ca.vertcat(ca.horzcat(known_dq + by_q, known_dv + by_v, symmetric(by_tau)), loads)
+    derivatives = ca.vertcat(ca.horzcat(known_dq + by_q, known_dv + by_v, symmetric(by_tau)), loads)
     if not robot.has_load_friction:
-        return found
-    load_v, load_tau = robot._load_derivatives(robot.without_load_expression, q, v, given)
-    of_q, of_v, of_tau = ca.horzsplit(found, nv)
+        return derivatives
+    load_v, load_tau = robot._load_derivatives(robot.without_load_expression, q, v, loaded_tau)
+    of_q, of_v, of_tau = ca.horzsplit(derivatives, nv)
     return ca.horzcat(of_q, of_v + of_tau @ load_v, of_tau @ load_tau)
 
 
@@ -492,11 +494,11 @@ def _of_constraints(
 
 def _of_error(alone: ConstraintSet, motion: RelativeMotion, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
     """∂e/∂q and ∂e/∂v of one constraint, in the axes of its pair."""
-    found = motion.derivatives(v, a)
-    by_q, by_v = found.acceleration_dq, found.acceleration_dv
+    derivatives = motion.derivatives(v, a)
+    by_q, by_v = derivatives.acceleration_dq, derivatives.acceleration_dv
     if alone.damping.any():
         damping = ca.diag(spatial.constant(alone.damping))
-        by_q += motion.from_first_frame(damping @ motion.to_first_frame(found.velocity_dq))
+        by_q += motion.from_first_frame(damping @ motion.to_first_frame(derivatives.velocity_dq))
         by_v += motion.from_first_frame(damping @ motion.to_first_frame(motion.jacobian))
     if alone.stiffness.any():
         stiffness = ca.diag(spatial.constant(alone.stiffness))
@@ -584,9 +586,9 @@ class ConstrainedAnywhere(ConstrainedDynamics):
     """
 
     def __init__(self, robot: Dynamics, constraints: Sequence[pin.RigidConstraintModel], **options: Any) -> None:
-        plain = [pin.RigidConstraintModel(each) for each in constraints]
-        for each in plain:
-            each.m_baumgarte_parameters.Kp = each.m_baumgarte_parameters.Kd = 0.0
+        plain = [pin.RigidConstraintModel(constraint) for constraint in constraints]
+        for constraint in plain:
+            constraint.m_baumgarte_parameters.Kp = constraint.m_baumgarte_parameters.Kd = 0.0
         super().__init__(robot, plain, **options)
 
     def _check_where_closed(self) -> None: ...

@@ -1,4 +1,4 @@
-"""What a robot can be held by: contacts with its surroundings, and loops between two of its frames; Pinocchio's too."""
+"""Constraints of a robot: contacts with its surroundings, and loops between two of its frames; Pinocchio's too."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _MODELS = (*_HELD, *_BOUNDED, pin.ConstraintModel)
 _LISTS = tuple(getattr(pin, f"StdVec_{model.__name__}") for model in _MODELS)
 _KINDS = {pin.ContactType.CONTACT_3D: "3D", pin.ContactType.CONTACT_6D: "6D"}
 _DESIRED = (
-    *(f"desired_contact_{what}" for what in ("placement", "velocity", "acceleration")),
-    *(f"desired_constraint_{what}" for what in ("offset", "velocity", "acceleration")),
+    *(f"desired_contact_{quantity}" for quantity in ("placement", "velocity", "acceleration")),
+    *(f"desired_constraint_{quantity}" for quantity in ("offset", "velocity", "acceleration")),
 )
 
 
@@ -61,7 +61,7 @@ class Constraint(ABC):
 
     @property
     def is_anchored(self) -> bool:
-        """Whether it is known where the frame is held."""
+        """True if it is known where the frame is held."""
         return True
 
     @abstractmethod
@@ -215,20 +215,20 @@ def _shown(options: tuple[tuple[str, Any], ...]) -> list[str]:
     return [f"{name}={shown(value)}" for name, value in options]
 
 
-def _anchor(what: str, given: Any, held: ConstraintType) -> Array:
+def _anchor(argument: str, value: Any, held: ConstraintType) -> Array:
     """The placement (4 × 4) of an anchor in the universe."""
     expected = "a pin.SE3 or 4 × 4 numbers"
-    entries = numbers(what, getattr(given, "homogeneous", given), expected=expected, finite=False)
+    entries = numbers(argument, getattr(value, "homogeneous", value), expected=expected, finite=False)
     if held.can_turn and (entries.ndim == 1 or entries.shape == (3, 1)):
         placement = np.eye(4)
-        placement[:3, 3] = vector(what, entries, 3, names="xyz")
+        placement[:3, 3] = vector(argument, entries, 3, names="xyz")
         return frozen(placement)
-    return frozen(checked_transform(what, entries, expected=expected))
+    return frozen(checked_transform(argument, entries, expected=expected))
 
 
 @dataclass(frozen=True, eq=False)
 class JointPair(ByValue, Constraint):
-    """What one of Pinocchio's constraint models says: two frames that are held together, each on a joint."""
+    """Constraint of one of Pinocchio's models: two frames that are held together, each on a joint."""
 
     title: str  # for messages
     kind: str
@@ -261,54 +261,55 @@ class JointPair(ByValue, Constraint):
         return Frame(f"{self.name} on {joint}", body.joint, frozen(clean_matrix(r)), frozen(clean_matrix(p)))
 
 
-def is_list(given: Any) -> bool:
-    """Whether it is a list of constraints, or what a parser of Pinocchio returns."""
-    return isinstance(given, (Sequence, Mapping, *_LISTS)) and not isinstance(given, str)
+def is_list(value: Any) -> bool:
+    """True for a list of constraints, and for the list or map that a parser of Pinocchio returns."""
+    return isinstance(value, (Sequence, Mapping, *_LISTS)) and not isinstance(value, str)
 
 
-def listed(given: Any) -> Iterator[Any]:
+def listed(constraints: Any) -> Iterator[Any]:
     """All constraints of a list, those of lists in it too."""
-    for each in given.values() if isinstance(given, Mapping) else given:
-        if is_list(each):
-            yield from listed(each)
+    for item in constraints.values() if isinstance(constraints, Mapping) else constraints:
+        if is_list(item):
+            yield from listed(item)
         else:
-            yield each
+            yield item
 
 
-def is_from_pinocchio(given: Any) -> bool:
-    """Whether it is one of Pinocchio's constraint models."""
-    return isinstance(given, _MODELS)
+def is_from_pinocchio(value: Any) -> bool:
+    """True for one of Pinocchio's constraint models."""
+    return isinstance(value, _MODELS)
 
 
-def read_constraint(tree: Tree, given: Any) -> JointPair:
+def read_constraint(tree: Tree, model: Any) -> JointPair:
     """One of Pinocchio's constraint models, of the model that the tree was read from."""
-    given = given.extract() if isinstance(given, pin.ConstraintModel) else given
-    model = type(given).__name__
-    if not isinstance(given, _HELD):
+    model = model.extract() if isinstance(model, pin.ConstraintModel) else model
+    class_name = type(model).__name__
+    if not isinstance(model, _HELD):
         raise UnsupportedError(
-            f"constraints: {model}: its forces have bounds, which a ConstrainedDynamics does not know; leave it out"
+            f"constraints: {class_name}: its forces have bounds, which a ConstrainedDynamics does not know; leave it "
+            "out"
         )
-    names, indices = ("universe", *tree.joint_names), (given.joint1_id, given.joint2_id)
+    names, indices = ("universe", *tree.joint_names), (model.joint1_id, model.joint2_id)
     for k, index in enumerate(indices, 1):
         if index >= len(names):
             raise ArgumentError(
-                f"constraints: {model}: joint{k}_id is {index}, the last joint of {tree.name} is {len(names) - 1}; "
-                "give a constraint of this model"
+                f"constraints: {class_name}: joint{k}_id is {index}, the last joint of {tree.name} is "
+                f"{len(names) - 1}; give a constraint of this model"
             )
     joints = names[indices[0]], names[indices[1]]
-    kind = "3D" if isinstance(given, pin.PointAnchorConstraintModel) else "6D"
-    if isinstance(given, pin.RigidConstraintModel):
-        if given.type not in _KINDS:
-            raise ArgumentError(f"constraints: {model}: its type is {given.type}; give CONTACT_3D or CONTACT_6D")
-        kind = _KINDS[given.type]
-    title = f"{model} {given.name!r}" if given.name else f"{model}({joints[0]!r}, {joints[1]!r}, {kind!r})"
-    _check_plain(title, given, tree)
+    kind = "3D" if isinstance(model, pin.PointAnchorConstraintModel) else "6D"
+    if isinstance(model, pin.RigidConstraintModel):
+        if model.type not in _KINDS:
+            raise ArgumentError(f"constraints: {class_name}: its type is {model.type}; give CONTACT_3D or CONTACT_6D")
+        kind = _KINDS[model.type]
+    title = f"{class_name} {model.name!r}" if model.name else f"{class_name}({joints[0]!r}, {joints[1]!r}, {kind!r})"
+    _check_plain(title, model, tree)
     first, second = (
-        checked_transform(f"{title}: {name}", getattr(given, name), expected="a pin.SE3")
+        checked_transform(f"{title}: {name}", getattr(model, name), expected="a pin.SE3")
         for name in ("joint1_placement", "joint2_placement")
     )
-    is_aligned = getattr(given, "reference_frame", pin.LOCAL) == pin.LOCAL_WORLD_ALIGNED
-    corrector = getattr(given, "baumgarte_corrector_parameters", None) or given.m_baumgarte_parameters
+    is_aligned = getattr(model, "reference_frame", pin.LOCAL) == pin.LOCAL_WORLD_ALIGNED
+    corrector = getattr(model, "baumgarte_corrector_parameters", None) or model.m_baumgarte_parameters
     return JointPair(
         title=title,
         kind=kind,
@@ -321,21 +322,21 @@ def read_constraint(tree: Tree, given: Any) -> JointPair:
     )
 
 
-def _check_plain(title: str, given: Any, tree: Tree) -> None:
-    """Refuse what a constraint model says beyond two frames and a corrector."""
+def _check_plain(title: str, model: Any, tree: Tree) -> None:
+    """Refuse a constraint model that says more than two frames and a corrector."""
     nv = len(tree.friction)  # of the model
-    if getattr(given, "nv", nv) != nv:
-        raise ArgumentError(f"{title}: it is of a model with nv={given.nv}, {tree.name} has nv={nv}")
-    if getattr(given, "reference_frame", pin.LOCAL) not in (pin.LOCAL, pin.LOCAL_WORLD_ALIGNED):
+    if getattr(model, "nv", nv) != nv:
+        raise ArgumentError(f"{title}: it is of a model with nv={model.nv}, {tree.name} has nv={nv}")
+    if getattr(model, "reference_frame", pin.LOCAL) not in (pin.LOCAL, pin.LOCAL_WORLD_ALIGNED):
         raise UnsupportedError(
-            f"{title}: reference_frame is {given.reference_frame}; give pin.LOCAL or pin.LOCAL_WORLD_ALIGNED"
+            f"{title}: reference_frame is {model.reference_frame}; give pin.LOCAL or pin.LOCAL_WORLD_ALIGNED"
         )
     wanted: dict[str, Array] = {}
     for name in _DESIRED:  # 0 for the identity and for rest
-        if isinstance(desired := getattr(given, name, None), pin.SE3):
+        if isinstance(desired := getattr(model, name, None), pin.SE3):
             wanted[name] = desired.homogeneous - np.eye(4)
         elif desired is not None:
             wanted[name] = np.asarray(getattr(desired, "vector", desired))
-    for name, values in (wanted | {"compliance": given.retrieveCompliance()}).items():
+    for name, values in (wanted | {"compliance": model.retrieveCompliance()}).items():
         if np.any(values != 0):
             raise UnsupportedError(f"{title}: its {name} is {np.round(values, 6).tolist()}; only zero is known here")

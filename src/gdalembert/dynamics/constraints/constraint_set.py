@@ -96,8 +96,8 @@ class SelectedMotion(RelativeMotion):
 
     @cached_property
     def _selection(self) -> Selection:
-        own = SelectedMotion.type_of(self.pair)
-        return Selection(own, self.second_rotation, *self.pair.first_in_second(self.tree, self.q))
+        motion_type = SelectedMotion.type_of(self.pair)
+        return Selection(motion_type, self.second_rotation, *self.pair.first_in_second(self.tree, self.q))
 
     @property
     def jacobian(self) -> Matrix:
@@ -135,8 +135,8 @@ class ConstraintSet:
 
     @property
     def is_holonomic(self) -> npt.NDArray[np.bool_]:
-        """Whether each row is the rate of a residual."""
-        return np.array([each for pair in self.pairs for each in pair.holds.is_holonomic], dtype=bool)
+        """True for each row that is the rate of a residual."""
+        return np.array([is_rate for pair in self.pairs for is_rate in pair.holds.is_holonomic], dtype=bool)
 
     @property
     def each(self) -> list[ConstraintSet]:
@@ -210,7 +210,7 @@ class ConstraintSet:
 
     @property
     def proximal_steps(self) -> int:
-        """How often f is solved for, beginning at 0; each divides the error of a regularized solution by G/μ."""
+        """The number of solutions for f, from 0 on; each divides the error of a regularized solution by G/μ."""
         return 3 if self.regularization else 1
 
     def solve(self, g: Matrix, target: Matrix, scale: Matrix | None = None) -> Matrix:

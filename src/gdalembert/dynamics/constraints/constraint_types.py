@@ -33,7 +33,7 @@ TYPES: dict[str, type[ConstraintType]] = {}
 
 
 class ConstraintType(ABC):
-    """What a constraint holds of the motion of its first frame against the second.
+    """The part of the motion of its first frame against the second that a constraint holds.
 
     A subclass with a ``name`` is a kind of :class:`~gdalembert.Contact` and :class:`~gdalembert.Loop`, whose further
     arguments are the fields of the dataclass.
@@ -59,7 +59,7 @@ class ConstraintType(ABC):
 
     @property
     def is_holonomic(self) -> tuple[bool, ...]:
-        """Whether each row is the rate of a residual."""
+        """True for each row that is the rate of a residual."""
         return (True,) * len(self.units)
 
     def force(self, f: Matrix, r: Matrix, x: Matrix) -> Matrix:
@@ -68,7 +68,7 @@ class ConstraintType(ABC):
 
     @property
     def can_turn(self) -> bool:
-        """Whether the first frame may turn against the second in every way."""
+        """True if the first frame may turn against the second in every way."""
         return "rad" not in self.units
 
 
@@ -246,41 +246,43 @@ class Rolling(ByValue, RowSelection):
         return x + self._lever(r)
 
 
-def constraint_type(where: str, kind: str, options: Mapping[str, Any]) -> ConstraintType:
-    """The type of a contact or loop, by its name, with further arguments by name; messages begin with where."""
-    choice(f"{where}: kind", kind, tuple(sorted(TYPES)))
+def constraint_type(context: str, kind: str, options: Mapping[str, Any]) -> ConstraintType:
+    """The type of a contact or loop, by its name, with further arguments by name; messages begin with the context."""
+    choice(f"{context}: kind", kind, tuple(sorted(TYPES)))
     if "rows" in options and kind in (Point3D.name, Frame6D.name):
         if others := [name for name in options if name != "rows"]:
-            raise ArgumentTypeError(f"{where}: rows= goes without {', '.join(others)}; drop one of them")
+            raise ArgumentTypeError(f"{context}: rows= goes without {', '.join(others)}; drop one of them")
         rows, some = options["rows"], ROWS[: int(kind[0])]
         if isinstance(rows, str) or not isinstance(rows, Sequence) or not rows:
-            raise ArgumentTypeError(f"{where}: rows: got {shown(rows)}; give some of {', '.join(some)}, as ('x', 'z')")
+            raise ArgumentTypeError(
+                f"{context}: rows: got {shown(rows)}; give some of {', '.join(some)}, as ('x', 'z')"
+            )
         for row in rows:
-            choice(f"{where}: rows", row, some)
+            choice(f"{context}: rows", row, some)
         if len(set(rows)) < len(rows):
-            raise ArgumentError(f"{where}: rows: got {shown(rows)}; give each row once")
+            raise ArgumentError(f"{context}: rows: got {shown(rows)}; give each row once")
         return Rows(tuple(row for row in some if row in rows))
-    own: Any = TYPES[kind]  # a dataclass, as all of them are
-    known = {field.name: field.default is MISSING for field in fields(own) if field.init}
+    kind_class: Any = TYPES[kind]  # a dataclass, as all of them are
+    known = {field.name: field.default is MISSING for field in fields(kind_class) if field.init}
     for name in options:
         if name not in known:
-            raise ArgumentTypeError(f"{where}: {kind!r} takes no {name}; drop it")
+            raise ArgumentTypeError(f"{context}: {kind!r} takes no {name}; drop it")
     for name, is_needed in known.items():
         if is_needed and name not in options:
-            raise ArgumentTypeError(f"{where}: {kind!r} needs {name}; give it")
+            raise ArgumentTypeError(f"{context}: {kind!r} needs {name}; give it")
     try:
         held = TYPES[kind](**options)
     except (ArgumentTypeError, ArgumentError) as error:
-        raise type(error)(f"{where}: {error}") from None
+        raise type(error)(f"{context}: {error}") from None
     if isinstance(held, RowSelection):
-        _check_shapes(where, held)
+        _check_shapes(context, held)
     return held
 
 
-def _check_shapes(where: str, held: RowSelection) -> None:
+def _check_shapes(context: str, held: RowSelection) -> None:
     """Refuse S and c whose rows are not those of the units."""
     at, n = (ca.SX.sym("R", 3, 3), ca.SX.sym("x", 3)), len(held.units)
     for name, wanted in (("selection", (n, 6)), ("residual", (n, 1))):
         shape = ca.SX(getattr(held, name)(*at)).shape
         if shape != wanted:
-            raise ArgumentError(f"{where}: {name} has the shape {shape}; of {n} units it must have {wanted}")
+            raise ArgumentError(f"{context}: {name} has the shape {shape}; of {n} units it must have {wanted}")

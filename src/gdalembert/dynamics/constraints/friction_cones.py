@@ -74,15 +74,17 @@ def friction_cone(
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
     """
-    where = "friction_cone"
-    number(f"{where}: mu", mu)
-    choice(f"{where}: form", form, _FORMS)
-    for name, given, forms in (("edges", edges, _PYRAMIDS), ("smoothing", smoothing, ("norm",))):
-        if given is not None and form not in forms:
+    function_name = "friction_cone"
+    number(f"{function_name}: mu", mu)
+    choice(f"{function_name}: form", form, _FORMS)
+    for name, value, forms in (("edges", edges, _PYRAMIDS), ("smoothing", smoothing, ("norm",))):
+        if value is not None and form not in forms:
             of = " or ".join(f"form={other!r}" for other in forms)
-            raise ArgumentError(f"{where}: {name}={shown(given)} has no part in form={form!r}; drop it, or take {of}")
-    n = unit_vector(f"{where}: normal", normal, "the direction from the ground to the robot")
-    edges = integer(f"{where}: edges", 4 if edges is None else edges, 3)
+            raise ArgumentError(
+                f"{function_name}: {name}={shown(value)} has no part in form={form!r}; drop it, or take {of}"
+            )
+    n = unit_vector(f"{function_name}: normal", normal, "the direction from the ground to the robot")
+    edges = integer(f"{function_name}: edges", 4 if edges is None else edges, 3)
     s = symbols(force=3)
     pressure, slip = spatial.constant(n).T @ s["force"], spatial.constant(axes_across(n)) @ s["force"]
     if form in _PYRAMIDS:
@@ -90,11 +92,11 @@ def friction_cone(
         sides = spatial.constant(clean_matrix(np.column_stack([np.cos(angles), np.sin(angles)])))
         margin = _of_pyramid(mu, edges, form) * pressure - sides @ slip
     elif form == "norm":
-        rounded = number(f"{where}: smoothing", 1e-3 if smoothing is None else smoothing, "N")
+        rounded = number(f"{function_name}: smoothing", 1e-3 if smoothing is None else smoothing, "N")
         margin = mu * pressure - ca.sqrt(ca.sumsqr(slip) + rounded**2)
     else:
         margin = ca.vertcat(pressure, (mu * pressure) ** 2 - ca.sumsqr(slip))
-    return function(where, s, {"margin": margin})
+    return function(function_name, s, {"margin": margin})
 
 
 @interruptible
@@ -117,14 +119,17 @@ def wrench_cone(
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
     """
-    where = "wrench_cone"
-    number(f"{where}: mu", mu)
-    x, y = number(f"{where}: half_length", half_length, "m"), number(f"{where}: half_width", half_width, "m")
-    mu = _of_pyramid(mu, 4, choice(f"{where}: form", form, _PYRAMIDS))
+    function_name = "wrench_cone"
+    number(f"{function_name}: mu", mu)
+    x, y = (
+        number(f"{function_name}: half_length", half_length, "m"),
+        number(f"{function_name}: half_width", half_width, "m"),
+    )
+    mu = _of_pyramid(mu, 4, choice(f"{function_name}: form", form, _PYRAMIDS))
     s = symbols(wrench=6)
     wrench = Wrench(s["wrench"][:3], s["wrench"][3:])
     if sole is not None:
-        placement = checked_transform(f"{where}: sole", sole, expected="a pin.SE3 or 4 × 4 numbers")
+        placement = checked_transform(f"{function_name}: sole", sole, expected="a pin.SE3 or 4 × 4 numbers")
         wrench = wrench.seen_from(spatial.constant(placement[:3, :3]), spatial.constant(placement[:3, 3]))
     f_x, f_y, f_z, m_x, m_y, m_z = (part[k] for part in (wrench.force, wrench.moment) for k in range(3))
     bounds = [(mu * f_z, f_x), (mu * f_z, f_y), (y * f_z, m_x), (x * f_z, m_y)]
@@ -132,7 +137,7 @@ def wrench_cone(
     for turn, a, b in product((1, -1), repeat=3):
         lost = a * (y * f_x + turn * mu * m_x) + b * (x * f_y + turn * mu * m_y)
         margins.append(mu * (x + y) * f_z - lost - turn * m_z)
-    return function(where, s, {"margin": ca.vertcat(*margins)})
+    return function(function_name, s, {"margin": ca.vertcat(*margins)})
 
 
 def _of_pyramid(mu: float, edges: int, form: str) -> float:
@@ -140,11 +145,11 @@ def _of_pyramid(mu: float, edges: int, form: str) -> float:
     return mu if form == "circumscribed" else mu * float(np.cos(np.pi / edges))
 
 
-def unit_vector(what: str, given: npt.ArrayLike, wanted: str = "a direction") -> Array:
+def unit_vector(argument: str, value: npt.ArrayLike, wanted: str = "a direction") -> Array:
     """A direction (3) of length 1."""
-    direction = vector(what, given, 3, names="xyz")
+    direction = vector(argument, value, 3, names="xyz")
     if not direction.any():
-        raise ArgumentError(f"{what} is zero (0, 0, 0); give {wanted}")
+        raise ArgumentError(f"{argument} is zero (0, 0, 0); give {wanted}")
     direction = direction / np.abs(direction).max()  # its square may overflow
     return frozen(clean_matrix(direction / np.linalg.norm(direction)))
 

@@ -76,11 +76,15 @@ class Instant:
         """Ẇ about the place where x is."""
         return Motion(self.acceleration - ca.cross(self.twist.angular, self.twist.linear), self.angular)
 
-    def moved(self, own: Motion, rate: Motion) -> Instant:
-        """The motion of the link behind a joint that adds ``own``, with ``rate`` in the axes of one of its links."""
-        twist = self.twist + own
-        acceleration = self.acceleration + ca.cross(self.twist.angular + twist.angular, own.linear) + rate.linear
-        return Instant(twist, acceleration, self.angular + ca.cross(self.twist.angular, own.angular) + rate.angular)
+    def moved(self, joint_twist: Motion, rate: Motion) -> Instant:
+        """The motion of the link behind a joint that adds its twist, with ``rate`` in the axes of one of its links."""
+        twist = self.twist + joint_twist
+        acceleration = (
+            self.acceleration + ca.cross(self.twist.angular + twist.angular, joint_twist.linear) + rate.linear
+        )
+        return Instant(
+            twist, acceleration, self.angular + ca.cross(self.twist.angular, joint_twist.angular) + rate.angular
+        )
 
     def turned(self, r: Matrix) -> Instant:
         """A rotation into other axes, R x for x."""
@@ -129,8 +133,8 @@ class Chain:
         """The motion of its end at a = 0."""
         end = STILL
         for k, (joint, columns) in enumerate(self.columns):
-            rates, own = self.seen(k, Motion(*joint.subspace_rate(self.q, v))), joint.velocity(v)
-            end = end.moved(columns.times(own), rates.times(own))
+            rates, joint_v = self.seen(k, Motion(*joint.subspace_rate(self.q, v))), joint.velocity(v)
+            end = end.moved(columns.times(joint_v), rates.times(joint_v))
         return end
 
     def steps(self, v: Matrix, a: Matrix, start: Instant = STILL, *, inward: bool = False) -> list[MovingJoint]:
@@ -146,7 +150,7 @@ class Chain:
                 self.seen(k, subspace_gradient(joint, self.q, v)),
                 self.seen(k, change[0]) + self.seen(k, change[1]),
             )
-            columns, rates, *gradients = (-each for each in added) if inward else added
+            columns, rates, *gradients = (-motion for motion in added) if inward else added
             own_v, own_a, before = joint.velocity(v), joint.velocity(a), end_of(steps, start)
             behind = before.moved(columns.times(own_v), columns.times(own_a) + rates.times(own_v))
             steps.append(MovingJoint(joint, before, behind, columns, rates, *gradients))
@@ -160,12 +164,12 @@ def end_of(steps: Sequence[MovingJoint], start: Instant = STILL) -> Instant:
 
 def _rate_gradient(joint: Joint, q: Matrix, v: Matrix) -> Motion:
     """∂(Ṡ v)/∂q of a joint, in link axes."""
-    own = joint.type
-    if own.has_constant_subspace:
-        return Motion(ca.DM(3, own.nv), ca.DM(3, own.nv))
-    x, y = symbols(q=own.nq, v=own.nv).values()
-    directions = ca.jacobian(own.configuration_rate(x, y), y)
-    rate = derivative_along(ca.vertcat(*own.subspace_rate(x, y)) @ y, x, directions)
+    joint_type = joint.type
+    if joint_type.has_constant_subspace:
+        return Motion(ca.DM(3, joint_type.nv), ca.DM(3, joint_type.nv))
+    x, y = symbols(q=joint_type.nq, v=joint_type.nv).values()
+    directions = ca.jacobian(joint_type.configuration_rate(x, y), y)
+    rate = derivative_along(ca.vertcat(*joint_type.subspace_rate(x, y)) @ y, x, directions)
     columns = ca.Function("rate_gradient", [x, y], [rate])(joint.configuration(q), joint.velocity(v))
     return Motion(columns[:3, :], columns[3:, :])
 
@@ -187,15 +191,16 @@ def derivatives_of_point(step: MovingJoint, velocity: Matrix) -> tuple[Matrix, M
 
 
 def torques_carried(columns: Sequence[tuple[Joint, Motion]], force: Wrench, nv: int, inward: int = 0) -> Blocks:
-    """By what each joint carries along; the first ones are followed inward, and carry their own columns too."""
+    """The part of ∂(Jᵀ f)/∂q of the columns that each joint carries along; the first joints are followed inward, and
+    carry their own columns too."""
     for k, (joint, e) in enumerate(columns):
         moved = columns[: k + 1] if k < inward else columns[:k]
-        jacobian = of_columns(nv, 6, ((other, each.vector) for other, each in moved))
+        jacobian = of_columns(nv, 6, ((other, twist.vector) for other, twist in moved))
         yield joint, jacobian.T @ e.carry(force).vector
 
 
 def torques_of_gradient(chain: Chain, force: Wrench, nv: int) -> Blocks:
-    """By the gradient of S(q): ∂Sᵀ/∂q f."""
+    """The part of ∂(Jᵀ f)/∂q by the gradient of S(q): ∂Sᵀ/∂q f."""
     for k, (joint, _, _) in enumerate(chain.placed):
         units = ca.horzsplit(ca.DM.eye(joint.type.nv))
         rates = (chain.seen(k, Motion(*joint.type.subspace_rate(joint.configuration(chain.q), unit))) for unit in units)
@@ -278,7 +283,7 @@ class RelativeMotion:
         paths = pair.paths(tree, whole=cls.feels_common_link)
         first, second = paths
         shared = not second or (bool(first) and first[0] == second[0])
-        found = []
+        ends = []
         for path, frame in zip(
             paths, pair.frames(tree), strict=True
         ):  # in the axes that the first link has or stands in
@@ -290,8 +295,8 @@ class RelativeMotion:
                     r, p = r @ r_i, p + r @ p_i
                 placed.append((tree.joints[i], r, p))
             fixed_r, fixed_p = fixed_placement(frame)
-            found.append((placed, r @ fixed_r, p + r @ fixed_p))
-        (placed, rotation, x), (others, second_rotation, second_x) = found
+            ends.append((placed, r @ fixed_r, p + r @ fixed_p))
+        (placed, rotation, x), (others, second_rotation, second_x) = ends
         about = second_x if cls.has_two_points and others else x
         return cls(tree, pair, q, rotation, second_rotation, (Chain(placed, x, q), Chain(others, about, q)))
 
@@ -426,7 +431,7 @@ class PointMotion(RelativeMotion):
                 yield step.joint, sign * by_q, sign * rate_by_q, sign * rate_by_v
 
     def residual_derivative(self) -> Matrix:
-        columns = ((joint, each.angular) for joint, each in self.chains[0].columns)
+        columns = ((joint, motion.angular) for joint, motion in self.chains[0].columns)
         turning = self.to_first_frame(of_columns(self.tree.nv, 3, columns))
         jacobian = self.to_first_frame(self.jacobian)
         return jacobian - cross_columns(turning, self.residual(self.pair, self.tree, self.q))
@@ -438,7 +443,7 @@ class PointMotion(RelativeMotion):
         return of_columns(nv, nv, chained(*gradients, *carried, self._turned(force)))
 
     def _turned(self, force: Wrench) -> Blocks:
-        """By joints that turn the force on the second point against what moves it."""
+        """The part by joints that turn the force on the second point against the joints that move it."""
         first, second = self.chains
         jacobian = of_columns(self.tree.nv, 3, ((joint, columns.linear) for joint, columns in second.columns))
         for sign, chain in ((-1, first), (1, second)) if second.columns else ():
@@ -457,7 +462,7 @@ class WorldAlignedMotion(RelativeMotion):
 
     def derivatives(self, v: Matrix, a: Matrix) -> MotionDerivatives:
         """Derivatives of the relative twist, without its rate W₁ × W₂."""
-        found, nv, jacobian = super().derivatives(v, a), self.tree.nv, self.jacobian
+        summed, nv, jacobian = super().derivatives(v, a), self.tree.nv, self.jacobian
         joints = self.chains[0].steps(v, ca.DM(nv, 1))
         first = end_of(joints).twist
         second = first - Motion(*ca.vertsplit(jacobian @ v, 3))
@@ -465,12 +470,12 @@ class WorldAlignedMotion(RelativeMotion):
         first_dq = of_columns(nv, 6, ((joint, columns.vector) for joint, columns in moved))
         first_dv = of_columns(nv, 6, ((step.joint, step.columns.vector) for step in joints))
 
-        def turning(own: Matrix, relative: Matrix) -> Matrix:
-            one, other = (Motion(*ca.vertsplit(x, 3)) for x in (own, own - relative))
+        def turning(absolute: Matrix, relative: Matrix) -> Matrix:
+            one, other = (Motion(*ca.vertsplit(x, 3)) for x in (absolute, absolute - relative))
             return (second.cross(one) - first.cross(other)).vector
 
         return MotionDerivatives(
-            found.velocity_dq,
-            found.acceleration_dq + turning(first_dq, found.velocity_dq),
-            found.acceleration_dv + turning(first_dv, jacobian),
+            summed.velocity_dq,
+            summed.acceleration_dq + turning(first_dq, summed.velocity_dq),
+            summed.acceleration_dv + turning(first_dv, jacobian),
         )
