@@ -231,15 +231,9 @@ class Tree(ByValue):
         """A name for each entry of v: that of the mode, or of the joint, with ``[k]`` where the joint has several."""
         names = [""] * self.nv
         for joint in self.independent_joints:
-            coordinate_names = joint.type.coordinate_names
+            modes = joint.type.coordinate_names
             for k, column in enumerate(joint.columns):
-                names[column] = (
-                    coordinate_names[k]
-                    if coordinate_names
-                    else joint.name
-                    if joint.type.nv == 1
-                    else f"{joint.name}[{k}]"
-                )
+                names[column] = modes[k] if modes else joint.name if joint.type.nv == 1 else f"{joint.name}[{k}]"
         return tuple(names)
 
     @property
