@@ -64,7 +64,7 @@ class BoundCheck(Brief):
 
     @property
     def ok(self) -> bool:
-        """Whether no error is above the bound, but for rounding."""
+        """True if no error is above the bound, but for rounding."""
         return bool(np.all(self.observed <= self.bound + _ROUNDING * np.max(self.largest_tau)))
 
     def __str__(self) -> str:
@@ -82,7 +82,7 @@ class BoundCheck(Brief):
 
 @dataclass(frozen=True)
 class Definiteness(Brief):
-    """How much of the exact mass matrix is left in the direction that has lost the most.
+    """Share of the exact mass matrix that is left in the direction that has lost the most.
 
     Attributes:
         guaranteed: whether that holds in every configuration.
@@ -224,9 +224,9 @@ class SimplifiedDynamics(Dynamics):
         if self._origin is not None:
             return self._origin
         limits = self.limits
-        given = {"tau_max": limits.tau, "v_max": limits.v, "a_max": limits.a, "q_range": (limits.lower, limits.upper)}
-        own = {**self._recipe, **given, **({} if self._source else self._arguments)}
-        return partial(type(self), **own), (self._source or self._given,)
+        ranges = {"tau_max": limits.tau, "v_max": limits.v, "a_max": limits.a, "q_range": (limits.lower, limits.upper)}
+        arguments = {**self._recipe, **ranges, **({} if self._source else self._arguments)}
+        return partial(type(self), **arguments), (self._source or self._given,)
 
     @abstractmethod
     def _choose(self) -> tuple[list[Term], list[Term]]:
@@ -249,7 +249,7 @@ class SimplifiedDynamics(Dynamics):
 
     @cached_property
     def definiteness(self) -> Definiteness:
-        """How much of the exact M is left in every direction, and whether that is guaranteed.
+        """Share of the exact M that is left in every direction, and whether that is guaranteed.
 
         The dropped terms E = M exact − M have |E_ij| ≤ B_ij, the sums of their largest values. If the largest
         eigenvalue λ of I_act^−½ B I_act^−½ is below 1 (Weyl), E ≤ λ I_act ≤ λ M exact, so that M ≥ (1 − λ) M exact.
@@ -308,7 +308,7 @@ class SimplifiedDynamics(Dynamics):
         corners = flag("check: corners", corners)
         p_columns = self._values_of("check", p)
         robot = self.under()
-        exact, own = (BatchFunction(each.inverse_dynamics, nv) for each in (robot._exact_at_p, robot))
+        exact, simplified = (BatchFunction(dynamics.inverse_dynamics, nv) for dynamics in (robot._exact_at_p, robot))
         largest, largest_tau, squares, squares_tau = np.zeros((4, nv))
         for done in range(0, samples, _BATCH):
             n = min(_BATCH, samples - done)
@@ -318,7 +318,7 @@ class SimplifiedDynamics(Dynamics):
             q = self._coordinates.evaluate(self._coordinates.q, x * self._coordinates.half).T
             state = q, v * self.limits.v, a * self.limits.a, *(np.tile(values, (n, 1)) for values in p_columns)
             tau = exact(*state)
-            error = np.abs(own(*state) - tau)
+            error = np.abs(simplified(*state) - tau)
             largest = np.maximum(largest, error.max(axis=0))
             largest_tau = np.maximum(largest_tau, np.abs(tau).max(axis=0))
             squares += (error**2).sum(axis=0)
@@ -339,7 +339,7 @@ class SimplifiedDynamics(Dynamics):
 
     @cached_property
     def change_in_tau(self) -> float:
-        """How much cleaning changes the exact tau: :attr:`~gdalembert.dynamics.dynamics.Dynamics.change_in_tau`."""
+        """Change of the exact tau by cleaning: :attr:`~gdalembert.dynamics.dynamics.Dynamics.change_in_tau`."""
         return self._exact.change_in_tau
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
@@ -363,7 +363,7 @@ class SimplifiedDynamics(Dynamics):
 
     @cached_property
     def _variation(self) -> Variation:
-        """What is added to the kept terms: from the numbers by which they were chosen to those of the tree."""
+        """The change of the kept terms from the numbers by which they were chosen to those of the tree."""
         return Variation.of(self.tree, self._exact.tree, self.parameters)
 
     @cached_property
@@ -401,9 +401,9 @@ class SimplifiedDynamics(Dynamics):
         entries = [(i, j) for i in range(nv) for j in range(i, nv)]
         size = np.sqrt(np.outer(scale[:nv], scale[:nv]))
         rows = [Expansion((i, j), ca.SX(d[i, j]), float(size[i, j])) for d in matrices for i, j in entries]
-        found = series.expand(self._coordinates, [*rows, Expansion(None, v, float(scale[nv]))])
+        terms = series.expand(self._coordinates, [*rows, Expansion(None, v, float(scale[nv]))])
         cuts = [*range(0, len(rows), len(entries)), len(rows), len(rows) + 1]
-        return [list(itertools.chain(*found[k:end])) for k, end in itertools.pairwise(cuts)]
+        return [list(itertools.chain(*terms[k:end])) for k, end in itertools.pairwise(cuts)]
 
     def _contributions(self, terms: Sequence[Term]) -> Array:
         """The most that each term adds to each torque (terms × nv): under friction that grows with the load 1 + load

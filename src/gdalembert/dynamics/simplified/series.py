@@ -111,7 +111,7 @@ class Term:
 
     @property
     def is_free(self) -> bool:
-        """Whether it is a constant of V or of the diagonal of D."""
+        """True for a constant of V or of the diagonal of D."""
         constant = not any(self.shape.frequencies) and not any(self.shape.powers)
         return constant and (self.entry is None or self.entry[0] == self.entry[1])
 
@@ -149,7 +149,7 @@ class Coordinates:
     half: Array
 
     def slides(self, k: int) -> bool:
-        """Whether coordinate k is a distance, or a modal coordinate, in which points are linear, too."""
+        """True if coordinate k is a distance, or a modal coordinate, in which points are linear, too."""
         return self.joints[k].type.is_prismatic or self.joints[k].type.is_modal
 
     def index(self, k: int) -> int:
@@ -173,7 +173,7 @@ class Coordinates:
         return np.concatenate([graph.map(len(part))(part.T).full() for part in parts], axis=1)
 
     def points_of(self, k: int, degree: int) -> int:
-        """How many values of coordinate k determine what is of this degree in the positions of points."""
+        """The number of values of coordinate k that determine a term of this degree in the positions of points."""
         if self.slides(k):
             return degree + 1
         turns = [abs(joint.scaling or 1.0) for joint in self.tree.joints if joint.idx_v == k]
@@ -182,19 +182,19 @@ class Coordinates:
 
 def coordinates_of(tree: Tree, joints: tuple[Joint, ...], limits: Limits, relevant: set[int]) -> Coordinates:
     """x, with the ranges of the distances among the entries ``relevant`` of q; others have no effect on torques."""
-    found = Coordinates(tree, joints, np.zeros(tree.nv), np.full(tree.nv, np.pi))
+    coordinates = Coordinates(tree, joints, np.zeros(tree.nv), np.full(tree.nv, np.pi))
     for k, name in enumerate(tree.velocity_names):
-        if found.slides(k):
-            found.half[k] = 1.0
-            if found.index(k) in relevant:
+        if coordinates.slides(k):
+            coordinates.half[k] = 1.0
+            if coordinates.index(k) in relevant:
                 lower, upper = limits.lower[k], limits.upper[k]
                 if not -NO_LIMIT < lower < upper < NO_LIMIT:
                     raise ArgumentError(
                         f"{tree.name}: joint {name!r}: its range is from {lower:.9g} to {upper:.9g} m, and "
                         "inertia or gravity depends on it; give a finite q_range"
                     )
-                found.centre[k], found.half[k] = (lower + upper) / 2, (upper - lower) / 2
-    return found
+                coordinates.centre[k], coordinates.half[k] = (lower + upper) / 2, (upper - lower) / 2
+    return coordinates
 
 
 @dataclass(frozen=True)
@@ -209,19 +209,19 @@ class Expansion:
 def joints_of(tree: Tree) -> tuple[Joint, ...]:
     """The joint of each velocity, all of which rotate about or slide along one axis."""
     for joint in tree.joints:
-        where = f"{tree.name}: joint {joint.name!r}"
+        context = f"{tree.name}: joint {joint.name!r}"
         if not (joint.type.is_revolute or joint.type.is_prismatic or joint.type.is_modal):
             raise UnsupportedError(
-                f"{where}: {joint.type.kind} joints have no Fourier expansion; only revolute, continuous and prismatic "
-                "joints do"
+                f"{context}: {joint.type.kind} joints have no Fourier expansion; only revolute, continuous and "
+                "prismatic joints do"
             )
         if joint.scaling is not None and joint.type.is_revolute and joint.scaling % 1:
             raise UnsupportedError(
-                f"{where}: it turns {joint.scaling:.9g} times as far as the joint it mimics, so that nothing repeats "
+                f"{context}: it turns {joint.scaling:.9g} times as far as the joint it mimics, so that nothing repeats "
                 "after a turn; give a whole number, or load the model with mimic=False"
             )
-    own = {k: joint for joint in tree.independent_joints for k in joint.columns}
-    return tuple(own[k] for k in range(tree.nv))
+    by_column = {k: joint for joint in tree.independent_joints for k in joint.columns}
+    return tuple(by_column[k] for k in range(tree.nv))
 
 
 def expand(coordinates: Coordinates, rows: Sequence[Expansion]) -> list[list[Term]]:
@@ -230,28 +230,28 @@ def expand(coordinates: Coordinates, rows: Sequence[Expansion]) -> list[list[Ter
     depends, nv = ca.jacobian_sparsity(stacked, coordinates.x), len(coordinates.joints)
     groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for k, row in enumerate(rows):
-        own = tuple(i for i in range(nv) if depends.has_nz(k, i))
-        counts = tuple(coordinates.points_of(i, 1 if row.entry is None else 2) for i in own)
-        groups.setdefault((own, counts), []).append(k)
+        relevant = tuple(i for i in range(nv) if depends.has_nz(k, i))
+        counts = tuple(coordinates.points_of(i, 1 if row.entry is None else 2) for i in relevant)
+        groups.setdefault((relevant, counts), []).append(k)
         if math.prod(counts) > MOST_POINTS:
             raise UnsupportedError(
-                f"{coordinates.tree.name}: {named(row.entry)} depends on {len(own)} joints, whose grid has "
+                f"{coordinates.tree.name}: {named(row.entry)} depends on {len(relevant)} joints, whose grid has "
                 f"{math.prod(counts):,} points, more than {MOST_POINTS:,}; lock joints with pin.buildReducedModel"
             )
-    found: list[list[Term]] = [[] for _ in rows]
-    for (own, counts), members in groups.items():
+    terms_by_row: list[list[Term]] = [[] for _ in rows]
+    for (relevant, counts), members in groups.items():
         axes = [
             np.linspace(-1, 1, n) * coordinates.half[k] if coordinates.slides(k) else 2 * np.pi * np.arange(n) / n
-            for k, n in zip(own, counts, strict=True)
+            for k, n in zip(relevant, counts, strict=True)
         ]
         grid = np.zeros((math.prod(counts), nv))
-        if own:
-            grid[:, own] = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(own))
+        if relevant:
+            grid[:, relevant] = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(relevant))
         values = coordinates.evaluate(stacked[members], grid)
         for k, value in zip(members, values, strict=True):
-            found[k] = list(_terms(coordinates, own, value.reshape(counts), rows[k]))
+            terms_by_row[k] = list(_terms(coordinates, relevant, value.reshape(counts), rows[k]))
     points = np.random.default_rng(1).uniform(-1, 1, size=(100, nv)) * coordinates.half
-    for row, terms, true in zip(rows, found, coordinates.evaluate(stacked, points), strict=True):
+    for row, terms, true in zip(rows, terms_by_row, coordinates.evaluate(stacked, points), strict=True):
         error = np.abs(evaluate(terms, points) - true).max()
         if error > _REPRODUCED * row.scale:
             raise UnsupportedError(
@@ -259,7 +259,7 @@ def expand(coordinates: Coordinates, rows: Sequence[Expansion]) -> list[list[Ter
                 f"{error:.1e}; it is no finite sum of such terms; if sections of a flexible arm turn by rotations, "
                 "take FirstOrderArm"
             )
-    return found
+    return terms_by_row
 
 
 def evaluate(terms: Sequence[Term], x: Array) -> Array:
@@ -272,13 +272,13 @@ def evaluate(terms: Sequence[Term], x: Array) -> Array:
     return total
 
 
-def _terms(coordinates: Coordinates, own: Sequence[int], values: Array, row: Expansion) -> Iterator[Term]:
+def _terms(coordinates: Coordinates, relevant: Sequence[int], values: Array, row: Expansion) -> Iterator[Term]:
     """The terms of a row with these values on its grid, but for rounding.
 
     Of c in Σ c Π exp(i κ x) Π (x / half)^m, κ as ``np.fft`` orders it and m = 0, 1, …, each pair κ, −κ is one term.
     """
     c = values.astype(complex)
-    for axis, k in enumerate(own):
+    for axis, k in enumerate(relevant):
         n = c.shape[axis]
         if coordinates.slides(k):
             powers_of_points = np.linalg.inv(np.vander(np.linspace(-1, 1, n), increasing=True))
@@ -288,7 +288,7 @@ def _terms(coordinates: Coordinates, own: Sequence[int], values: Array, row: Exp
     nv, floor = len(coordinates.joints), _ROUNDING * row.scale
     for index in map(tuple, np.argwhere(2 * np.abs(c) > floor)):
         frequencies, powers, reach = [0] * nv, [0] * nv, 1.0
-        for k, i, n in zip(own, index, c.shape, strict=True):
+        for k, i, n in zip(relevant, index, c.shape, strict=True):
             if coordinates.slides(k):
                 powers[k], reach = int(i), reach * coordinates.half[k] ** int(i)
             else:
@@ -309,8 +309,8 @@ def largest(coordinates: Coordinates, term: Term) -> float:
 
 def contributions(coordinates: Coordinates, limits: Limits, terms: Sequence[Term]) -> Array:
     """The most that each term adds to each torque (terms × nv)."""
-    v, a, found = limits.v, limits.a, np.zeros((len(terms), len(limits.tau)))
-    for rows, term in zip(found, terms, strict=True):
+    v, a, most = limits.v, limits.a, np.zeros((len(terms), len(limits.tau)))
+    for rows, term in zip(most, terms, strict=True):
         size = largest(coordinates, term)
         turning = size * np.abs(term.shape.frequencies)
         sliding = size * np.array(term.shape.powers) / coordinates.half
@@ -319,10 +319,12 @@ def contributions(coordinates: Coordinates, limits: Limits, terms: Sequence[Term
             i, j = term.entry
             rows *= v[i] * v[j] * (0.5 if i == j else 1)
             for row, other in ((i, j), (j, i)):
-                own = np.ones(len(v))
-                own[row] = 0.5 if i == j else 0
-                rows[row] = np.hypot(size * a[other], own @ (turning * v) * v[other]) + own @ (sliding * v) * v[other]
-    return found
+                weights = np.ones(len(v))
+                weights[row] = 0.5 if i == j else 0
+                rows[row] = (
+                    np.hypot(size * a[other], weights @ (turning * v) * v[other]) + weights @ (sliding * v) * v[other]
+                )
+    return most
 
 
 def droppable(contributions: Array, allowed: Array) -> npt.NDArray[np.bool_]:
@@ -344,11 +346,11 @@ class Lagrangian:
         self._inertia: dict[Shape, Amplitudes] = {}
         self._potential: dict[Shape, tuple[float, float]] = {}
         for term in terms:
-            own = self._inertia.setdefault(term.shape, {})
+            amplitudes = self._inertia.setdefault(term.shape, {})
             if term.entry is None:
                 self._potential[term.shape] = term.cosine, term.sine
             else:
-                own[term.entry] = term.cosine, term.sine
+                amplitudes[term.entry] = term.cosine, term.sine
 
     def mass_matrix(self, q: Matrix) -> Matrix:
         """D, nv × nv."""
@@ -431,12 +433,12 @@ class Waves:
 
     def slopes(self, shape: Shape) -> dict[int, tuple[Matrix, Matrix]]:
         """Derivatives of the waves by the distances."""
-        (c, s), found = self._pair(shape.frequencies), {}
+        (c, s), slopes = self._pair(shape.frequencies), {}
         for k, m in enumerate(shape.powers):
             if m:
                 slope = m * self._power((*shape.powers[:k], m - 1, *shape.powers[k + 1 :]))
-                found[k] = slope * c, slope * s
-        return found
+                slopes[k] = slope * c, slope * s
+        return slopes
 
     def rates(self, shape: Shape, v: Matrix) -> tuple[Matrix, Matrix]:
         """Rates of the waves along v."""

@@ -1,4 +1,4 @@
-"""What parameters change of a robot, as the dynamics of other trees, which are exact and as small as they can be.
+"""Changes of a robot by parameters, as the dynamics of other trees, which are exact and as small as they can be.
 
 Energy is a sum over the bodies: ½ v·D v = Σ tr(Ȧ J Ȧᵀ) / 2 and V = −Σ g·(A J)₄. Each summand is linear in the
 pseudo-inertia J of its body and depends on the placements of the joints between the body and the base alone. So, with
@@ -53,19 +53,19 @@ class Variation:
         """From a robot in numbers to the same robot with others, or with the symbols of the parameters."""
         bodies, displaced = _changes(tree, nominal, parameters), _displaced(tree, nominal)
         roots = [i for i in displaced if tree.joints[i].parent < 0]
-        own = _behind(tree, [i for i in displaced if i not in roots])
+        displaced_links = _behind(tree, [i for i in displaced if i not in roots])
         if isinstance(tree, RegroupedTree) and isinstance(nominal, RegroupedTree):
             prepared = _with(tree.prepared, _changes(tree.prepared, nominal.prepared, parameters), ())
             added = replace(_with(tree, bodies, ()), prepared=prepared)
         else:
-            own |= _sliding(tree, bodies)
-            added = _with(tree, bodies | _bodies(tree, own), own)
-        branches: list[tuple[set[int], int | None]] = [(_behind(tree, [i]) - own, i) for i in roots]
+            displaced_links |= _sliding(tree, bodies)
+            added = _with(tree, bodies | _bodies(tree, displaced_links), displaced_links)
+        branches: list[tuple[set[int], int | None]] = [(_behind(tree, [i]) - displaced_links, i) for i in roots]
         if _differs(tree.gravity, nominal.gravity):
-            branches.append((set(range(len(tree.joints))) - _behind(tree, roots) - own, None))
+            branches.append((set(range(len(tree.joints))) - _behind(tree, roots) - displaced_links, None))
         return Variation(
-            added if own or bodies else None,
-            _with(nominal, _bodies(nominal, own), own) if own else None,
+            added if displaced_links or bodies else None,
+            _with(nominal, _bodies(nominal, displaced_links), displaced_links) if displaced_links else None,
             tuple(_weight(tree, nominal, links, root) for links, root in branches if links),
         )
 
@@ -90,8 +90,8 @@ def _weight(tree: Tree, nominal: Tree, links: set[int], root: int | None) -> tup
 
 def _with(tree: Tree, bodies: Bodies, modes: Iterable[int]) -> Any:
     """The tree with these bodies and no others, with the modal inertia of some links, and without armature."""
-    own: Mapping[int, Any] = bodies
-    joints = (replace(joint, pseudo_inertia=own.get(i, _NOTHING)) for i, joint in enumerate(tree.joints))
+    bodies_by_link: Mapping[int, Any] = bodies
+    joints = (replace(joint, pseudo_inertia=bodies_by_link.get(i, _NOTHING)) for i, joint in enumerate(tree.joints))
     kept = set(modes)
     inertias = ((i, modal if i in kept else modal.scaled(0.0)) for i, modal in tree.assumed_modes.items())
     armature = frozen(np.zeros(tree.nv))
@@ -122,13 +122,13 @@ def _sliding(tree: Tree, bodies: Bodies) -> set[int]:
 def _changes(tree: Tree, nominal: Tree, parameters: Parameters) -> dict[int, Array | ca.SX]:
     """J − J₀ of the bodies that differ."""
     pairs = enumerate(zip(tree.joints, nominal.joints, strict=True))
-    found = {i: _change(own, before, parameters) for i, (own, before) in pairs}
-    return {i: change for i, change in found.items() if isinstance(change, ca.SX) or np.any(change)}
+    changes = {i: _change(joint, before, parameters) for i, (joint, before) in pairs}
+    return {i: change for i, change in changes.items() if isinstance(change, ca.SX) or np.any(change)}
 
 
-def _change(own: Joint, before: Joint, parameters: Parameters) -> Array | ca.SX:
+def _change(after: Joint, before: Joint, parameters: Parameters) -> Array | ca.SX:
     """J − J₀ of a body; where J is linear in p, the smaller of that and of ∂J/∂p (p − p₀)."""
-    body: Any = own.pseudo_inertia
+    body: Any = after.pseudo_inertia
     if not isinstance(body, ca.SX):
         return frozen(body - before.pseudo_inertia)
     change: ca.SX = ca.SX(body) - spatial.constant(before.pseudo_inertia)
