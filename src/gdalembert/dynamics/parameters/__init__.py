@@ -1,1 +1,1 @@
-"""What varies is an input: kinds of parameters, and the vector p that the Functions of a robot take last."""
+"""Quantities that vary are an input: kinds of parameters, and the vector p that the Functions of a robot take last."""

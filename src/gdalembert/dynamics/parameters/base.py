@@ -149,9 +149,9 @@ class Base(ParameterGroup):
         added = inertia.dynamic_parameters(tree) - ca.DM(_dynamic_parameters(self._nominal))  # payloads
         change = spatial.constant(self.found.bodies) @ (p - ca.DM(self.values(self._nominal)))
         # with 1 kg for each link without mass: its centre of mass has a meaning, whatever first moment p gives it
-        own = _dynamic_parameters(self._nominal)
-        massless = np.where(np.arange(len(own)) % 10 == 0, own == 0, 0.0)
-        heavier = own + massless - self.found.bodies @ (self.found.matrix @ massless)
+        bodies_of_model = _dynamic_parameters(self._nominal)
+        massless = np.where(np.arange(len(bodies_of_model)) % 10 == 0, bodies_of_model == 0, 0.0)
+        heavier = bodies_of_model + massless - self.found.bodies @ (self.found.matrix @ massless)
         bodies = inertia.substitute(tree, ca.DM(heavier) + added + change)
         regrouped = self.regrouped(p + spatial.constant(self.found.matrix) @ ca.sparsify(added))
         return RegroupedTree(**vars(bodies), prepared=regrouped)
@@ -159,20 +159,20 @@ class Base(ParameterGroup):
     def write_to_model(self, model: pin.Model, p: Array) -> None:
         """Bodies near those of the model; those that get a first moment have a mass."""
         inertia = Inertia.select(self._nominal, None)
-        own = np.concatenate([body.toDynamicParameters() for body in list(model.inertias)[1:]])
+        bodies_of_model = np.concatenate([body.toDynamicParameters() for body in list(model.inertias)[1:]])
 
         def missing(pi: Array) -> Array:
             """p − B π, zero where it is rounding."""
             size = np.abs(p) + np.abs(self.found.matrix) @ np.abs(pi)
             return drop(p - self.found.matrix @ pi, PRODUCT_ERROR * size)
 
-        found = own + self.found.bodies @ missing(own)
-        bodies = found.reshape(-1, 10)
+        changed = bodies_of_model + self.found.bodies @ missing(bodies_of_model)
+        bodies = changed.reshape(-1, 10)
         massless = np.flatnonzero((bodies[:, 0] == 0) & bodies[:, 1:4].any(axis=1))
         if len(massless):
-            own[10 * massless] = 1.0
-            found = own + self.found.bodies @ missing(own)
-        inertia.write_to_model(model, found)
+            bodies_of_model[10 * massless] = 1.0
+            changed = bodies_of_model + self.found.bodies @ missing(bodies_of_model)
+        inertia.write_to_model(model, changed)
 
 
 def _dynamic_parameters(tree: Tree) -> Array:
@@ -205,7 +205,7 @@ def _regrouping(tree: Tree, any_gravity: bool) -> tuple[BaseParameters, Prepared
     chosen, _ = independent_columns(unit_columns(matrix), _DEPENDENT, order=order)
     bodies = np.zeros((matrix.shape[1], len(matrix)))
     bodies[chosen] = np.linalg.inv(matrix[:, chosen])
-    found = BaseParameters(
+    base = BaseParameters(
         labels=tuple(labels[kept[k]] for k in rows),
         names=tuple(formula(row, inertia.names) for row in matrix),
         matrix=frozen(matrix),
@@ -213,7 +213,7 @@ def _regrouping(tree: Tree, any_gravity: bool) -> tuple[BaseParameters, Prepared
         completed=tuple(labels[k] for k in dropped),
         geometry=tree,
     )
-    return found, prepared, [places[k] for k in kept], frozen(spread)
+    return base, prepared, [places[k] for k in kept], frozen(spread)
 
 
 def _entries(tree: Tree) -> list[Entry]:
@@ -252,12 +252,12 @@ def _independent(tree: PreparedTree, places: Sequence[Entry], any_gravity: bool)
     r: Array = np.asarray(np.linalg.qr(y / scale, mode="r"))
     kept, _ = independent_columns(r, _DEPENDENT, order=range(len(places)))
     dropped = [k for k in range(len(places)) if k not in kept]
-    found = np.linalg.lstsq(r[:, kept], r[:, dropped], rcond=None)[0]
-    while np.abs(found).max(initial=0) > _ILL_CONDITIONED:  # each exchange makes the kept columns less dependent
-        i, j = np.unravel_index(np.argmax(np.abs(found)), found.shape)
+    combination = np.linalg.lstsq(r[:, kept], r[:, dropped], rcond=None)[0]
+    while np.abs(combination).max(initial=0) > _ILL_CONDITIONED:  # each exchange makes the kept columns less dependent
+        i, j = np.unravel_index(np.argmax(np.abs(combination)), combination.shape)
         kept[i], dropped[j] = dropped[j], kept[i]
-        found = np.linalg.lstsq(r[:, kept], r[:, dropped], rcond=None)[0]
-    return kept, dropped, found * np.where(np.isfinite(scale[dropped]), scale[dropped], 0.0) / scale[kept, None]
+        combination = np.linalg.lstsq(r[:, kept], r[:, dropped], rcond=None)[0]
+    return kept, dropped, combination * np.where(np.isfinite(scale[dropped]), scale[dropped], 0.0) / scale[kept, None]
 
 
 def _cleaned(matrix: Array) -> Array:

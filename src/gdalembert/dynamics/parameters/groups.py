@@ -72,12 +72,12 @@ class ParameterGroup(ABC):
         """Set them in a model."""
 
 
-def selected(what: str, chosen: Sequence[str] | None, known: Iterable[str]) -> tuple[str, ...]:
+def selected(kind: str, chosen: Sequence[str] | None, known: Iterable[str]) -> tuple[str, ...]:
     """The names that are chosen, all by default; an UnknownNameError if one of them is not known."""
     available = tuple(known)
     for name in chosen or ():
         if name not in available:
-            raise UnknownNameError(what, name, available)
+            raise UnknownNameError(kind, name, available)
     return available if chosen is None else tuple(chosen)
 
 
@@ -113,9 +113,9 @@ class Armature(VectorEntries):
 
     @classmethod
     def select(cls, tree: Tree, chosen: Sequence[str] | None) -> Armature:
-        own = {joint.name: joint for joint in tree.joints_with_armature}
-        elements = selected("joint", chosen, own)
-        columns = tuple(i for name in elements for i in own[name].columns)
+        by_name = {joint.name: joint for joint in tree.joints_with_armature}
+        elements = selected("joint", chosen, by_name)
+        columns = tuple(i for name in elements for i in by_name[name].columns)
         return cls(elements, columns, tuple(tree.velocity_names[i] for i in columns))
 
     def values_of(self, tree: Tree, nominal: Tree) -> Array:
@@ -126,8 +126,8 @@ class Armature(VectorEntries):
         return np.array(list(values.values()))
 
     def random(self, tree: Tree, rng: np.random.Generator) -> Array:
-        own = self.values(tree)
-        return np.where(own > 0, own, 1.0) * rng.uniform(0.1, 2.0, len(own))
+        armature = self.values(tree)
+        return np.where(armature > 0, armature, 1.0) * rng.uniform(0.1, 2.0, len(armature))
 
     def write_to_model(self, model: pin.Model, p: Array) -> None:
         for column, value in zip(self.columns, p, strict=True):
@@ -193,15 +193,15 @@ class Bodies(ParameterGroup):
 
     def substitute(self, tree: Tree, p: Matrix) -> Tree:
         joints = list(tree.joints)
-        own = {i: spatial.constant(joints[i].pseudo_inertia) for _, i, _ in self.places}
-        without = {i: ca.DM(4, 4) if self.replaces else inertia for i, inertia in own.items()}
+        inertias = {i: spatial.constant(joints[i].pseudo_inertia) for _, i, _ in self.places}
+        without = {i: ca.DM(4, 4) if self.replaces else inertia for i, inertia in inertias.items()}
         for k, (_, i, frame) in enumerate(self.placed_in(tree)):
             body = pseudo_inertia_of(p[10 * k : 10 * k + 10])
             if isinstance(frame, ca.SX) or not np.array_equal(frame, np.eye(4)):
                 body = transformed(frame, body if isinstance(body, ca.SX) else ca.DM(body).full())
             without[i] = without[i] + body
         for i, body in without.items():
-            if isinstance(body, ca.SX) and not own[i][3, 3].nnz():
+            if isinstance(body, ca.SX) and not inertias[i][3, 3].nnz():
                 body[3, 3] += _FAINT
             joints[i] = replace(joints[i], pseudo_inertia=entries(body))
         return replace(tree, joints=tuple(joints))
@@ -230,8 +230,8 @@ class Inertia(Bodies):
 
     def dynamic_parameters(self, tree: Tree) -> Matrix:
         """Dynamic parameters of the bodies of a tree, numbers or symbols."""
-        own = (dynamic_parameters(tree.joints[i].pseudo_inertia) for _, i, _ in self.places)
-        return ca.vertcat(ca.DM(0, 1), *own)
+        parameters = (dynamic_parameters(tree.joints[i].pseudo_inertia) for _, i, _ in self.places)
+        return ca.vertcat(ca.DM(0, 1), *parameters)
 
     def write_to_model(self, model: pin.Model, p: Array) -> None:
         for name, values in zip(self.elements, p.reshape(-1, 10), strict=True):
@@ -249,13 +249,13 @@ class Payload(Bodies):
         if chosen is None:
             raise ArgumentError("parameters: 'payload': give the names of the frames that carry one")
         by_name = {frame.name: frame for frame in reversed(tree.frames)}
-        found = [by_name[name] for name in selected("frame", chosen, (frame.name for frame in tree.frames))]
-        if fixed := [frame.name for frame in found if frame.joint < 0]:
+        frames = [by_name[name] for name in selected("frame", chosen, (frame.name for frame in tree.frames))]
+        if fixed := [frame.name for frame in frames if frame.joint < 0]:
             raise ArgumentError(
                 f"parameters: payload at {fixed[0]!r}: the frame is fixed to the base; no joint moves it"
             )
-        placed = (spatial.transform(spatial.constant(f.rotation), spatial.constant(f.translation)) for f in found)
-        return cls((f.name, f.joint, entries(place)) for f, place in zip(found, placed, strict=True))
+        placed = (spatial.transform(spatial.constant(f.rotation), spatial.constant(f.translation)) for f in frames)
+        return cls((f.name, f.joint, entries(place)) for f, place in zip(frames, placed, strict=True))
 
     def placed_in(self, tree: Tree) -> tuple[Place, ...]:
         return Payload.select(tree, self.elements).places

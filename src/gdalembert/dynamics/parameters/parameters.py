@@ -33,7 +33,7 @@ Given = Mapping[str, bool | Sequence[str]] | Sequence[str]
 Values = npt.ArrayLike | Mapping[str, float] | None
 """p: all values, or some of them by name, the others being those of the model; ``None``: those of the model."""
 KINDS: dict[str, type[ParameterGroup]] = {
-    each.kind: each for each in (Placement, Inertia, Payload, Base, Armature, GravityVector)
+    group.kind: group for group in (Placement, Inertia, Payload, Base, Armature, GravityVector)
 }
 """The kinds that stand in a tree, in the order in which they are put there: places, bodies, what is added to them."""
 _FORCES = {
@@ -50,15 +50,15 @@ def mapped(x: T, kind: type, change: Callable[[Any], Any]) -> T:
     if isinstance(value, kind):
         value = change(value)
     elif isinstance(value, tuple):
-        new = tuple(mapped(each, kind, change) for each in value)
+        new = tuple(mapped(item, kind, change) for item in value)
         value = value if all(a is b for a, b in zip(new, value, strict=True)) else new
     elif isinstance(value, Mapping):
-        by_name = {name: mapped(each, kind, change) for name, each in value.items()}
+        by_name = {name: mapped(item, kind, change) for name, item in value.items()}
         value = value if all(by_name[name] is value[name] for name in value) else by_name
     elif is_dataclass(value) and not isinstance(value, type):
-        own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-        other = {name: mapped(each, kind, change) for name, each in own.items()}
-        changed = {name: each for name, each in other.items() if each is not own[name]}
+        attributes = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        other = {name: mapped(item, kind, change) for name, item in attributes.items()}
+        changed = {name: item for name, item in other.items() if item is not attributes[name]}
         value = replace(value, **changed) if changed else value
     result: T = value
     return result
@@ -199,7 +199,7 @@ class Parameters:
 
     @property
     def is_singular(self) -> bool:
-        """Whether M is singular in every configuration, whatever p is."""
+        """True if M is singular in every configuration, whatever p is."""
         return is_singular(*self._inertia(self._model_values)) and is_singular(*self._inertia(self._generic))
 
     def _inertia(self, p: Array) -> tuple[Tree, Array | None]:
@@ -277,9 +277,9 @@ class Parameters:
 class ModelParameters(Parameters):
     """Constants of a model, and of its force elements, as parameters; ``clean`` is for other models."""
 
-    def __init__(self, tree: Tree, forces: Sequence[Force], given: Given, clean: float) -> None:
+    def __init__(self, tree: Tree, forces: Sequence[Force], request: Given, clean: float) -> None:
         self._nominal, self._nominal_forces, self._clean = tree, tuple(forces), clean
-        self._given, chosen = given, _checked(given)
+        self._given, chosen = request, _checked(request)
         if Base.kind in chosen and Inertia.kind in chosen:
             raise ArgumentError("parameters: 'base' parameters stand in place of 'inertia'; give one of them")
         if Base.kind in chosen and Placement.kind in chosen:
@@ -311,12 +311,14 @@ class ModelParameters(Parameters):
 
     def substitute(self, p: Matrix) -> tuple[Tree, tuple[Force, ...]]:
         tree = self._nominal
-        for kind, own in self.parts(p):
-            tree = kind.substitute(tree, own)
+        for kind, part in self.parts(p):
+            tree = kind.substitute(tree, part)
         first = len(self.names) - len(self._of_forces)
         by_name = {name: p[first + k] for k, name in enumerate(self._of_forces)}
-        own = [{name: by_name[name] for name in force.parameters if name in by_name} for force in self._nominal_forces]
-        forces = zip(self._nominal_forces, own, strict=True)
+        values_by_force = [
+            {name: by_name[name] for name in force.parameters if name in by_name} for force in self._nominal_forces
+        ]
+        forces = zip(self._nominal_forces, values_by_force, strict=True)
         return tree, tuple(force.with_parameters(values) if values else force for force, values in forces)
 
     def parts(self, p: Any) -> list[tuple[ParameterGroup, Any]]:
@@ -349,8 +351,8 @@ class ModelParameters(Parameters):
         self._checked_tree(model)
         copy = model.copy()
         # payloads come last: they are added to the bodies that the others write
-        for kind, own in sorted(self.parts(values), key=lambda part: isinstance(part[0], Payload)):
-            kind.write_to_model(copy, own)
+        for kind, part in sorted(self.parts(values), key=lambda part: isinstance(part[0], Payload)):
+            kind.write_to_model(copy, part)
         by_name = {name: float(values[self.index(name)]) for name in self._of_forces}
         for force in self._chosen_forces:
             force.write_parameters(copy, {name: by_name[name] for name in force.parameters if name in by_name})
@@ -362,7 +364,7 @@ class ModelParameters(Parameters):
         return tree
 
 
-def parameters_of(tree: Tree, forces: Sequence[Force], given: Given | None, clean: float) -> Parameters:
+def parameters_of(tree: Tree, forces: Sequence[Force], request: Given | None, clean: float) -> Parameters:
     """The parameters of a robot: the symbols of its tree, or what is asked for."""
     if not tree.symbols.numel():
         if not tree.is_numeric:
@@ -370,23 +372,23 @@ def parameters_of(tree: Tree, forces: Sequence[Force], given: Given | None, clea
                 f"{tree.name}: its constants have symbols, which are no inputs; give parameters=, or a tree of "
                 "gdalembert.symbolic"
             )
-        return ModelParameters(tree.constants, forces, {} if given is None else given, clean)
-    if given:
+        return ModelParameters(tree.constants, forces, {} if request is None else request, clean)
+    if request:
         raise UnsupportedError(
-            f"{tree.name}: parameters={shown(given)}: its constants are formulas, whose symbols are the parameters"
+            f"{tree.name}: parameters={shown(request)}: its constants are formulas, whose symbols are the parameters"
         )
     return Parameters(tree.symbol_names, tree.symbol_values, tree.symbols, tree.constants, forces)
 
 
-def _checked(given: Given) -> dict[str, Sequence[str] | None]:
+def _checked(request: Given) -> dict[str, Sequence[str] | None]:
     """The names of elements by kind; ``None`` for all."""
-    kinds = listed(given)
+    kinds = listed(request)
     if kinds is None or not all(isinstance(kind, str) for kind in kinds):
-        raise ArgumentTypeError(f"parameters={shown(given)}: give {{kind: True or names}} or a list of kinds")
-    if not isinstance(given, Mapping):
-        given = dict.fromkeys(kinds, True)
+        raise ArgumentTypeError(f"parameters={shown(request)}: give {{kind: True or names}} or a list of kinds")
+    if not isinstance(request, Mapping):
+        request = dict.fromkeys(kinds, True)
     chosen: dict[str, Sequence[str] | None] = {}
-    for kind, names in given.items():
+    for kind, names in request.items():
         if names is True:
             chosen[kind] = None
         elif isinstance(names, Sequence) and not isinstance(names, str) and all(isinstance(x, str) for x in names):
@@ -402,11 +404,11 @@ def _of_forces(kind: str, chosen: Sequence[str] | None, forces: Sequence[Force])
         if kind in _FORCES:
             raise ArgumentError(f"parameters: {kind!r}: the robot has none; give {_FORCES[kind]} as well")
         raise UnknownNameError("kind of parameters of this robot", kind, [*KINDS, *(force.name for force in forces)])
-    found = {name: x for force in forces if force.name == kind for name, x in force.parameters.items()}
+    parameters = {name: x for force in forces if force.name == kind for name, x in force.parameters.items()}
     if chosen is None:
-        return found
-    known = list(dict.fromkeys(name.rpartition(".")[0] for name in found))
+        return parameters
+    known = list(dict.fromkeys(name.rpartition(".")[0] for name in parameters))
     for name in chosen:
         if name not in known:
             raise UnknownNameError(f"element of {kind}", name, known)
-    return {name: x for name, x in found.items() if name.rpartition(".")[0] in chosen}
+    return {name: x for name, x in parameters.items() if name.rpartition(".")[0] in chosen}

@@ -70,8 +70,8 @@ class Placement(ParameterGroup):
     def values_of(self, tree: Tree, nominal: Tree) -> Array:
         """log6(M⁻¹ M′) of the nominal placements M and those of the tree M′; zero where it is rounding."""
         theirs = (_placement(_element(tree, name)) for name in self.elements)
-        found = (_displacement(*pair) for pair in zip(self.nominal, theirs, strict=True))
-        return np.concatenate([np.zeros(0), *found])
+        displacements = (_displacement(*pair) for pair in zip(self.nominal, theirs, strict=True))
+        return np.concatenate([np.zeros(0), *displacements])
 
     def random(self, tree: Tree, rng: np.random.Generator) -> Array:
         return np.asarray((_SPREAD * rng.normal(size=(len(self.elements), 6))).ravel())
@@ -79,15 +79,15 @@ class Placement(ParameterGroup):
     def substitute(self, tree: Tree, p: Matrix) -> Tree:
         parts: dict[str, list[Any]] = {"joints": list(tree.joints), "frames": list(tree.frames)}
         for k, name in enumerate(self.elements):
-            what, index = _find(tree, name)
-            parts[what][index] = _displaced(parts[what][index], p[6 * k : 6 * k + 6])
-        changed: Any = {what: tuple(elements) for what, elements in parts.items()}
+            group, index = _find(tree, name)
+            parts[group][index] = _displaced(parts[group][index], p[6 * k : 6 * k + 6])
+        changed: Any = {group: tuple(elements) for group, elements in parts.items()}
         return replace(tree, **changed)
 
     def write_to_model(self, model: pin.Model, p: Array) -> None:
         tree = read_tree(model)
-        for name, nominal, own in zip(self.elements, self.nominal, p.reshape(-1, 6), strict=True):
-            placed = pin.SE3(nominal) * pin.exp6(own)
+        for name, nominal, displacement in zip(self.elements, self.nominal, p.reshape(-1, 6), strict=True):
+            placed = pin.SE3(nominal) * pin.exp6(displacement)
             if model.existJointName(name):
                 index = model.getJointId(name)
                 first = pin.SE3(_placement(_element(tree, name)))  # in the joint, of a composite one
@@ -101,10 +101,10 @@ class Placement(ParameterGroup):
 
 
 def _find(tree: Tree, name: str) -> tuple[str, int]:
-    """Where an element is in a tree: its first joint of this name, or else its first frame."""
+    """The place of an element in a tree: its first joint of this name, or else its first frame."""
     if name in tree.joint_names:
-        own = (name, f"{name}[0]")
-        return "joints", next(i for i, joint in enumerate(tree.joints) if joint.name in own)
+        names = (name, f"{name}[0]")
+        return "joints", next(i for i, joint in enumerate(tree.joints) if joint.name in names)
     for i, frame in enumerate(tree.frames):
         if frame.name == name:
             return "frames", i
@@ -112,12 +112,12 @@ def _find(tree: Tree, name: str) -> tuple[str, int]:
 
 
 def _element(tree: Tree, name: str) -> Joint | Frame:
-    what, index = _find(tree, name)
-    return tree.joints[index] if what == "joints" else tree.frames[index]
+    group, index = _find(tree, name)
+    return tree.joints[index] if group == "joints" else tree.frames[index]
 
 
 def _is_on_beam(tree: Tree, name: str) -> bool:
-    """Whether the element stands on a station of a flexible link."""
+    """True if the element stands on a station of a flexible link."""
     element = _element(tree, name)
     before = element.parent if isinstance(element, Joint) else element.joint
     return before >= 0 and tree.joints[before].type.is_modal
@@ -131,8 +131,8 @@ def _displacement(nominal: Array, other: Array) -> Array:
     """The twist (6) from one placement to another, both 4 × 4."""
     if np.array_equal(nominal, other):
         return np.zeros(6)
-    found = lie.log6(lie.inverse(nominal) @ other)
-    return drop(found, PRODUCT_ERROR * (1 + np.abs(nominal[:3, 3]).max()))
+    twist = lie.log6(lie.inverse(nominal) @ other)
+    return drop(twist, PRODUCT_ERROR * (1 + np.abs(nominal[:3, 3]).max()))
 
 
 def _displaced(element: Any, twist: Matrix) -> Any:
