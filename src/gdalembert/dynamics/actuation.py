@@ -68,25 +68,25 @@ class Tendon(Brief):
     def __init__(self, points: Sequence[tuple[str | int, npt.ArrayLike]]) -> None:
         if isinstance(points, str) or not isinstance(points, Sequence):
             raise ArgumentTypeError(f"Tendon: got {shown(points)}; give [(frame, position), …]")
-        found = []
+        pairs = []
         for k, point in enumerate(points):
             if isinstance(point, str) or not isinstance(point, Sequence) or len(point) != 2:
                 raise ArgumentTypeError(f"Tendon: point {k} is {point!r}; give (frame, position)")
             position: Array = vector(f"Tendon: the position of point {k}", point[1], 3)
-            found.append((point[0], tuple(position.tolist())))
-        if len(found) < 2:
-            raise ArgumentError(f"Tendon: got {len(found)} points; give at least two, as [(frame, position), …]")
-        object.__setattr__(self, "points", tuple(found))
+            pairs.append((point[0], tuple(position.tolist())))
+        if len(pairs) < 2:
+            raise ArgumentError(f"Tendon: got {len(pairs)} points; give at least two, as [(frame, position), …]")
+        object.__setattr__(self, "points", tuple(pairs))
 
     def parts(self, tree: Tree, q: Matrix) -> list[Matrix]:
         """The lengths of the straight parts [m], each in the axes of the last link that both of its ends move with."""
         points = ((tree.frames[asked_frame(tree, frame)], position) for frame, position in self.points)
         placed = [(tree.path(at.joint), spatial.constant(at.translation + at.rotation @ x)) for at, x in points]
-        found = []
+        lengths = []
         for (path, x), (other, y) in pairwise(placed):
             start = sum(i == j for i, j in zip(path, other, strict=False))  # links of both
-            found.append(ca.norm_2(_moved(tree, other[start:], y, q) - _moved(tree, path[start:], x, q)))
-        return found
+            lengths.append(ca.norm_2(_moved(tree, other[start:], y, q) - _moved(tree, path[start:], x, q)))
+        return lengths
 
     def length(self, model: pin.Model | Tree) -> ca.Function:
         """(q, v) → (length, rate): l [m] and dl/dt [m/s], of a model, or of the ``nominal`` tree of any Dynamics."""
@@ -167,18 +167,20 @@ class Actuators:
         """Least and largest effort of each actuator (nu), from the largest torques by name; infinite if unknown."""
         return np.full(self.nu, -np.inf), np.full(self.nu, np.inf)
 
-    def matrix(self, where: str) -> Array:
+    def matrix(self, context: str) -> Array:
         """B, or an UnsupportedError if there is no such matrix of numbers."""
-        raise UnsupportedError(f"{where}: the actuators of {self.tree.name} are {self.kind}; give the robot a matrix B")
+        raise UnsupportedError(
+            f"{context}: the actuators of {self.tree.name} are {self.kind}; give the robot a matrix B"
+        )
 
 
 class LinearActuators(Actuators):
     """tau = B u; columns have names of their own, or those of the coordinates that they drive."""
 
-    def __init__(self, tree: Tree, b: Array, own: tuple[str, ...] | None = None, are_default: bool = False) -> None:
+    def __init__(self, tree: Tree, b: Array, names: tuple[str, ...] | None = None, are_default: bool = False) -> None:
         s = symbols(q=tree.nq, u=b.shape[1])
         super().__init__(function("tau", s, {"tau": spatial.constant(b) @ s["u"]}), tree)
-        self.b, self.own_names, self.are_default = b, own, are_default
+        self.b, self.own_names, self.are_default = b, names, are_default
 
     def tau(self, q: Matrix, u: Matrix) -> Matrix:
         return spatial.constant(self.b) @ u
@@ -192,13 +194,15 @@ class LinearActuators(Actuators):
     def efforts(self, q: Array, tau: Array) -> Array:
         return np.asarray(np.linalg.lstsq(self.b, tau, rcond=None)[0])
 
-    def matrix(self, where: str) -> Array:
+    def matrix(self, context: str) -> Array:
         return self.b
 
     def effort_limits(self, coordinates: Sequence[str], torques: Mapping[str, float]) -> tuple[Array, Array]:
         """|tau| = |entry of B| |u| of an actuator that drives one coordinate alone."""
-        each = zip(self.b.T, self._rows(coordinates), strict=True)
-        limits = (np.inf if k is None else torques.get(coordinates[k], np.inf) / abs(column[k]) for column, k in each)
+        columns = zip(self.b.T, self._rows(coordinates), strict=True)
+        limits = (
+            np.inf if k is None else torques.get(coordinates[k], np.inf) / abs(column[k]) for column, k in columns
+        )
         largest = np.array(list(limits))
         return -largest, largest
 
@@ -215,23 +219,24 @@ class TendonActuators(Actuators):
 
     kind: ClassVar[str] = "tendons"
 
-    def __init__(self, tree: Tree, given: Mapping[str, npt.ArrayLike | Tendon]) -> None:
-        q, u = ca.SX.sym("q", tree.nq), ca.SX.sym("u", len(given))
-        here, b, tau = random_configuration(tree, np.random.default_rng(0)), np.zeros((tree.nv, len(given))), ca.SX(0)
-        pulls, tangent = np.array([isinstance(each, Tendon) for each in given.values()]), tree.tangent_map(q)
-        for k, (name, each) in enumerate(given.items()):
-            if not isinstance(each, Tendon):
-                b[:, k] = vector(f"actuation: column {name!r}", each, tree.nv)
+    def __init__(self, tree: Tree, columns: Mapping[str, npt.ArrayLike | Tendon]) -> None:
+        q, u = ca.SX.sym("q", tree.nq), ca.SX.sym("u", len(columns))
+        here, b, tau = random_configuration(tree, np.random.default_rng(0)), np.zeros((tree.nv, len(columns))), ca.SX(0)
+        pulls = np.array([isinstance(column, Tendon) for column in columns.values()])
+        tangent = tree.tangent_map(q)
+        for k, (name, column) in enumerate(columns.items()):
+            if not isinstance(column, Tendon):
+                b[:, k] = vector(f"actuation: column {name!r}", column, tree.nv)
                 continue
-            if min(float(part) for part in each.parts(tree, here)) < SAME_PLACE:
+            if min(float(part) for part in column.parts(tree, here)) < SAME_PLACE:
                 raise ArgumentError(
                     f"actuation: two points in a row of {name!r} are always at the same place; leave one of them out"
                 )
-            by_q = (ca.jacobian(ca.SX(sum(each.parts(tree, q))), q) @ tangent).T
+            by_q = (ca.jacobian(ca.SX(sum(column.parts(tree, q))), q) @ tangent).T
             if not np.abs(ca.Function("by_q", [q], [by_q])(here).full()).max() > SAME_PLACE:
                 raise ArgumentError(f"actuation: no joint changes the length of {name!r}; give other points")
             tau -= by_q * u[k]
-        self.columns, self.pulls = LinearActuators(tree, frozen(b), tuple(given)), pulls
+        self.columns, self.pulls = LinearActuators(tree, frozen(b), tuple(columns)), pulls
         super().__init__(function("tau", {"q": q, "u": u}, {"tau": self.columns.tau(q, u) + tau}), tree)
 
     def names(self, coordinates: Sequence[str]) -> tuple[str, ...]:
@@ -261,49 +266,49 @@ class TendonActuators(Actuators):
         return u
 
 
-def check_tendons(tree: Tree, given: Actuation | None) -> None:
+def check_tendons(tree: Tree, actuation: Actuation | None) -> None:
     """Refuse tendons of a robot whose placements are parameters: their torque is a Function of (q, u) alone."""
-    if tree.has_displacements and isinstance(given, Mapping):
-        for name in (name for name, each in given.items() if isinstance(each, Tendon)):
+    if tree.has_displacements and isinstance(actuation, Mapping):
+        for name in (name for name, column in actuation.items() if isinstance(column, Tendon)):
             raise UnsupportedError(
                 f"actuation: tendon {name!r}: {tree.name} has placements as parameters, and its points are placed by "
                 "numbers; give the tendon to a robot without them"
             )
 
 
-def actuators_of(tree: Tree, given: Actuation | None, own: Array | None = None) -> Actuators:
+def actuators_of(tree: Tree, actuation: Actuation | None, default_b: Array | None = None) -> Actuators:
     """The actuators of a robot, as its argument ``actuation`` gives them; by default those of its own B, which is 1."""
-    if given is None:
-        return LinearActuators(tree, frozen(np.eye(tree.nv) if own is None else own), are_default=True)
-    if isinstance(given, ca.Function):
+    if actuation is None:
+        return LinearActuators(tree, frozen(np.eye(tree.nv) if default_b is None else default_b), are_default=True)
+    if isinstance(actuation, ca.Function):
         wanted = f"give a casadi.Function (q, u) -> (tau) with q ({tree.nq}), u (nu), tau ({tree.nv})"
-        inputs = [given.size_in(i) for i in range(given.n_in())]
-        outputs = [given.size_out(i) for i in range(given.n_out())]
+        inputs = [actuation.size_in(i) for i in range(actuation.n_in())]
+        outputs = [actuation.size_out(i) for i in range(actuation.n_out())]
         if len(inputs) < 2 or inputs[0] != (tree.nq, 1) or outputs != [(tree.nv, 1)]:
             raise ArgumentError(f"actuation: the Function has inputs {inputs} and outputs {outputs}; {wanted}")
         if any(rows == 0 or columns != 1 for rows, columns in inputs):
             raise ArgumentError(f"actuation: the Function has inputs {inputs}; {wanted}")
         q, *u = (ca.SX.sym("x", rows) for rows, _ in inputs)
         try:
-            tau = given(q, *u)
+            tau = actuation(q, *u)
         except RuntimeError:
             raise ArgumentError(
                 "actuation: the Function does not evaluate symbols of SX; write it in scalars"
             ) from None
         if not any(ca.which_depends(tau, ca.vertcat(*u), 1, True)):
             raise ArgumentError(f"actuation: tau of the Function does not depend on u; {wanted}")
-        return Actuators(given, tree)
-    if isinstance(given, Tendon):
+        return Actuators(actuation, tree)
+    if isinstance(actuation, Tendon):
         raise ArgumentTypeError("actuation: got a Tendon without a name; give {name: tendon}")
-    if isinstance(given, Mapping):
-        names: tuple[str, ...] | None = tuple(given)
-        if not all(isinstance(name, str) for name in given):
-            raise ArgumentTypeError(f"actuation: the names are {list(given)}; give {{name: column of B (nv)}}")
-        if any(isinstance(each, Tendon) for each in given.values()):
-            return TendonActuators(tree, given)
-        b = frozen(numbers("actuation", list(given.values())).T)
+    if isinstance(actuation, Mapping):
+        names: tuple[str, ...] | None = tuple(actuation)
+        if not all(isinstance(name, str) for name in actuation):
+            raise ArgumentTypeError(f"actuation: the names are {list(actuation)}; give {{name: column of B (nv)}}")
+        if any(isinstance(column, Tendon) for column in actuation.values()):
+            return TendonActuators(tree, actuation)
+        b = frozen(numbers("actuation", list(actuation.values())).T)
     else:
-        names, b = None, numbers("actuation", given)
+        names, b = None, numbers("actuation", actuation)
     if b.ndim != 2 or b.shape[0] != tree.nv or not b.shape[1]:
         raise ArgumentError(f"actuation: got shape {b.shape}; give B ({tree.nv} × nu) of tau = B u")
     if not b.any():

@@ -1,4 +1,4 @@
-"""What a formulation writes down: the equations of motion as CasADi expressions."""
+"""Equations of motion as CasADi expressions, which every formulation has."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Expressions(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name in _INPUTS:
-            own = vars(cls).get(name)
-            if own and "wrenches" not in inspect.signature(own, follow_wrapped=False).parameters:
-                setattr(cls, name, _with_wrenches(name, own))
+            method = vars(cls).get(name)
+            if method and "wrenches" not in inspect.signature(method, follow_wrapped=False).parameters:
+                setattr(cls, name, _with_wrenches(name, method))
         if "inverse_dynamics_expression" in vars(cls) and "nle_expression" not in vars(cls):
             # nle of a class that has a tau of its own follows from that, not from the tau of its base
             cls.nle_expression = Expressions.nle_expression  # type: ignore[method-assign]  # of a class
@@ -170,32 +170,32 @@ class Expressions(ABC):
 
     @property
     def has_load_friction(self) -> bool:
-        """Whether some friction grows with the transmitted torque, so that tau is not affine in a."""
+        """True if some friction grows with the transmitted torque, so that tau is not affine in a."""
         return any(force.load(ca.DM(self.tree.nv, 1)) is not None for force in self.forces)
 
     def _friction(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
         """Friction (nv) without what grows with the load, and that in parts of |tau_l| (nv)."""
         zero = ca.DM(self.tree.nv, 1)
-        own = sum((force.torque(q, v) for force in self.forces if force.is_friction), zero)
+        friction = sum((force.torque(q, v) for force in self.forces if force.is_friction), zero)
         loads = (force.load(v) for force in self.forces)
-        return own, sum((load for load in loads if load is not None), zero)
+        return friction, sum((load for load in loads if load is not None), zero)
 
     def under_load_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         """tau (nv) with the friction that grows with the load, of tau with all the rest."""
         if not self.has_load_friction:
             return tau
-        own, load = self._friction(q, v)
-        return own + under_load(load, tau - own)
+        friction, load = self._friction(q, v)
+        return friction + under_load(load, tau - friction)
 
     def without_load_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
         """tau (nv) without the friction that grows with the load, of the whole."""
         if not self.has_load_friction:
             return tau
-        own, load = self._friction(q, v)
-        return own + without_load(load, tau - own)
+        friction, load = self._friction(q, v)
+        return friction + without_load(load, tau - friction)
 
     def net_torque_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-        """What of tau (nv) is left for the links: tau without the torque of any force element."""
+        """The part of tau (nv) that is left for the links: tau without the torque of any force element."""
         return self.without_load_expression(q, v, tau) - self.force_torque_expression(q, v)
 
     def _load_derivatives(
@@ -203,8 +203,8 @@ class Expressions(ABC):
     ) -> tuple[Matrix, Matrix]:
         """Derivatives by v and tau (nv × nv each) of one of the two above; friction does not depend on q."""
         y, w = ca.SX.sym("tau", self.tree.nv), ca.SX.sym("v", self.tree.nv)
-        found = ca.SX(expression(q, w, y))
-        by_v, by_tau = ca.substitute([ca.jacobian(found, w), ca.jacobian(found, y)], [w, y], [ca.SX(v), ca.SX(tau)])
+        torque = ca.SX(expression(q, w, y))
+        by_v, by_tau = ca.substitute([ca.jacobian(torque, w), ca.jacobian(torque, y)], [w, y], [ca.SX(v), ca.SX(tau)])
         return by_v, by_tau
 
     def force_derivatives_expression(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
@@ -246,11 +246,11 @@ class Expressions(ABC):
                     "of a symbol is NaN"
                 )
 
-    def _require_bodies(self, what: str) -> None:
+    def _require_bodies(self, purpose: str) -> None:
         """Refuse what base parameters, in place of the inertia of the links, do not determine."""
         if isinstance(self.tree, RegroupedTree):
             raise UnsupportedError(
-                f"{self.tree.name}: {what}: base parameters determine torques, but not what each link has part in; "
+                f"{self.tree.name}: {purpose}: base parameters determine torques, but not what each link has part in; "
                 "make parameters of 'inertia' instead of 'base'"
             )
 
@@ -266,8 +266,8 @@ class Expressions(ABC):
     @property
     def motor_inertia(self) -> Matrix | None:
         """B J Bᵀ (nv × nv) of motors, which armature on the diagonal of M does not say; ``None`` without motors."""
-        found = [inertia for force in self.forces if (inertia := force.inertia()) is not None]
-        return sum(found[1:], found[0]) if found else None
+        inertias = [inertia for force in self.forces if (inertia := force.inertia()) is not None]
+        return sum(inertias[1:], inertias[0]) if inertias else None
 
     @property
     def _armature_matrix(self) -> Matrix:
@@ -275,7 +275,7 @@ class Expressions(ABC):
         return ca.diag(self._armature) if motors is None else ca.diag(self._armature) + motors
 
     def _rotor_torque(self, a: Matrix) -> Matrix:
-        """What armature and motors add to tau (nv)."""
+        """The torque of armature and motors, a part of tau (nv)."""
         motors = self.motor_inertia
         return self._armature * a if motors is None else self._armature * a + motors @ a
 
@@ -285,10 +285,12 @@ class Expressions(ABC):
         nq long for ``q``, 6 × n for ``wrenches`` (3 × n, or a column, with 3D forces), there only if the robot
         takes them, nv long for any other.
         """
-        own = symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names if name != "wrenches"})
+        inputs = symbols(
+            **{name: self.tree.nq if name == "q" else self.tree.nv for name in names if name != "wrenches"}
+        )
         if "wrenches" in names and self.external_wrenches.is_input:
-            own["wrenches"] = ca.SX.sym("wrenches", *self.external_wrenches.shape)
-        return own | self._p
+            inputs["wrenches"] = ca.SX.sym("wrenches", *self.external_wrenches.shape)
+        return inputs | self._p
 
     def wrenches_of(self, inputs: Mapping[str, ca.SX]) -> Matrix:
         """The wrenches (6 × n) among the inputs of a Function, or the constant ones."""
@@ -315,16 +317,16 @@ def _with_wrenches(name: str, write: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(write)
     def expression(self: Expressions, *inputs: Matrix, wrenches: Matrix = NO_WRENCHES) -> Any:
-        own, (wrenches,) = inputs[: _INPUTS[name]], inputs[_INPUTS[name] :] or (wrenches,)
+        state, (wrenches,) = inputs[: _INPUTS[name]], inputs[_INPUTS[name] :] or (wrenches,)
         if name == "forward_dynamics_expression":
-            q, v, tau = own
+            q, v, tau = state
             return write(self, q, v, tau - self.wrench_torque_expression(q, wrenches))
-        found = write(self, *own)
+        value = write(self, *state)
         if name == "inverse_dynamics_derivatives_expression":
-            dtau_dq, dtau_dv = found
-            return dtau_dq + self.wrench_stiffness_expression(own[0], wrenches), dtau_dv
+            dtau_dq, dtau_dv = value
+            return dtau_dq + self.wrench_stiffness_expression(state[0], wrenches), dtau_dv
         if name == "inverse_dynamics_expression":
-            self._check_torque(found)
-        return found + self.wrench_torque_expression(own[0], wrenches)
+            self._check_torque(value)
+        return value + self.wrench_torque_expression(state[0], wrenches)
 
     return expression

@@ -146,29 +146,29 @@ class JointFriction(Force):
             values["viscous"][columns], values["coulomb"][columns] = tree.damping, tree.friction
             return cls(tree, tuple(columns), (), (), **_fields(values), smoothing=smoothing, of_model=True)
         chosen: dict[str, list[int]] = {quantity: [] for quantity in _QUANTITIES}
-        for name, own in friction.items():
+        for name, element in friction.items():
             joint = joint_of(tree, name)
-            where = f"friction of joint {joint.name!r}"
-            if not isinstance(own, Friction):
-                raise ArgumentTypeError(f"{where}: got {shown(own)}; give gd.Friction(viscous, coulomb)")
+            context = f"friction of joint {joint.name!r}"
+            if not isinstance(element, Friction):
+                raise ArgumentTypeError(f"{context}: got {shown(element)}; give gd.Friction(viscous, coulomb)")
             if joint.scaling is not None:
                 s = abs(joint.scaling)
                 raise ArgumentError(
-                    f"{where}: it mimics another joint and has no velocity of its own; give that joint {s * s:.6g} × "
+                    f"{context}: it mimics another joint and has no velocity of its own; give that joint {s * s:.6g} × "
                     f"viscous, {s:.6g} × coulomb and smoothing / {s:.6g}"
                 )
             for quantity in _QUANTITIES:
-                given = getattr(own, quantity)
-                if given is None:
+                value = getattr(element, quantity)
+                if value is None:
                     continue
-                if np.ndim(given) and len(np.ravel(given)) != joint.type.nv:
+                if np.ndim(value) and len(np.ravel(value)) != joint.type.nv:
                     raise ArgumentError(
-                        f"{where}: {quantity} has {np.size(given)} numbers; give {joint.type.nv}, or one"
+                        f"{context}: {quantity} has {np.size(value)} numbers; give {joint.type.nv}, or one"
                     )
-                values[quantity][joint.columns] = given
+                values[quantity][joint.columns] = value
                 chosen[quantity] += joint.columns
-            smoothing[joint.columns] = own.smoothing
-        moved, with_offset, with_load = (tuple(sorted(chosen[each])) for each in ("viscous", "offset", "load"))
+            smoothing[joint.columns] = element.smoothing
+        moved, with_offset, with_load = (tuple(sorted(chosen[quantity])) for quantity in ("viscous", "offset", "load"))
         return cls(tree, moved, with_offset, with_load, **_fields(values), smoothing=smoothing)
 
     @property
@@ -207,8 +207,10 @@ class JointFriction(Force):
     def with_parameters(self, values: Mapping[str, Matrix]) -> JointFriction:
         names, changed = self.tree.velocity_names, dict[str, Any]()
         for quantity in _QUANTITIES:
-            own = enumerate(ca.vertsplit(spatial.constant(self._values(quantity))))
-            changed[quantity] = entries(ca.vertcat(*(values.get(f"{names[k]}.{quantity}", x) for k, x in own)))
+            values_by_column = enumerate(ca.vertsplit(spatial.constant(self._values(quantity))))
+            changed[quantity] = entries(
+                ca.vertcat(*(values.get(f"{names[k]}.{quantity}", x) for k, x in values_by_column))
+            )
         return replace(self, **_fields(changed))
 
     def _direction(self, v: Matrix) -> Matrix:
@@ -233,33 +235,37 @@ class JointFriction(Force):
     def _named(self, tree: Tree, values: Mapping[str, npt.ArrayLike]) -> dict[str, float]:
         """The parameters of this element, of numbers that belong to the velocities of a tree."""
         columns = {name: k for k, name in enumerate(tree.velocity_names)}
-        found: dict[str, float] = {}
+        parameters: dict[str, float] = {}
         for column in self.columns:
             name = self.tree.velocity_names[column]
             if name not in columns:
                 raise UnknownNameError("joint", name, columns)
-            for quantity, given in values.items():
+            for quantity, numbers_of_tree in values.items():
                 if column in self._columns(quantity):
-                    found[f"{name}.{quantity}"] = float(np.asarray(given)[columns[name]])
-        return found
+                    parameters[f"{name}.{quantity}"] = float(np.asarray(numbers_of_tree)[columns[name]])
+        return parameters
 
 
 def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values by the names of the fields; ``load`` is a method."""
-    return {"load_part" if quantity == "load" else quantity: each for quantity, each in values.items()}
+    return {"load_part" if quantity == "load" else quantity: value for quantity, value in values.items()}
 
 
-def at_least_zero(what: str, given: object) -> float | tuple[float, ...]:
+def at_least_zero(argument: str, value: object) -> float | tuple[float, ...]:
     """One number, or several, each finite and at least 0."""
-    values = some_numbers(what, given)
+    values = some_numbers(argument, value)
     if np.min(values) < 0:
-        raise ArgumentError(f"{what}: got {shown(given)}; give at least 0, as friction takes power out of the robot")
+        raise ArgumentError(
+            f"{argument}: got {shown(value)}; give at least 0, as friction takes power out of the robot"
+        )
     return values
 
 
-def some_numbers(what: str, given: object) -> float | tuple[float, ...]:
+def some_numbers(argument: str, value: object) -> float | tuple[float, ...]:
     """One finite number, or several."""
-    values = numbers(what, given)
+    values = numbers(argument, value)
     if values.ndim > 1 or not values.size:
-        raise ArgumentError(f"{what} has shape {values.shape}; give one number, or one for each velocity of the joint")
+        raise ArgumentError(
+            f"{argument} has shape {values.shape}; give one number, or one for each velocity of the joint"
+        )
     return tuple(values.tolist()) if values.ndim else float(values)

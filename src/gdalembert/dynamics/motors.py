@@ -32,7 +32,7 @@ _QUANTITIES = ("inertia", "viscous", "coulomb", "offset")
 
 @dataclass(frozen=True)
 class Motor:
-    """What the motor of an actuator adds to the torques of the joints that it drives.
+    """The motor of an actuator: the torques that it adds to those of the joints that it drives.
 
     Units are those of u and of the motor's speed w = Bᵀ v: N m and rad/s if B has no unit.
 
@@ -106,25 +106,27 @@ class Motors(Force):
             raise UnsupportedError(
                 f"motors: the actuators of {tree.name} are {actuators.kind}; give a matrix B, or columns by name"
             )
-        for name, own in motors.items():
+        for name, motor in motors.items():
             if name not in names:
                 raise UnknownNameError("actuator", name, names)
-            if not isinstance(own, Motor):
-                raise ArgumentTypeError(f"motors: {name!r}: got {shown(own)}; give gd.Motor(inertia, viscous, coulomb)")
+            if not isinstance(motor, Motor):
+                raise ArgumentTypeError(
+                    f"motors: {name!r}: got {shown(motor)}; give gd.Motor(inertia, viscous, coulomb)"
+                )
         chosen = [name for name in names if name in motors]
         own_values = [motors[name] for name in chosen]
-        values = ([getattr(each, quantity) or 0.0 for each in own_values] for quantity in _QUANTITIES)
-        rotors, viscous, coulomb, offset = (np.array(each) for each in values)
+        values = ([getattr(motor, quantity) or 0.0 for motor in own_values] for quantity in _QUANTITIES)
+        rotors, viscous, coulomb, offset = (np.array(value) for value in values)
         return cls(
             tree,
             actuators.b[:, [names.index(name) for name in chosen]],
             tuple(chosen),
-            tuple(each.offset is not None for each in own_values),
+            tuple(motor.offset is not None for motor in own_values),
             rotors,
             viscous,
             coulomb,
             offset,
-            np.array([each.smoothing for each in own_values]),
+            np.array([motor.smoothing for motor in own_values]),
         )
 
     def _values(self, quantity: str) -> Any:
@@ -137,18 +139,18 @@ class Motors(Force):
     @property
     def parameters(self) -> dict[str, float]:
         """``motor.inertia``, ``motor.viscous``, ``motor.coulomb``, and ``motor.offset`` if it was given."""
-        found = {}
+        parameters = {}
         for k, name in enumerate(self.names):
             for quantity in _QUANTITIES:
                 if quantity != "offset" or self.with_offset[k]:
-                    found[f"{name}.{quantity}"] = float(self._values(quantity)[k])
-        return found
+                    parameters[f"{name}.{quantity}"] = float(self._values(quantity)[k])
+        return parameters
 
     def with_parameters(self, values: Mapping[str, Matrix]) -> Motors:
         changed: dict[str, Any] = {}
         for quantity in _QUANTITIES:
-            own = zip(self.names, ca.vertsplit(spatial.constant(self._values(quantity))), strict=True)
-            vector = entries(ca.vertcat(*(values.get(f"{name}.{quantity}", x) for name, x in own)))
+            values_by_name = zip(self.names, ca.vertsplit(spatial.constant(self._values(quantity))), strict=True)
+            vector = entries(ca.vertcat(*(values.get(f"{name}.{quantity}", x) for name, x in values_by_name)))
             changed["rotors" if quantity == "inertia" else quantity] = vector
         return replace(self, **changed)
 

@@ -101,7 +101,7 @@ class ExternalWrenches(Brief):
     constant: Matrix = field(default_factory=lambda: NO_WRENCHES, compare=False)
 
     @classmethod
-    def of(cls, tree: Tree, given: WrenchesByFrame | None) -> ExternalWrenches:
+    def of(cls, tree: Tree, wrenches: WrenchesByFrame | None) -> ExternalWrenches:
         """Wrenches of the argument ``wrenches``.
 
         Raises:
@@ -110,14 +110,14 @@ class ExternalWrenches(Brief):
             ArgumentError: if a frame is given twice, several have its name, its index is out of range or a joint's,
                 too, or a pair is not of a reference and ``"3D"`` or ``"6D"``.
         """
-        if not isinstance(given, Mapping | None):
+        if not isinstance(wrenches, Mapping | None):
             raise ArgumentTypeError(
-                f"wrenches={shown(given)}: give a mapping of frames to references, as "
+                f"wrenches={shown(wrenches)}: give a mapping of frames to references, as "
                 "{'tool0': pin.LOCAL_WORLD_ALIGNED}"
             )
         frames: list[int] = []
         pairs: list[tuple[pin.ReferenceFrame, int]] = []
-        for frame, given_in in (given or {}).items():
+        for frame, given_in in (wrenches or {}).items():
             frames.append(asked_frame(tree, frame))
             pairs.append(_reference_and_rows(frame, given_in))
             if frames[-1] in frames[:-1]:
@@ -133,59 +133,59 @@ class ExternalWrenches(Brief):
 
     @property
     def is_input(self) -> bool:
-        """Whether the robot's Functions take the wrenches."""
+        """True if the robot's Functions take the wrenches."""
         return len(self) > int(self.constant.shape[1])
 
-    def refuse(self, where: str) -> None:
+    def refuse(self, context: str) -> None:
         """Refuse a robot whose wrenches are an input, by an UnsupportedError."""
         if self.is_input:
             raise UnsupportedError(
-                f"{where}: the wrenches at {', '.join(self.names)} are an input; give dyn.under(wrenches), the robot "
+                f"{context}: the wrenches at {', '.join(self.names)} are an input; give dyn.under(wrenches), the robot "
                 "under constant ones (zero by default)"
             )
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Of what the Functions take: 6 × n; 3 × n if all are forces; of both, one column, the rows of each in turn."""
+        """Shape of the input: 6 × n; 3 × n if all are forces; of both, one column, the rows of each in turn."""
         if len(set(self.rows)) > 1:
             return sum(self.rows), 1
         return self.rows[0] if self.rows else 6, len(self)
 
-    def columns(self, given: Matrix) -> Matrix:
-        """The wrenches (6 × n) of what the Functions are given."""
+    def columns(self, inputs: Matrix) -> Matrix:
+        """The wrenches (6 × n) of the input of the Functions."""
         if set(self.rows) <= {6}:
-            return given
-        parts = ca.horzsplit(given)
+            return inputs
+        parts = ca.horzsplit(inputs)
         if len(set(self.rows)) > 1:
-            parts = ca.vertsplit(given, np.cumsum([0, *self.rows]).tolist())
+            parts = ca.vertsplit(inputs, np.cumsum([0, *self.rows]).tolist())
         return ca.horzcat(*(ca.vertcat(part, ca.DM(6 - part.shape[0], 1)) for part in parts))
 
     def given(self, wrenches: Matrix) -> Matrix:
-        """What the Functions are given of wrenches (6 × n)."""
-        each = [wrenches[:rows, k] for k, rows in enumerate(self.rows)]
-        return ca.vertcat(*each) if len(set(self.rows)) > 1 else ca.horzcat(*each)
+        """The input of the Functions, of wrenches (6 × n)."""
+        parts = [wrenches[:rows, k] for k, rows in enumerate(self.rows)]
+        return ca.vertcat(*parts) if len(set(self.rows)) > 1 else ca.horzcat(*parts)
 
-    def numbers(self, where: str, given: npt.ArrayLike | None) -> Array:
-        """What the Functions are given, as numbers; zero by default.
+    def numbers(self, context: str, wrenches: npt.ArrayLike | None) -> Array:
+        """The input of the Functions as numbers; zero by default.
 
         Raises:
             ArgumentTypeError, ArgumentError: if they are not finite numbers of the :attr:`shape`.
         """
         if not len(self):
-            raise ArgumentError(f"{where}: the robot takes no wrenches; give it wrenches={{frame: reference}}")
-        array = numbers(where, np.zeros(self.shape) if given is None else given)
+            raise ArgumentError(f"{context}: the robot takes no wrenches; give it wrenches={{frame: reference}}")
+        array = numbers(context, np.zeros(self.shape) if wrenches is None else wrenches)
         if array.shape == self.shape[:1] and self.shape[1] == 1:
             array = array.reshape(self.shape)
         if array.shape != self.shape:
-            raise ArgumentError(f"{where}: got shape {array.shape}; give {self.shape}, {self.described}")
+            raise ArgumentError(f"{context}: got shape {array.shape}; give {self.shape}, {self.described}")
         return array
 
     @property
     def described(self) -> str:
-        """What the Functions take, in words."""
+        """The input of the Functions in words."""
         if len(set(self.rows)) > 1:
-            each = (f"{name} ({rows})" for name, rows in zip(self.names, self.rows, strict=True))
-            return f"one column, the rows of {', '.join(each)} in turn"
+            parts = (f"{name} ({rows})" for name, rows in zip(self.names, self.rows, strict=True))
+            return f"one column, the rows of {', '.join(parts)} in turn"
         return f"a column {'f' if 3 in self.rows else '(f; m)'} for each of {', '.join(self.names)}"
 
     def joined(self, tree: Tree, frames: Sequence[int]) -> ExternalWrenches:
@@ -216,18 +216,18 @@ class ExternalWrenches(Brief):
         return total
 
 
-def _reference_and_rows(frame: str | int, given: Any) -> tuple[pin.ReferenceFrame, int]:
+def _reference_and_rows(frame: str | int, value: Any) -> tuple[pin.ReferenceFrame, int]:
     """The reference of a wrench and its number of rows, from a reference, or a pair of it and 3D or 6D."""
-    where = f"wrenches: frame {frame!r}"
-    reference, kind = given if isinstance(given, tuple) and len(given) == 2 else (given, "6D")
+    context = f"wrenches: frame {frame!r}"
+    reference, kind = value if isinstance(value, tuple) and len(value) == 2 else (value, "6D")
     try:
         check_reference(reference)
     except ArgumentTypeError as error:
-        raise ArgumentTypeError(f"{where}: {error}") from None
-    rows = _ROWS[choice(where, kind, tuple(_ROWS))]
+        raise ArgumentTypeError(f"{context}: {error}") from None
+    rows = _ROWS[choice(context, kind, tuple(_ROWS))]
     if rows == 3 and reference == pin.WORLD:
         raise ArgumentError(
-            f"{where}: a 3D force in pin.WORLD would act at the origin of the universe; give "
+            f"{context}: a 3D force in pin.WORLD would act at the origin of the universe; give "
             "(pin.LOCAL_WORLD_ALIGNED, '3D'), the same axes at the origin of the frame"
         )
     return reference, rows
@@ -305,14 +305,14 @@ def _wrenches_at(tree: Tree, frames: Any, reference: Any) -> ExternalWrenches:
                 f"joint_torques: got a mapping and reference={reference}; give references by frame alone"
             )
         return ExternalWrenches.of(tree, frames)
-    found = [asked_frame(tree, frame) for frame in frames]
+    indices = [asked_frame(tree, frame) for frame in frames]
     check_reference(reference)
-    for k, index in enumerate(found):
-        if index in found[:k]:
+    for k, index in enumerate(indices):
+        if index in indices[:k]:
             raise ArgumentError(
-                f"joint_torques: frames {frames[found.index(index)]!r} and {frames[k]!r} are the same; give each once"
+                f"joint_torques: frames {frames[indices.index(index)]!r} and {frames[k]!r} are the same; give each once"
             )
-    return ExternalWrenches.of(tree, dict.fromkeys(found, reference))
+    return ExternalWrenches.of(tree, dict.fromkeys(indices, reference))
 
 
 @interruptible
@@ -415,22 +415,22 @@ _KINDS = {
 """The names of the six entries, and what is of the other kind: Pinocchio's class, and the function for it."""
 
 
-def _read(what: str, values: Any, T: Any) -> tuple[Matrix, Matrix, Matrix]:
+def _read(kind: str, values: Any, T: Any) -> tuple[Matrix, Matrix, Matrix]:
     """A wrench or twist (6), and R, p of T."""
-    entries, other, instead = _KINDS[what]
+    entries, other, instead = _KINDS[kind]
     expected = "numbers, or one SX or MX (casadi.vertcat)"
     if isinstance(values, other):
-        raise ArgumentTypeError(f"{what}: got a pin.{other.__name__}; {instead} is for those")
+        raise ArgumentTypeError(f"{kind}: got a pin.{other.__name__}; {instead} is for those")
     if isinstance(values, ca.SX | ca.MX):
         if values.shape != (6, 1):
-            raise ArgumentError(f"{what}: got a matrix of {values.shape[0]} × {values.shape[1]}; give 6 × 1")
+            raise ArgumentError(f"{kind}: got a matrix of {values.shape[0]} × {values.shape[1]}; give 6 × 1")
         x: Matrix = values
     else:
-        given = values.vector if isinstance(values, pin.Force | pin.Motion) else values
-        six = numbers(what, given, expected=expected, names=entries)
+        sequence = values.vector if isinstance(values, pin.Force | pin.Motion) else values
+        six = numbers(kind, sequence, expected=expected, names=entries)
         if six.shape not in ((6,), (6, 1)):
             got = f"{six.size} numbers" if six.ndim == 1 else f"numbers of shape {six.shape}"
-            raise ArgumentError(f"{what}: got {got}; a {what} has six, ({', '.join(entries)})")
+            raise ArgumentError(f"{kind}: got {got}; a {kind} has six, ({', '.join(entries)})")
         x = ca.DM(six)
     if isinstance(T, ca.SX | ca.MX):
         if T.shape != (4, 4):
@@ -440,7 +440,7 @@ def _read(what: str, values: Any, T: Any) -> tuple[Matrix, Matrix, Matrix]:
         t = spatial.constant(checked_transform("T", T, expected=expected))
     if {type(x), type(t)} == {ca.SX, ca.MX}:
         raise ArgumentTypeError(
-            f"{what} is {type(x).__name__} and T is {type(t).__name__}, which CasADi cannot mix; give both as one kind"
+            f"{kind} is {type(x).__name__} and T is {type(t).__name__}, which CasADi cannot mix; give both as one kind"
         )
     return x, t[:3, :3], t[:3, 3]
 
