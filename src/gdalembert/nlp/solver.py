@@ -323,13 +323,10 @@ class Solver(Uncopied, Generic[Found]):
             given[chosen.asks] = leash
         given |= {"cache": functions} if functions else {}
         try:
-            made = ca.nlpsol("solver", name, self._problem, given | self._options)
+            return ca.nlpsol("solver", name, self._problem, given | self._options)
         except Exception as error:
             why = backends.last_line(error)
             raise ArgumentError(f"solve: CasADi refuses {name!r} with {self._options}: {why}") from None
-        if chosen.stagewise:
-            backends.check_hessian(name, self._nlp, made)
-        return made
 
     def _explained(self, solution: Found) -> Found:
         """The solution with what made it slow, or impossible."""

@@ -133,11 +133,8 @@ class StageProgram(NonlinearProgram):
         ends = {"lbx": ca.MX(ca.DM(lower)), "ubx": ca.MX(ca.DM(upper))}
         for bounded in self._bounded:
             entries = self._of_x[bounded.entries].tolist()
-            low, high = ((limit - bounded.offset) / bounded.slope for limit in (bounded.lower, bounded.upper))
-            if bounded.slope < 0:
-                low, high = high, low
-            ends["lbx"][entries] = ca.fmax(ends["lbx"][entries], low)
-            ends["ubx"][entries] = ca.fmin(ends["ubx"][entries], high)
+            ends["lbx"][entries] = ca.fmax(ends["lbx"][entries], bounded.lower)
+            ends["ubx"][entries] = ca.fmin(ends["ubx"][entries], bounded.upper)
         for fixed in self._fixed:
             entries = self._of_x[fixed.entries].tolist()
             for key, inner in (("lbx", ca.fmax), ("ubx", ca.fmin)):
@@ -184,13 +181,9 @@ class StageProgram(NonlinearProgram):
             if name and np.isfinite(over[names == name]).any():
                 yield name, over[names == name], variables.intervals[names == name]
         for bounded in self._bounded:
-            offset, low, high = self._at(p, bounded.offset, bounded.lower, bounded.upper)
-            value = bounded.slope * x[bounded.entries] + offset[:, 0]
-            yield (
-                bounded.labels[0].name,
-                np.maximum(low - value, value - high).ravel(),
-                variables.intervals[bounded.entries],
-            )
+            value, (low, high) = x[bounded.entries, None], self._at(p, bounded.lower, bounded.upper)
+            over = (bounded.unit * np.maximum(low - value, value - high)).ravel()
+            yield bounded.labels[0].name, over, variables.intervals[bounded.entries]
         for term in self._terms:
             values = term.values(x, p)[0] if term.rows else np.zeros((0, 0))
             first = 0

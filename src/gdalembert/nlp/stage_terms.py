@@ -52,20 +52,20 @@ class FixedEntries(NamedTuple):
 
 
 class BoundedEntries(NamedTuple):
-    """Entries of x, each once, of which a row is a linear function of its own: lower ≤ slope x + offset ≤ upper.
+    """Entries of x, each once, of which rows are linear functions: lower ≤ x ≤ upper.
 
     Attributes:
         labels: what the rows stand for.
-        entries: of x. ``offset``, ``lower``, ``upper``: of p.
+        entries: of x. ``lower``, ``upper``: of p.
+        unit: by how much a row changes with its entry.
         is_equation: whether lower and upper are the same.
     """
 
     labels: Sequence[Label]
     entries: Indices
-    slope: float
-    offset: ca.MX
     lower: ca.MX
     upper: ca.MX
+    unit: float
     is_equation: bool
 
 
