@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -13,7 +14,7 @@ from gdalembert.nlp.entries import NOWHERE, Indices, IntervalIndex, Label, Label
 from gdalembert.nlp.program import NonlinearProgram
 from gdalembert.nlp.simple_bounds import simple_bounds
 from gdalembert.nlp.stage_terms import BoundedEntries, FixedEntries, Limit, Rows, StageTerm, Variables
-from gdalembert.nlp.terms import RowsAndCost, Sum, Term, picked
+from gdalembert.nlp.terms import RowsAndCost, Sum, Term, expanded, picked
 from gdalembert.spatial.arrays import Array
 
 
@@ -23,6 +24,22 @@ class PlacedRows(NamedTuple):
     term: StageTerm
     rows: Rows
     places: Indices
+
+
+class ScaledTerm(NamedTuple):
+    """A term in the variables and rows of a solver, with a column for each of its n places.
+
+    Attributes:
+        variables: m × n, the entries of z. ``parameters``: k × n, those of p.
+        rows: r × n, those of g; :data:`NOWHERE` for those that are none of the program.
+        values, cost: (m, k) → (r), and the cost.
+    """
+
+    variables: Indices
+    parameters: Indices
+    rows: Indices
+    values: ca.Function
+    cost: ca.Function
 
 
 class StageProgram(NonlinearProgram):
@@ -101,11 +118,15 @@ class StageProgram(NonlinearProgram):
         """What adds rows, those of all places below each other, to g."""
         return picked(places, len(self.equal)).T
 
+    def _rows_of(self, term: StageTerm) -> tuple[Indices, ca.DM]:
+        """The places of all rows of a term in g (rows × places), and the matrix by which they are multiplied."""
+        kinds = [placed for placed in self._rows if placed.term is term]
+        places = [np.zeros((0, len(term.intervals)), dtype=int), *(placed.places for placed in kinds)]
+        return np.vstack(places), ca.diagcat(ca.DM(0, 0), *(placed.rows.transform for placed in kinds))
+
     def _term(self, term: StageTerm, numbers: int) -> Term:
         """The term in the variables of the solver, without rows that are none of it."""
-        n, kinds = len(term.intervals), [placed for placed in self._rows if placed.term is term]
-        places = np.vstack([np.zeros((0, n), dtype=int), *(placed.places for placed in kinds)])
-        transform = ca.diagcat(ca.DM(0, 0), *(placed.rows.transform for placed in kinds))
+        n, (places, transform) = len(term.intervals), self._rows_of(term)
         of_rows = self._of_rows(places) @ ca.kron(ca.DM.eye(n), transform)
         chosen = np.unique(np.array(of_rows.sparsity().get_triplet()[1], dtype=int) % max(len(places), 1))
         columns = (np.arange(n)[:, None] * len(places) + chosen).ravel()
@@ -118,6 +139,22 @@ class StageProgram(NonlinearProgram):
             picked(term.parameters, numbers),
             of_rows[:, columns.tolist()],
         )
+
+    @cached_property
+    def terms(self) -> list[ScaledTerm]:
+        """The terms place by place, for solvers that take stages one by one."""
+        return [self._scaled(term) for term in self._terms if len(term.intervals)]
+
+    def _scaled(self, term: StageTerm) -> ScaledTerm:
+        (places, transform), first = self._rows_of(term), term.variables[:, 0]
+        kept = np.flatnonzero((places != NOWHERE).any(axis=1)).tolist()
+        scales = ca.diag(ca.DM(self._variables.scales[first]))
+        change = self._variables.shapes[first.tolist(), first.tolist()] @ scales if len(first) else ca.DM(0, 0)
+        y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
+        rows, cost = term.function.call([change @ y, p], True, False)
+        rows = ca.densify(transform @ rows)[kept] if kept else ca.MX(0, 1)
+        functions = (expanded(ca.Function("term", [y, p], [output])) for output in (rows, cost))
+        return ScaledTerm(self._of_x[term.variables], term.parameters, places[kept], *functions)
 
     def _differentiable(self, function: RowsAndCost) -> RowsAndCost:
         """A Function, or the same one whose derivatives are known."""

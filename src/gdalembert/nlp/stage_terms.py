@@ -97,10 +97,6 @@ class Rows:
         eye = ca.DM.eye(lower.shape[0])
         return cls(label=label, lower=lower, upper=upper, transform=eye, left_out=left_out, labels=labels)
 
-    def at(self, where: str) -> Rows:
-        """The same rows, with a place in messages."""
-        return replace(self, label=self.label._replace(where=where))
-
     @property
     def count(self) -> int:
         """The number of rows."""
