@@ -266,8 +266,8 @@ class StageProgram(NonlinearProgram):
     def structure(self) -> dict[str, int | list[int]]:
         intervals = self.variables.intervals
         for term in self._terms:
-            own = intervals[self._of_x[term.variables]]
-            first, last = own.min(axis=0, initial=self._intervals), own.max(axis=0, initial=NOWHERE)
+            columns = intervals[self._of_x[term.variables]]
+            first, last = columns.min(axis=0, initial=self._intervals), columns.max(axis=0, initial=NOWHERE)
             apart = np.flatnonzero((last > first) & (last != NOWHERE))
             if len(apart):
                 if self._overlap:

@@ -148,11 +148,11 @@ class StageTerm:
         """The term at some of its places."""
         rows = [
             replace(
-                each,
-                left_out=None if each.left_out is None else each.left_out[:, places],
-                next_state=None if each.next_state is None else each.next_state[:, places],
+                kind,
+                left_out=None if kind.left_out is None else kind.left_out[:, places],
+                next_state=None if kind.next_state is None else kind.next_state[:, places],
             )
-            for each in self.rows
+            for kind in self.rows
         ]
         return replace(
             self,
