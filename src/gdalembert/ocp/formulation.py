@@ -67,9 +67,12 @@ class RowOfStages:
         """The number of entries of x that an interval begins with."""
         return len(self._x)
 
-    def program(self, *, stagewise: bool) -> StageProgram:
-        """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation."""
-        motion, parts = self._motion, self.parts(stagewise=stagewise)
+    def program(self, *, stagewise: bool, fixing: bool = False) -> StageProgram:
+        """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation.
+
+        ``fixing``: that such a program fixes variables nevertheless.
+        """
+        motion, parts = self._motion, self.parts(stagewise=stagewise, fixing=fixing)
         return StageProgram(
             parts.variables,
             [*parts.terms, *parts.of_ends, *parts.others],
@@ -78,12 +81,12 @@ class RowOfStages:
             intervals=motion.intervals,
             states=self.states,
             overlap=motion.overlap,
-            equations_as_rows=stagewise,
+            equations_as_rows=stagewise and not fixing,
         )
 
-    def parts(self, *, stagewise: bool) -> StageParts:
+    def parts(self, *, stagewise: bool, fixing: bool = False) -> StageParts:
         """What the program is made of."""
-        fixed, of_ends = self._fixed(stagewise=stagewise)
+        fixed, of_ends = self._fixed(as_rows=stagewise and not fixing)
         others = couplings(self._motion, self._inputs, self._f.others, self._f.relations)
         terms = [self._stage(stagewise=stagewise), *self._grid()]
         return StageParts(self._variables(stagewise=stagewise), terms, of_ends, [*others], fixed)
@@ -157,7 +160,7 @@ class RowOfStages:
 
     # What is fixed.
 
-    def _fixed(self, *, stagewise: bool) -> tuple[list[FixedEntries], list[StageTerm]]:
+    def _fixed(self, *, as_rows: bool) -> tuple[list[FixedEntries], list[StageTerm]]:
         """What ends fix: entries, and as rows what is none of a solver's variables alone."""
         entries, terms, psi = list[FixedEntries](), list[StageTerm](), self._scales.modes.shapes
         size, motion = len(psi), self._motion
@@ -171,7 +174,7 @@ class RowOfStages:
                 states, value = end.fixed_states(key), motion.system.states_of(end.symbols[0])
                 stop = motion.system.positions if key == "q" else motion.size
                 modal = [i for i in states if stop - size <= i < stop]
-                if stagewise or (modal and len(modal) < size):
+                if as_rows or (modal and len(modal) < size):
                     keys += key if states else ""
                     continue
                 if not states:
@@ -190,7 +193,7 @@ class RowOfStages:
                 terms.append(self._end_term(end, keys))
         if self._f.remembers and self._f.before in self._inputs.ends:
             before, places = self._f.before, motion.entries(motion.u_before)[:, 0]
-            if before.is_given and not stagewise:
+            if before.is_given and not as_rows:
                 label = Label("u before start")
                 entries.append(FixedEntries(label, places, self._inputs.of(before.symbols[0]), measured=True))
             else:

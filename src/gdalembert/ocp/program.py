@@ -223,8 +223,10 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             return SOLVERS[solver](self, given)
         return self._nonlinear(solver, given)
 
-    def _nonlinear(self, solver: str, options: Mapping[str, Any]) -> Solver[Planned]:
-        """A solver of CasADi."""
+    def _nonlinear(
+        self, solver: str, options: Mapping[str, Any], kind: type[Solver[Planned]] = Solver
+    ) -> Solver[Planned]:
+        """A solver of the nonlinear program, by default of CasADi."""
         chosen = backend(solver)
         program = Program(self, stagewise=chosen.stagewise)
         if chosen.stagewise and any(part.motion.system.moves_ends for part in program.parts):
@@ -232,7 +234,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
                 f"{solver}: {program.name}: contacts or loops hold where fast modes follow their loads, which connects "
                 "intervals; take 'ipopt', or give Problem quasi_static=None"
             )
-        return Solver(program, solver, options)
+        return kind(program, solver, options)
 
     def _real_time(self, options: Mapping[str, Any]) -> Any:
         """A solver of one step a tick."""
