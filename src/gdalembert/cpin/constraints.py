@@ -117,6 +117,7 @@ def initConstraintDynamics(model: Model, data: Data, contact_models: Sequence[An
 
 def _held(model: Model, contact_models: Any, settings: Any = None, restitution: float = 0.0) -> tuple[Any, list[Any]]:
     """The robot with its constraints, made once, and the constraints."""
+    # Imported here, since few programs hold their robots, and all would wait for it.
     from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedAnywhere
 
     if not isinstance(contact_models, Sequence) and not hasattr(contact_models, "tolist"):

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from gdalembert.cpin.calls import MissingAttributeError
-from gdalembert.cpin.matrices import Items, is_same, matrix
+from gdalembert.cpin.matrices import LazyList, is_same, matrix
 from gdalembert.cpin.objects import SE3
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
@@ -80,7 +80,7 @@ def filling_call(slot: str) -> str:
     return f"{algorithm}(model, data, {', '.join(SLOTS[slot][0]) if slot in SLOTS else ARGUMENTS[slot]})"
 
 
-class Whole(Items):
+class WholeRobotList(LazyList):
     """A list of one quantity, the robot's; those of subtrees, which Pinocchio has behind it, are not computed."""
 
     def __init__(self, name: str, value: Callable[[], Any]) -> None:
@@ -114,7 +114,7 @@ class Data:
             raise AttributeError(name)
         if name == "mass":
             model = self._model
-            return Whole("data.mass", lambda: model.total_mass)
+            return WholeRobotList("data.mass", lambda: model.total_mass)
         if name in self._slots:
             value = self.__dict__[name] = self._slots[name]()  # found there from now on, without this method
             return value
@@ -238,7 +238,7 @@ class Data:
         return self.at[slots[0]]
 
 
-def _some(whole: Items, entries: set[int], slot: str) -> Items:
+def _some(whole: LazyList, entries: set[int], slot: str) -> LazyList:
     """Restrict a list to those entries that have been computed."""
 
     def entry(k: int) -> Any:
@@ -246,4 +246,4 @@ def _some(whole: Items, entries: set[int], slot: str) -> Items:
             raise MissingAttributeError(f"{whole.name}[{k}]: nothing has computed it; call {filling_call(slot)} before")
         return whole[k]
 
-    return Items(whole.name, len(whole), entry)
+    return LazyList(whole.name, len(whole), entry)

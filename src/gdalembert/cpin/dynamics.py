@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import pinocchio as pin
 
-from gdalembert.cpin.data import SLOTS, Data, Whole
+from gdalembert.cpin.data import SLOTS, Data, WholeRobotList
 from gdalembert.cpin.kinematics import algorithm, evaluate, in_convention, prepared
 from gdalembert.cpin.matrices import is_constant, number_of
 from gdalembert.cpin.model import Model
@@ -110,8 +110,8 @@ def computeABADerivatives(
     return by_q, by_v, inverse
 
 
-def _whole(slot: str) -> Callable[[Matrix], Whole]:
-    return lambda x: Whole(f"data.{slot}", lambda: ca.densify(x))
+def _whole(slot: str) -> Callable[[Matrix], WholeRobotList]:
+    return lambda x: WholeRobotList(f"data.{slot}", lambda: ca.densify(x))
 
 
 def _centroidal_inertia(model: Model, data: Data, q: Matrix) -> Callable[[], Inertia]:

@@ -11,8 +11,8 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert.cpin.data import SLOTS, WRITES, Data
-from gdalembert.cpin.matrices import Items, is_same
-from gdalembert.cpin.model import Model, Place
+from gdalembert.cpin.matrices import LazyList, is_same
+from gdalembert.cpin.model import LocatedFrame, Model
 from gdalembert.cpin.objects import SE3, Motion
 from gdalembert.dynamics import frame_motion
 from gdalembert.dynamics.kinematics import Kinematics
@@ -54,53 +54,53 @@ _OF_JOINTS = {"v": (LOCAL, "frame_velocity"), "a": (LOCAL, "frame_acceleration")
 """The quantities of joints that Pinocchio keeps, in which axes, and the Functions that compute them of frames."""
 
 
-def _read(algorithm: str, model: Model, data: Data, slot: str, place: Place, reference: Reference) -> Matrix:
+def _read(algorithm: str, model: Model, data: Data, slot: str, frame: LocatedFrame, reference: Reference) -> Matrix:
     """Read a quantity of a frame at the state of its slot, by the placement of the last sweep, maybe of another q."""
     kept, quantity = _OF_JOINTS[slot]
     state = data.known(algorithm, slot, *(["oMi"] if slot == "J" else []))
     (q,) = data.known(algorithm, "oMi")
     if reference == kept or is_same(state[0], q):
-        return place.evaluate(quantity, reference, *state)
-    placement = _placements(model, data, q)(place.frame)
-    placement = placement if place.within is None else placement * place.within
+        return frame.evaluate(quantity, reference, *state)
+    placement = _placements(model, data, q)(frame.index)
+    placement = placement if frame.placement is None else placement * frame.placement
     if reference == pin.LOCAL_WORLD_ALIGNED:
         translation = ca.DM.zeros(3) if kept == LOCAL else placement.translation
         placement = SE3(placement.rotation if kept == LOCAL else ca.DM.eye(3), translation)
     change = placement if kept == LOCAL else placement.inverse()
-    return change.toActionMatrix() @ place.evaluate(quantity, kept, *state)
+    return change.toActionMatrix() @ frame.evaluate(quantity, kept, *state)
 
 
 def _reader(slot: str, convert: Callable[[Matrix], Any]) -> Callable[..., Any]:
-    return lambda algorithm, model, data, place, reference: convert(
-        _read(algorithm, model, data, slot, place, reference)
+    return lambda algorithm, model, data, frame, reference: convert(
+        _read(algorithm, model, data, slot, frame, reference)
     )
 
 
 _velocity, _acceleration, _jacobian = _reader("v", Motion), _reader("a", Motion), _reader("J", ca.densify)
 
 
-def _classical(algorithm: str, model: Model, data: Data, place: Place, reference: Reference) -> Motion:
+def _classical(algorithm: str, model: Model, data: Data, frame: LocatedFrame, reference: Reference) -> Motion:
     state_of_a, state_of_v = data.known(algorithm, "a"), data.known(algorithm, "v")
     if all(map(is_same, (*state_of_a[:2], state_of_a[0]), (*state_of_v, *data.known(algorithm, "oMi")))):
-        return Motion(place.evaluate("frame_classical_acceleration", reference, *state_of_a))
-    a, v = (read(algorithm, model, data, place, reference) for read in (_acceleration, _velocity))
+        return Motion(frame.evaluate("frame_classical_acceleration", reference, *state_of_a))
+    a, v = (read(algorithm, model, data, frame, reference) for read in (_acceleration, _velocity))
     return Motion(a.linear + ca.cross(v.angular, v.linear), a.angular)
 
 
 def _at(slot: str, quantity: str, convert: Callable[[Any], Any] = tuple) -> Callable[..., Any]:
     """Make a reader of a frame at the state of a slot, which is to be of the q of the placements, too."""
 
-    def read(algorithm: str, model: Model, data: Data, place: Place, reference: Reference) -> Any:
-        return convert(place.evaluate(quantity, reference, *data.placed(algorithm, slot)))
+    def read(algorithm: str, model: Model, data: Data, frame: LocatedFrame, reference: Reference) -> Any:
+        return convert(frame.evaluate(quantity, reference, *data.placed(algorithm, slot)))
 
     return read
 
 
-def _derivatives(algorithm: str, model: Model, data: Data, *place: Any) -> tuple[Matrix, ...]:
+def _derivatives(algorithm: str, model: Model, data: Data, *frame_and_reference: Any) -> tuple[Matrix, ...]:
     if not all(map(is_same, data.known(algorithm, "oa"), data.known(algorithm, "ov"))):
         data.empty("oa")
-    by_q, _ = _at("ov", "frame_velocity_derivatives")(algorithm, model, data, *place)
-    return by_q, *_at("oa", "frame_acceleration_derivatives")(algorithm, model, data, *place)
+    by_q, _ = _at("ov", "frame_velocity_derivatives")(algorithm, model, data, *frame_and_reference)
+    return by_q, *_at("oa", "frame_acceleration_derivatives")(algorithm, model, data, *frame_and_reference)
 
 
 def _axes(algorithm: str, reference: Any) -> Any:
@@ -135,14 +135,16 @@ def _readers(name: str, read: Callable[..., Any], joint: str = "Joint", places: 
     joints, frames = name.replace("|", joint), name.replace("|", "Frame")
 
     def of_joint(model: Model, data: Data, joint_id: int, reference_frame: Reference = LOCAL) -> Any:
-        return read(joints, model, data, model.place(model.joint_frame(joint_id)), _axes(joints, reference_frame))
+        return read(
+            joints, model, data, model.located_frame(model.joint_frame(joint_id)), _axes(joints, reference_frame)
+        )
 
     def of_frame(model: Model, data: Data, *args: Any, **kwargs: Any) -> Any:
         asked = _frame_arguments(frames, *args, **kwargs)
         k = model.frame(asked["frame_id"]) if "frame_id" in asked else model.joint_frame(asked["joint_id"])
-        place = model.place(k, asked.get("placement"))
-        value = read(frames, model, data, place, _axes(frames, asked["reference_frame"]))
-        if places and place.within is None:
+        frame = model.located_frame(k, asked.get("placement"))
+        value = read(frames, model, data, frame, _axes(frames, asked["reference_frame"]))
+        if places and frame.placement is None:
             data.fill_entries("oMf", [k], *data.known(frames, "oMi"))
         return value
 
@@ -173,8 +175,8 @@ def computeJointKinematicRegressor(
     model: Model, data: Data, joint_id: int, reference_frame: Reference = LOCAL, placement: Any = None
 ) -> Matrix:
     """The twist of a joint, or of a frame placed at it, by those of all placements of joints (6 × 6 (njoints − 1))."""
-    name, place = "computeJointKinematicRegressor", model.place(model.joint_frame(joint_id), placement)
-    return _regressor(name, model, data, place, _axes(name, reference_frame))
+    name, frame = "computeJointKinematicRegressor", model.located_frame(model.joint_frame(joint_id), placement)
+    return _regressor(name, model, data, frame, _axes(name, reference_frame))
 
 
 def _placements_at(kinematics: Kinematics, q: Matrix, inputs: Sequence[Matrix]) -> Callable[[int], SE3]:
@@ -199,28 +201,28 @@ def _placements(model: Model, data: Data, q: Matrix) -> Callable[[int], SE3]:
     return placement
 
 
-def _joints_placed(model: Model, data: Data, q: Matrix) -> Callable[[], Items]:
+def _joints_placed(model: Model, data: Data, q: Matrix) -> Callable[[], LazyList]:
     placement, frames = _placements(model, data, q), [model.joint_frame(k) for k in range(model.pin.njoints)]
-    return lambda: Items("data.oMi", len(frames), lambda k: placement(frames[k]))
+    return lambda: LazyList("data.oMi", len(frames), lambda k: placement(frames[k]))
 
 
-def _joints_placed_in_parents(model: Model, data: Data, q: Matrix) -> Callable[[], Items]:
+def _joints_placed_in_parents(model: Model, data: Data, q: Matrix) -> Callable[[], LazyList]:
     oMi, parents = _joints_placed(model, data, q)(), list(model.pin.parents)
-    return lambda: Items("data.liMi", len(parents), lambda k: oMi[parents[k]].actInv(oMi[k]))
+    return lambda: LazyList("data.liMi", len(parents), lambda k: oMi[parents[k]].actInv(oMi[k]))
 
 
-def _frames_placed(model: Model, data: Data, q: Matrix) -> Callable[[], Items]:
+def _frames_placed(model: Model, data: Data, q: Matrix) -> Callable[[], LazyList]:
     placement, n = _placements(model, data, q), model.pin.nframes
-    return lambda: Items("data.oMf", n, placement)
+    return lambda: LazyList("data.oMf", n, placement)
 
 
-def _motions(slot: str, quantity: str, reference: Reference) -> Callable[..., Callable[[], Items]]:
+def _motions(slot: str, quantity: str, reference: Reference) -> Callable[..., Callable[[], LazyList]]:
     """Make the preparation of the velocities or accelerations of joints."""
 
-    def prepare(model: Model, data: Data, *state: Matrix) -> Callable[[], Items]:
+    def prepare(model: Model, data: Data, *state: Matrix) -> Callable[[], LazyList]:
         inputs, function_of = model.inputs, getattr(model.kinematics, quantity)
         first, n = model.joint_frame(0), model.pin.njoints
-        return lambda: Items(f"data.{slot}", n, lambda k: Motion(function_of(first + k, reference)(*state, *inputs)))
+        return lambda: LazyList(f"data.{slot}", n, lambda k: Motion(function_of(first + k, reference)(*state, *inputs)))
 
     return prepare
 
@@ -267,7 +269,7 @@ def algorithm(name: str, *options: str, returns: bool = True) -> Callable[..., A
         row = in_convention(name, arguments.get("convention", [*chosen, pin.Convention.LOCAL][0]))
         data.run(row, **state) if state else data.run_again(row)
         value = getattr(data, result) if returns else None
-        return value[0] if isinstance(value, Items) else value
+        return value[0] if isinstance(value, LazyList) else value
 
     names = "model", "data", *state_names, *options
     kind, empty = Parameter.POSITIONAL_OR_KEYWORD, Parameter.empty

@@ -138,7 +138,7 @@ def owned(x: Any, owner: Any, name: str) -> Any:
     return x
 
 
-class Column(ca.DM):
+class OwnedVector(ca.DM):
     """A vector of an object, such as ``model.lowerPositionLimit``; what is written into an entry is written there."""
 
     def __init__(self, owner: Any, name: str) -> None:
@@ -155,7 +155,7 @@ class Column(ca.DM):
         setattr(*self._attribute, self.full().ravel())
 
 
-class Items(Sequence[Any]):
+class LazyList(Sequence[Any]):
     """A list whose items are made when they are first read; ``made`` has those that were read or set.
 
     What is set is a value of ``kind``, or what that can be made of.

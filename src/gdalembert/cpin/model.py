@@ -17,7 +17,7 @@ import pinocchio as pin
 
 from gdalembert.cpin.calls import refusing, taken
 from gdalembert.cpin.data import Data
-from gdalembert.cpin.matrices import Column, Items, index_of, is_constant, is_same, matrix, owned
+from gdalembert.cpin.matrices import LazyList, OwnedVector, index_of, is_constant, is_same, matrix, owned
 from gdalembert.cpin.objects import SE3, Frame, Inertia, Motion
 from gdalembert.cpin.symbolic_constants import with_constants, with_placed_frame
 from gdalembert.dynamics.frames import FrameIndex, joint_frame
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 _BUILT: list[tuple[pin.Model, float, dict[Any, Any]]] = []
 """The latest robots of numbers, the tolerance of their cleaning, and their objects, which equal robots share."""
-_KEPT = 8
+_KEPT = 8  # programs make models anew in loops, of few robots
 
 
 def _built(model: pin.Model, clean: float) -> dict[Any, Any]:
@@ -69,20 +69,20 @@ _KINDS = {"jointPlacements": SE3, "frames": Frame, "inertias": Inertia, "gravity
 
 
 @dataclass(frozen=True)
-class Place:
+class LocatedFrame:
     """A frame of a tree, by the kinematics that know it, its index, and the values of the symbols of the tree.
 
-    ``within`` is the placement of a frame that a call places at a joint, whose frame has that index.
+    ``placement`` is that of a frame which a call places at a joint, whose frame has the index.
     """
 
     kinematics: Kinematics
-    frame: int
+    index: int
     inputs: list[Matrix]
-    within: SE3 | None = None
+    placement: SE3 | None = None
 
     def evaluate(self, quantity: str, reference: pin.ReferenceFrame, *state: Matrix) -> Any:
         """Evaluate a Function of the kinematics at a state."""
-        return getattr(self.kinematics, quantity)(self.frame, reference)(*state, *self.inputs)
+        return getattr(self.kinematics, quantity)(self.index, reference)(*state, *self.inputs)
 
 
 class Model:
@@ -108,9 +108,9 @@ class Model:
         for (name, k), x in model._handed_out() if isinstance(model, Model) else ():
             self._list(name)[k] = x
 
-    def _list(self, name: str) -> Items:
+    def _list(self, name: str) -> LazyList:
         """The constants of one kind; gravity and armature are lists of one."""
-        lists: dict[str, Items] = self._lists
+        lists: dict[str, LazyList] = self._lists
         if name not in lists:
             many = name in ("jointPlacements", "frames", "inertias")
             length = len(getattr(self.pin, name)) if many else 1
@@ -121,7 +121,7 @@ class Model:
                 self._seen[name, k] = tuple(type(part)(part) for part in constant.parts)
                 return constant
 
-            lists[name] = Items(f"model.{name}", length, read, _KINDS[name])
+            lists[name] = LazyList(f"model.{name}", length, read, _KINDS[name])
         return lists[name]
 
     def _handed_out(self) -> list[tuple[tuple[str, int], Any]]:
@@ -136,7 +136,7 @@ class Model:
         if name in _KINDS:
             return self._list(name)[0] if name == "gravity" else self._list(name)
         value = getattr(self.pin, name)
-        return Column(self.pin, name) if isinstance(value, np.ndarray) else value
+        return OwnedVector(self.pin, name) if isinstance(value, np.ndarray) else value
 
     def __setattr__(self, name: str, x: Any) -> None:
         if name == "armature":
@@ -144,7 +144,7 @@ class Model:
         elif name == "gravity":
             self._list(name)[0] = x
         elif isinstance(getattr(self.pin, name, None), np.ndarray):
-            Column(self.pin, name)[:] = x
+            OwnedVector(self.pin, name)[:] = x
         else:
             object.__setattr__(self, name, x)
 
@@ -281,21 +281,23 @@ class Model:
         """The index in the tree of the frame of a joint."""
         return int(self.pin.nframes + index_of("model.joints", joint_id, self.pin.njoints))
 
-    def place(self, frame: int, within: Any = None) -> Place:
+    def located_frame(self, index: int, placement: Any = None) -> LocatedFrame:
         """Locate a frame of the tree, or one that is placed in it, whose placement is an input of the Functions."""
-        if within is None:
-            return Place(self.kinematics, frame, self.inputs)
-        if not isinstance(within, SE3 | pin.SE3):
-            raise ArgumentTypeError(f"frame at a joint: its placement is of type {type(within).__name__}; give an SE3")
-        placed = SE3(within)
-        parts = dict(zip(("placement.rotation", "placement.translation"), placed.parts, strict=True))
+        if placement is None:
+            return LocatedFrame(self.kinematics, index, self.inputs)
+        if not isinstance(placement, SE3 | pin.SE3):
+            kind = type(placement).__name__
+            raise ArgumentTypeError(f"frame at a joint: its placement is of type {kind}; give an SE3")
+        at_joint = SE3(placement)
+        parts = dict(zip(("placement.rotation", "placement.translation"), at_joint.parts, strict=True))
         check_one_kind("frame", {"model": ca.vertcat(*self.inputs)} | parts)
-        made = self.cached(("placed", frame), lambda: Kinematics(with_placed_frame(self.tree, frame), clean=0))
-        values = *self.inputs, *(ca.vec(ca.densify(part)) for part in placed.parts)
-        return Place(made.by_index(), frame, [ca.vertcat(*values)], placed)
+        kinematics = self.cached(("placed", index), lambda: Kinematics(with_placed_frame(self.tree, index), clean=0))
+        values = *self.inputs, *(ca.vec(ca.densify(part)) for part in at_joint.parts)
+        return LocatedFrame(kinematics.by_index(), index, [ca.vertcat(*values)], at_joint)
 
     @property
     def kinematics(self) -> Kinematics:
+        """The kinematics of the tree, which has been cleaned."""
         return self.cached("kinematics", lambda: Kinematics(self.tree, clean=0).by_index())
 
     @property

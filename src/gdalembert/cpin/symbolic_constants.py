@@ -77,7 +77,7 @@ def with_constants(tree: Tree, model: pin.Model, constants: Constants) -> tuple[
 
 
 def with_placed_frame(tree: Tree, k: int) -> TreeOfSymbols:
-    """Place frame k of a tree by symbols: the columns of the rotation and the translation, last in p."""
+    """LocatedFrame frame k of a tree by symbols: the columns of the rotation and the translation, last in p."""
     r, x, frames = ca.SX.sym("R", 3, 3), ca.SX.sym("x", 3), list(tree.frames)
     placed: Any = {"rotation": r, "translation": x}
     frames[k] = replace(frames[k], **placed)

@@ -103,8 +103,8 @@ class Language:
     ) -> Language:
         """A language that writes functions as ``prefix`` and their names, or what it calls them instead."""
         called = {
-            op: f"{prefix}{renamed.get(of_op, of_op)}({'{0}, {1}' if of_op == 'atan2' else '{0}'})"
-            for op, of_op in FUNCTIONS.items()
+            op: f"{prefix}{renamed.get(key, key)}({'{0}, {1}' if key == 'atan2' else '{0}'})"
+            for op, key in FUNCTIONS.items()
         }
         powers = dict.fromkeys((ca.OP_POW, ca.OP_CONSTPOW), power)
         return cls(name, _ARITHMETIC | called | powers | {ca.OP_FABS: absolute}, entry)
@@ -156,9 +156,7 @@ _PYTHON = Language.of("Python", "math.", _entry_of_python, power="{0} ** {1}").w
 def python_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
     """One module with a function for each Function."""
     head = ['"""' + notes[0], *notes[1:], "", _RESULTS, '"""', "", "import math"]
-    parts = ["\n".join(head)] + [
-        _python_function(function_name, x, _PYTHON, "{0}") for function_name, x in functions.items()
-    ]
+    parts = ["\n".join(head)] + [_python_function(key, x, _PYTHON, "{0}") for key, x in functions.items()]
     return {f"{name}.py": "\n\n\n".join(parts) + "\n"}
 
 
@@ -192,9 +190,7 @@ _JAX = Language.of(
 def jax_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
     """One module with a pure function of arrays for each Function: for ``jax.jit``, ``jax.vmap`` and ``jax.grad``."""
     head = ['"""' + notes[0], *notes[1:], "", *textwrap.wrap(_ARRAYS, 100), '"""', "", "import jax.numpy as jnp"]
-    parts = ["\n".join(head)] + [
-        _python_function(function_name, x, _JAX, "jnp.array({0})") for function_name, x in functions.items()
-    ]
+    parts = ["\n".join(head)] + [_python_function(key, x, _JAX, "jnp.array({0})") for key, x in functions.items()]
     return {f"{name}_jax.py": "\n\n\n".join(parts) + "\n"}
 
 
@@ -207,13 +203,13 @@ def c_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str
     head = [*c_comment([*notes, "", *textwrap.wrap(f"{_CALLS} {name}.c", 100)]), ""]
     head += [f"#ifndef {guard}", f"#define {guard}", "", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     wrappers = [f'#include "{name}.h"']
-    for function_name, function in functions.items():
+    for key, function in functions.items():
         symbols, names, results = function.sx_in(), function.name_in(), function.name_out()
-        inner = ca.Function(f"{name}_{function_name}_casadi", symbols, [ca.densify(x) for x in function.call(symbols)])
+        inner = ca.Function(f"{name}_{key}_casadi", symbols, [ca.densify(x) for x in function.call(symbols)])
         generator.add(inner)
         arguments = [f"const double* {x}" for x in names] + [f"double* {x}" for x in results]
-        prototype = f"void {name}_{function_name}({', '.join(arguments)})"
-        head += [*c_comment([signature(function_name, function)]), f"{prototype};", ""]
+        prototype = f"void {name}_{key}({', '.join(arguments)})"
+        head += [*c_comment([signature(key, function)]), f"{prototype};", ""]
         wrappers += ["", f"{prototype} {{"]
         wrappers += [f"  const double* arg[{max(1, inner.sz_arg())}] = {{{', '.join(names) or '0'}}};"]
         wrappers += [f"  double* res[{max(1, inner.sz_res())}] = {{{', '.join(results)}}};"]
@@ -243,9 +239,7 @@ def rust_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[
     """One module ``name.rs`` with a function for each Function."""
     head = [f"//! {line}".rstrip() for line in (*notes, "", *textwrap.wrap(_MODULE, 100))]
     head += ["#![allow(dead_code, non_snake_case, unused_parens, unused_variables, clippy::all)]"]
-    parts = ["\n".join(head)] + [
-        _rust_function(function_name, function) for function_name, function in functions.items()
-    ]
+    parts = ["\n".join(head)] + [_rust_function(key, function) for key, function in functions.items()]
     return {f"{name}.rs": "\n\n".join(parts) + "\n"}
 
 
@@ -276,7 +270,7 @@ def julia_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence
     """One module ``NAME_dynamics``, which no name of Julia's own can be, with a function for each Function."""
     head = [f"# {line}".rstrip() for line in (*notes, "", *textwrap.wrap(_JULIA_MODULE, 100))]
     parts = ["\n".join([*head, "", f"module {name}_dynamics"])]
-    parts += [_julia_function(function_name, function) for function_name, function in functions.items()]
+    parts += [_julia_function(key, function) for key, function in functions.items()]
     return {f"{name}.jl": "\n\n".join([*parts, f"end # module {name}_dynamics"]) + "\n"}
 
 
@@ -305,7 +299,7 @@ _MATLAB = Language.of("MATLAB", "", lambda name, k: f"{name}({k + 1})", power="{
 @code_format("matlab")
 def matlab_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
     """A file ``ROBOT_FUNCTION.m`` for each Function; a file ``moment.m`` would hide MATLAB's own function."""
-    named = {f"{name}_{function_name}": function for function_name, function in functions.items()}
+    named = {f"{name}_{key}": function for key, function in functions.items()}
     return {f"{file_name}.m": _matlab_function(file_name, function, notes) for file_name, function in named.items()}
 
 

@@ -63,12 +63,8 @@ def notes(dynamics: Dynamics, constants: Iterable[str] = (), about: Sequence[str
     known = not np.isnan(dynamics.parameters.values).any()
     forces = dynamics.at().forces if known else dynamics.forces
     for force in forces[1:] if dynamics.springs else forces:
-        constants_text = (
-            ", ".join(f"{comment_text(name)} = {x!r}" for name, x in force.parameters.items()) if known else ""
-        )
-        lines.append(
-            f"force in tau, nle and a: {comment_text(force.name)}{constants_text and f' ({constants_text}, SI)'}"
-        )
+        listed = ", ".join(f"{comment_text(name)} = {x!r}" for name, x in force.parameters.items()) if known else ""
+        lines.append(f"force in tau, nle and a: {comment_text(force.name)}{listed and f' ({listed}, SI)'}")
     if isinstance(dynamics, SimplifiedDynamics):
         lines += ["", *_bounds(dynamics)]
     wrapper = textwrap.TextWrapper(100, subsequent_indent="  ", break_on_hyphens=False)

@@ -163,9 +163,7 @@ def _assembly(
         for matrices, matrix in zip((stiffness, damping), addends, strict=True):
             matrices.setdefault(name, np.zeros((nv, nv)))[np.ix_(rows, rows)] += matrix
 
-    beams = {
-        name: attached_link.beam for i, name in sorted(names.items()) if (attached_link := attached[i]).beam is not None
-    }
+    beams = {name: link.beam for i, name in sorted(names.items()) if (link := attached[i]).beam is not None}
     placed = _placed(beams, {name: index[i] for i, name in names.items()}, tree.nv, frames)
     for name, beam in beams.items():
         add(name, placed[name].modes, beam.stiffness, beam.damping)
@@ -363,17 +361,13 @@ def _at_rest(
     for name, direction in candidates:
         station = tree.joints[tree.first_station(flexibility.beams[name].link)]
         letters = [mode.rpartition(" ")[2][0] for mode in station.type.coordinate_names]
-        of_direction = [
-            k for k, letter in zip(station.columns, letters, strict=True) if letter == DIRECTIONS[direction]
-        ]
-        columns[name, direction] = of_direction
+        entries = [k for k, letter in zip(station.columns, letters, strict=True) if letter == DIRECTIONS[direction]]
+        columns[name, direction] = entries
     moving, resting = np.abs(forces([])), list(candidates)
     while True:
-        tau = forces([k for choice in resting for k in columns[choice]])
-        excited = [
-            choice for choice in resting if np.abs(tau[columns[choice]]).max() > _REST * moving[columns[choice]].max()
-        ]
+        tau = forces([k for pair in resting for k in columns[pair]])
+        excited = [pair for pair in resting if np.abs(tau[columns[pair]]).max() > _REST * moving[columns[pair]].max()]
         links = [name for name, _ in resting]
-        if not (excited := excited or [choice for choice in resting if links.count(choice[0]) > 1]):
+        if not (excited := excited or [pair for pair in resting if links.count(pair[0]) > 1]):
             return resting
-        resting = [choice for choice in resting if choice not in excited]
+        resting = [pair for pair in resting if pair not in excited]

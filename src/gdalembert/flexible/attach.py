@@ -208,8 +208,8 @@ def beam_on_link(
     if beam.to is not None and beam.to not in rigid.placements:
         raise UnknownNameError(f"joint or frame on link {rigid.name!r}", beam.to, rigid.placements)
     end = next(iter(rigid.children)) if beam.to is None and len(rigid.children) == 1 else beam.to
-    clamped, beam = _line(rigid, beam, end)
-    abscissae = _abscissae(rigid, beam, clamped, end)
+    clamped_to_link, beam = _line(rigid, beam, end)
+    abscissae = _abscissae(rigid, beam, clamped_to_link, end)
     fixed = rigid.fixed_bodies(fixed_bodies)
     if isinstance(beam, FlexibleLink):
         loaded = [abscissae[name] for name in (*rigid.children, *(name for name, _ in fixed))]
@@ -218,16 +218,19 @@ def beam_on_link(
     on_link = [(abscissae[name], body) for name, body in fixed]
     if beam.keep_body:
         on_link.append((0.0, own_body))
-    stations = _loaded_stations(beam, clamped, abscissae.values(), on_link)
+    stations = _loaded_stations(beam, clamped_to_link, abscissae.values(), on_link)
     _check_proportions(rigid.name, beam)
-    replacement = None if beam.keep_body else _replacement(rigid.name, own_body, clamped, beam)
+    replacement = None if beam.keep_body else _replacement(rigid.name, own_body, clamped_to_link, beam)
     if isinstance(beam, CosseratRod):
-        return _rod(carrier, rigid, beam, clamped, stations, abscissae, replacement)
-    return _in_modes(carrier, rigid, beam, clamped, stations, abscissae, replacement)
+        return _rod(carrier, rigid, beam, clamped_to_link, stations, abscissae, replacement)
+    return _in_modes(carrier, rigid, beam, clamped_to_link, stations, abscissae, replacement)
 
 
 def _loaded_stations(
-    beam: FlexibleLink | CosseratRod, clamped: Array, abscissae: Iterable[float], on_link: list[tuple[float, Array]]
+    beam: FlexibleLink | CosseratRod,
+    clamped_to_link: Array,
+    abscissae: Iterable[float],
+    on_link: list[tuple[float, Array]],
 ) -> dict[float, Station]:
     """The stations of a beam by abscissa [m], root and tip first, with the bodies there, hub and tip body included.
 
@@ -237,12 +240,12 @@ def _loaded_stations(
     bare = {eta: beam.station(eta) for eta in etas}
     bodies = {eta: np.zeros((4, 4)) for eta in etas}
     for eta, body in on_link:
-        to_station = bare[eta].to_axis(0) @ np.linalg.inv(clamped)
-        bodies[eta] += to_station @ body @ to_station.T
+        link_to_station = bare[eta].to_axis(0) @ np.linalg.inv(clamped_to_link)
+        bodies[eta] += link_to_station @ body @ link_to_station.T
     for inertia, eta in ((beam.hub, 0.0), (beam.tip_body, beam.length)):
         if inertia is not None:
-            placement = bare[eta].to_axis(eta)
-            bodies[eta] += placement @ pseudo_inertia_of(inertia) @ placement.T
+            body_to_station = bare[eta].to_axis(eta)
+            bodies[eta] += body_to_station @ pseudo_inertia_of(inertia) @ body_to_station.T
     return {eta: replace(station, body=frozen(bodies[eta])) for eta, station in bare.items()}
 
 
@@ -250,22 +253,22 @@ def _in_modes(
     carrier: Carrier,
     rigid: RigidLink,
     link: FlexibleLink,
-    clamped: Array,
+    clamped_to_link: Array,
     stations: Mapping[float, Station],
     abscissae: Mapping[str, float],
     replacement: Replacement | None,
 ) -> AttachedLink:
     """A beam in assumed modes on its link."""
     inertia, etas, sections = link.inertia(), list(stations), tuple(stations.values())
-    from_link = np.linalg.inv(clamped)
+    link_to_clamped = np.linalg.inv(clamped_to_link)
     names = tuple(f"{rigid.name} {mode}" for mode in link.mode_names)
-    carried = CarriedBeam(carrier, inertia, clamped, sections, names)
+    carried = CarriedBeam(carrier, inertia, clamped_to_link, sections, names)
     attachments = {
-        name: carried.attachment(etas.index(eta), stations[eta].to_axis(0) @ from_link @ rigid.placements[name])
+        name: carried.attachment(etas.index(eta), stations[eta].to_axis(0) @ link_to_clamped @ rigid.placements[name])
         for name, eta in abscissae.items()
     }
     beam = AttachedBeam(
-        inertias={carrier.index: inertia.placed(clamped)} if inertia.modes else {},
+        inertias={carrier.index: inertia.placed(clamped_to_link)} if inertia.modes else {},
         stiffness=inertia.stiffness,
         damping=link.damping_matrix(),
         root=carried.attachment(0, np.eye(4)),
@@ -282,29 +285,31 @@ def _rod(
     carrier: Carrier,
     rigid: RigidLink,
     rod: CosseratRod,
-    clamped: Array,
+    clamped_to_link: Array,
     stations: Mapping[float, Station],
     abscissae: Mapping[str, float],
     replacement: Replacement | None,
 ) -> AttachedLink:
     """A Cosserat rod on its link."""
-    axes = homogeneous(clamped[:3, :3], np.zeros(3))
+    axes = homogeneous(clamped_to_link[:3, :3], np.zeros(3))
     on_sections = {eta: axes @ station.body @ axes.T for eta, station in stations.items() if eta > 0}
-    made = RodJoints.of(rod, clamped, on_sections, rigid.name, carrier.index, carrier.mode_idx_q, carrier.mode_idx_v)
-    body = made.inertias[carrier.index].rigid + clamped @ stations[0.0].body @ clamped.T
+    made = RodJoints.of(
+        rod, clamped_to_link, on_sections, rigid.name, carrier.index, carrier.mode_idx_q, carrier.mode_idx_v
+    )
+    body = made.inertias[carrier.index].rigid + clamped_to_link @ stations[0.0].body @ clamped_to_link.T
     carried = replace(carrier.joint, pseudo_inertia=frozen(clean_matrix(body)))
 
     def attached(eta: float, placement: Array) -> Attachment:
         """Place along the rod of a placement in the link frame of the straight rod."""
-        root = np.zeros(3) if eta == 0 else -(clamped @ _ahead(eta))[:3, 3]
+        root = np.zeros(3) if eta == 0 else -(clamped_to_link @ _ahead(eta))[:3, 3]
         return Attachment(made.at[eta], homogeneous(np.eye(3), root) @ placement)
 
     beam = AttachedBeam(
         inertias=made.inertias,
         stiffness=made.stiffness,
         damping=rod.damping_matrix(),
-        root=attached(0.0, clamped),
-        tip=attached(rod.length, clamped @ _ahead(rod.length)),
+        root=attached(0.0, clamped_to_link),
+        tip=attached(rod.length, clamped_to_link @ _ahead(rod.length)),
         length=rod.length,
         replacement=replacement,
     )
@@ -354,31 +359,31 @@ def _line(
     if beam.root is not None:
         if end is None or (beam.has_length and beam.to is None):
             return np.asarray(beam.root), beam
-        clamped, length, reason = _from_root(rigid, beam, end, end_name)
+        clamped_to_link, length, reason = _from_root(rigid, beam, end, end_name)
     elif end is not None:
-        clamped, length, reason = _straight(rigid, rigid.placements[end][:3, 3], end_name)
+        clamped_to_link, length, reason = _straight(rigid, rigid.placements[end][:3, 3], end_name)
     else:
-        clamped, length, reason = _straight(rigid, 2 * rigid.joint.com, "twice its centre of mass")
+        clamped_to_link, length, reason = _straight(rigid, 2 * rigid.joint.com, "twice its centre of mass")
     if not beam.has_length:
-        return clamped, beam.with_length(length)
+        return clamped_to_link, beam.with_length(length)
     if abs(length - beam.length) > _SAME_LENGTH * beam.length and end not in beam.children:
         raise ArgumentError(
             f"link {rigid.name!r}: the beam is {beam.length:g} m long, but {reason}; give that length or none, say "
             "with children= where on the beam that is attached, or with to= or root= where the beam runs"
         )
-    return clamped, beam
+    return clamped_to_link, beam
 
 
 def _from_root(rigid: RigidLink, beam: FlexibleLink | CosseratRod, end: str, end_name: str) -> tuple[Array, float, str]:
     """The clamped frame at the root that is given, the abscissa of the end [m], and where that is, in words."""
-    clamped = np.asarray(beam.root)
-    length = float((np.linalg.inv(clamped) @ rigid.placements[end])[0, 3])
+    clamped_to_link = np.asarray(beam.root)
+    length = float((np.linalg.inv(clamped_to_link) @ rigid.placements[end])[0, 3])
     if length <= 0 and not beam.has_length:
         raise ArgumentError(
             f"link {rigid.name!r}: {end_name} lies at {length:.6g} m along x of root=, so that the beam has no length; "
             "turn x of root= towards it, or give the beam a length"
         )
-    return clamped, length, f"{end_name} is {length:g} m along x of root="
+    return clamped_to_link, length, f"{end_name} is {length:g} m along x of root="
 
 
 def _straight(rigid: RigidLink, end: Array, end_name: str) -> tuple[Array, float, str]:
@@ -396,11 +401,13 @@ def _straight(rigid: RigidLink, end: Array, end_name: str) -> tuple[Array, float
     axis = np.array(rigid.joint.type.axis if rigid.joint.type.is_revolute else (0.0, 0.0, 1.0))
     across = axis - x * (x @ axis)
     z = across / np.linalg.norm(across) if np.linalg.norm(across) > NEGLIGIBLE else turned_to(x)[:, 0]
-    clamped = homogeneous(np.column_stack([x, np.cross(z, x), z]), np.zeros(3))
-    return clamped, length, f"{end_name} is {length:g} m from the link's frame"
+    clamped_to_link = homogeneous(np.column_stack([x, np.cross(z, x), z]), np.zeros(3))
+    return clamped_to_link, length, f"{end_name} is {length:g} m from the link's frame"
 
 
-def _abscissae(rigid: RigidLink, beam: FlexibleLink | CosseratRod, clamped: Array, end: str | None) -> dict[str, float]:
+def _abscissae(
+    rigid: RigidLink, beam: FlexibleLink | CosseratRod, clamped_to_link: Array, end: str | None
+) -> dict[str, float]:
     """The abscissa at which each child joint and frame is attached to the beam [m].
 
     Those that are fixed to each other are attached together: where ``children`` says for one of them; at the tip, if
@@ -410,15 +417,17 @@ def _abscissae(rigid: RigidLink, beam: FlexibleLink | CosseratRod, clamped: Arra
     declared: dict[str, str | float] = {}
     for name, abscissa in beam.children.items():
         declared.setdefault(fixtures[name], abscissa)
-    inverse = np.linalg.inv(clamped)
-    ends_there = end is not None and abs((inverse @ rigid.placements[end])[0, 3] / beam.length - 1) <= _SAME_LENGTH
+    link_to_clamped = np.linalg.inv(clamped_to_link)
+    ends_there = (
+        end is not None and abs((link_to_clamped @ rigid.placements[end])[0, 3] / beam.length - 1) <= _SAME_LENGTH
+    )
     abscissae: dict[str, float] = {}
     for name, fixture in fixtures.items():
         place = beam.children.get(name, declared.get(fixture))
         if place is None and ends_there and end is not None and fixture == fixtures[end]:
             place = "tip"
         if place is None:
-            lies = float((inverse @ rigid.placements[fixture])[0, 3])
+            lies = float((link_to_clamped @ rigid.placements[fixture])[0, 3])
             if name in rigid.children and lies > beam.length * (1 + _SAME_LENGTH):
                 raise ArgumentError(
                     f"link {rigid.name!r}: child joint {name!r} lies at {lies:g} m, beyond the tip of the beam of "
@@ -432,7 +441,7 @@ def _abscissae(rigid: RigidLink, beam: FlexibleLink | CosseratRod, clamped: Arra
     return abscissae
 
 
-def _replacement(name: str, link_body: Array, clamped: Array, beam: FlexibleLink | CosseratRod) -> Replacement:
+def _replacement(name: str, link_body: Array, clamped_to_link: Array, beam: FlexibleLink | CosseratRod) -> Replacement:
     """The replacement of the link's own body (4 × 4) by the beam, with a warning if they differ.
 
     A hub is part of the link's own body. A tip body may be part of it too, or may be a payload in addition.
@@ -441,7 +450,7 @@ def _replacement(name: str, link_body: Array, clamped: Array, beam: FlexibleLink
 
     def by(body: Array) -> tuple[Replacement, bool]:
         """The replacement by a body in the clamped frame, and whether it differs."""
-        mass, new = float(link_body[3, 3]), clamped @ body @ clamped.T
+        mass, new = float(link_body[3, 3]), clamped_to_link @ body @ clamped_to_link.T
         replacement = Replacement(name, mass, float(new[3, 3]), frozen(com), frozen(new[:3, 3] / new[3, 3]))
         heavier = abs(mass - replacement.beam_mass) > _DIFFERENT * max(mass, replacement.beam_mass)
         return replacement, bool(
@@ -451,8 +460,8 @@ def _replacement(name: str, link_body: Array, clamped: Array, beam: FlexibleLink
     alone = beam.body + (0 if beam.hub is None else pseudo_inertia_of(beam.hub))
     (replacement, differs), counted = by(alone), ""
     if beam.tip_body is not None and differs:
-        at_tip = _ahead(beam.length)
-        whole = alone + at_tip @ pseudo_inertia_of(beam.tip_body) @ at_tip.T
+        tip_to_clamped = _ahead(beam.length)
+        whole = alone + tip_to_clamped @ pseudo_inertia_of(beam.tip_body) @ tip_to_clamped.T
         with_tip, differs = by(whole)
         counted = f", with its tip_body {float(whole[3, 3]):.3g} kg"
         replacement = replacement if differs else with_tip

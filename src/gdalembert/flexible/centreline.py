@@ -59,7 +59,7 @@ def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | 
         raise ArgumentError(f"centreline: abscissae have shape {at.shape}; give (n,) numbers [m]")
     beam, frames = arm.flexibility.link(name), list[tuple[Matrix, Matrix]]()
     s, behind = arm.symbols("q") if arm.tree.has_displacements else symbols(q=arm.tree.nq), arm.tree.nq - arm.tree.nv
-    r, p = placement(arm.tree, arm.tree.frames[find_frame(arm.tree, beam.root)], s["q"])
+    r_clamped, p_clamped = placement(arm.tree, arm.tree.frames[find_frame(arm.tree, beam.root)], s["q"])
     f = s["q"][beam.modes.start + behind : beam.modes.stop + behind]
     if name in arm.flexibility.rods:
         rod = links_of(arm, links)[name]
@@ -70,10 +70,10 @@ def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | 
         link = placed_link(arm, name, links)
         for eta in map(float, at):
             station = link.station(eta)
-            turned, shifted = station.deflection(np.eye(4), kind=arm.deflection).placement(f)
-            frames.append((turned, shifted + turned @ spatial.constant(station.to_axis(eta)[:3, 3])))
-    positions = ca.horzcat(*(p + r @ shifted for _, shifted in frames))
-    rotations = ca.horzcat(*(r @ turned for turned, _ in frames))
+            r_in_clamped, p_in_clamped = station.deflection(np.eye(4), kind=arm.deflection).placement(f)
+            frames.append((r_in_clamped, p_in_clamped + r_in_clamped @ spatial.constant(station.to_axis(eta)[:3, 3])))
+    positions = ca.horzcat(*(p_clamped + r_clamped @ p_in_clamped for _, p_in_clamped in frames))
+    rotations = ca.horzcat(*(r_clamped @ r_in_clamped for r_in_clamped, _ in frames))
     return function("centreline", s, {"positions": positions, "rotations": rotations})
 
 

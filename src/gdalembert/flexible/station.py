@@ -116,17 +116,15 @@ class CarriedBeam:
         moving = []
         for k, station in enumerate(self.stations):
             frame = self._frame(k)
-            at_frame = frame @ station.body @ frame.T
+            load = frame @ station.body @ frame.T
             if not self._moves(k):
-                body = body + at_frame
+                body = body + load
                 continue
             kind = station.deflection(self.clamped, self.names, carrier.deflection)
             shared = () if k == 1 else (1.0, 0.0)
             place, at = (np.eye(3), np.zeros(3)), (carrier.mode_idx_q, carrier.mode_idx_v)
-            at_frame = frozen(clean_matrix(at_frame))
-            moving.append(
-                Joint(f"{carrier.joint.name} station {k}", kind, carrier.index, *place, at_frame, *at, *shared)
-            )
+            load = frozen(clean_matrix(load))
+            moving.append(Joint(f"{carrier.joint.name} station {k}", kind, carrier.index, *place, load, *at, *shared))
         return replace(carrier.joint, pseudo_inertia=frozen(clean_matrix(body))), *moving
 
     def attachment(self, station: int, placement: Array) -> Attachment:

@@ -254,14 +254,12 @@ def _acceleration(dyn: Dynamics, columns: tuple[int, ...], acceleration: float |
     return limits
 
 
-def _noise(bounds: Bounds, efforts: tuple[int, ...], deviations: npt.ArrayLike | None) -> Array:
+def _noise(bounds: Bounds, efforts: tuple[int, ...], sigma: npt.ArrayLike | None) -> Array:
     """The standard deviation of each measured effort."""
-    if deviations is None:
+    if sigma is None:
         largest = bounds.u_upper[list(efforts)]
         return largest if np.isfinite(largest).all() else np.ones(len(efforts))
-    noise = vector("excitation: noise", deviations, len(bounds.u_names), names=bounds.u_names, repeat=True)[
-        list(efforts)
-    ]
+    noise = vector("excitation: noise", sigma, len(bounds.u_names), names=bounds.u_names, repeat=True)[list(efforts)]
     if np.any(noise <= 0):
         name = bounds.u_names[efforts[int(noise.argmin())]]
         raise ArgumentError(f"excitation: noise of {name!r} is {noise.min():g}; give more than 0")

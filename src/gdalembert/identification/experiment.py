@@ -154,12 +154,8 @@ def _checked_samples(
     if values is None:
         other = "current" if sensors.kind == "tau" else "tau"
         raise ArgumentError(f"{context}: got {other}, where other runs have {sensors.kind}; give the same in all runs")
-    arrays = {
-        "q": (experiment.q, tree.nq),
-        "v": (experiment.v, tree.nv),
-        "a": (experiment.a, tree.nv),
-        sensors.kind: (values, width),
-    }
+    arrays = {"q": (experiment.q, tree.nq), "v": (experiment.v, tree.nv), "a": (experiment.a, tree.nv)}
+    arrays[sensors.kind] = values, width
     rows = {name: _rows(f"{context}: {name}", *array) for name, array in arrays.items()}
     count = len(rows["q"])
     for name, array in rows.items():

@@ -224,9 +224,7 @@ def _experiments(
 def _checked_experiments(argument: str, experiments: Any) -> list[Experiment]:
     if isinstance(experiments, Experiment):
         experiments = [experiments]
-    if not isinstance(experiments, Sequence) or not all(
-        isinstance(experiment, Experiment) for experiment in experiments
-    ):
+    if not isinstance(experiments, Sequence) or not all(isinstance(x, Experiment) for x in experiments):
         raise ArgumentTypeError(f"{argument}: got {shown(experiments)}; give a list of gd.identification.Experiment")
     if not experiments:
         raise ArgumentError(f"{argument}: the list is empty; give at least one")
@@ -257,10 +255,8 @@ def _split(
                 "predict; give a fraction between 0 and 1"
             )
     first = [slice(0, len(run.samples) - count) for run, count in zip(runs, counts, strict=True)]
-    last = [slice(fitted_rows.stop, None) for fitted_rows in first]
-    split = (
-        tuple(run.part(rows) for run, rows in zip(runs, rows_of_runs, strict=True)) for rows_of_runs in (first, last)
-    )
+    last = [slice(rows.stop, None) for rows in first]
+    split = (tuple(run.part(rows) for run, rows in zip(runs, slices, strict=True)) for slices in (first, last))
     fitted, unseen = split
     return fitted, unseen
 

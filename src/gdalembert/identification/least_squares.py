@@ -430,12 +430,8 @@ def not_identifiable(
     effects: Array | None = None,
 ) -> NotIdentifiable:
     """The parameters that the data, or any data, cannot know; ``effects`` as of :func:`named`."""
-    acts, matrix, pivots, parameters = (
-        structure.torques > 0,
-        in_p(structure, sizes),
-        structure.pivots,
-        np.eye(len(names)),
-    )
+    acts, parameters = structure.torques > 0, np.eye(len(names))
+    matrix, pivots = in_p(structure, sizes), structure.pivots
 
     def chosen(which: npt.NDArray[np.bool_]) -> tuple[str, ...]:
         return tuple(names[k] for k in np.flatnonzero(which))

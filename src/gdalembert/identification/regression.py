@@ -130,16 +130,16 @@ def limits(names: tuple[str, ...], bounds: Bounds | None, fixed: Mapping[int, fl
 def priors(names: tuple[str, ...], nominal: Array, prior: Prior | None) -> tuple[Array, dict[int, float]]:
     """The value of each parameter before the data (n_p), and the standard deviations of those that have one."""
     values, deviations = np.array(nominal), {}
-    for name, expectation in _by_name("fit: prior", prior, names).items():
+    for name, value in _by_name("fit: prior", prior, names).items():
         argument, k = f"fit: prior[{name!r}]", names.index(name)
-        if isinstance(expectation, list | tuple | np.ndarray):
-            if len(expectation) != 2:
+        if isinstance(value, list | tuple | np.ndarray):
+            if len(value) != 2:
                 raise ArgumentTypeError(
-                    f"{argument}: expected a value or (value, standard deviation), got {shown(expectation)}"
+                    f"{argument}: expected a value or (value, standard deviation), got {shown(value)}"
                 )
-            deviations[k] = number(f"{argument}: standard deviation", expectation[1])
-            expectation = expectation[0]
-        values[k] = number(argument, expectation, least=-np.inf)
+            deviations[k] = number(f"{argument}: standard deviation", value[1])
+            value = value[0]
+        values[k] = number(argument, value, least=-np.inf)
     return values, deviations
 
 

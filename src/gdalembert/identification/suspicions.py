@@ -67,10 +67,8 @@ def suspicions(problem: LeastSquaresProblem) -> list[str]:
             ratios.append(sizes[-1] / np.sqrt(np.mean(nominal**2, axis=0)))
         prefix = f"in run {run.label!r} " if len(problem.runs) > 1 else ""
         suspected = [*_of_another_motion(problem, run), *_constant(problem, samples)]
-        suspected += [
-            *_of_others(problem, _left(problem, samples, view)),
-            *_looks(problem, measured, nominal, ratios[-1]),
-        ]
+        suspected += _of_others(problem, _left(problem, samples, view))
+        suspected += _looks(problem, measured, nominal, ratios[-1])
         said += [prefix + remark for remark in suspected]
     for i in problem.unknowns.gains:
         of_runs, size = (np.array([values[i] for values in by_run]) for by_run in (ratios, sizes))

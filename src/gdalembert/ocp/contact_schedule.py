@@ -26,7 +26,7 @@ from gdalembert.nlp.backends import backend, checked_options
 from gdalembert.nlp.entries import Label
 from gdalembert.nlp.scheduled_program import Jump, ScheduledPart, ScheduledProgram
 from gdalembert.nlp.solver import Solver
-from gdalembert.nlp.terms import Term
+from gdalembert.nlp.terms import RowsAndCost
 from gdalembert.ocp.constraints import MOTION
 from gdalembert.ocp.ends import EndpointConstraints
 from gdalembert.ocp.guess import Guess
@@ -86,7 +86,7 @@ class ContactSchedule:
                     raise ArgumentError(
                         f"ContactSchedule: {what} of {name!r} differ from those of {first[0]!r}; give the same"
                     )
-        self._scheduled, self._known = dict[tuple[int, ...], ScheduledProblem](), dict[str, Term]()
+        self._scheduled, self._known = dict[tuple[int, ...], ScheduledProblem](), dict[str, RowsAndCost]()
 
     def __repr__(self) -> str:
         return f"ContactSchedule([{first_of([*map(repr, self.problems)])}])"
@@ -220,7 +220,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
     ``known``: terms that other schedules share with it.
     """
 
-    def __init__(self, problems: Mapping[str, Problem], schedule: Sequence[int], known: dict[str, Term]) -> None:
+    def __init__(self, problems: Mapping[str, Problem], schedule: Sequence[int], known: dict[str, RowsAndCost]) -> None:
         self._names, self.problems, self._known = tuple(problems), tuple(problems.values()), known
         self._holds = np.array([*schedule, schedule[-1]])
         self._check_impacts()

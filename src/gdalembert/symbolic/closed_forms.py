@@ -382,15 +382,13 @@ def _grouped(total: sympy.Expr) -> sympy.Expr:
     done: list[sympy.Expr] = []
     while len(terms) > 1:
         powers = [term.as_powers_dict() for term in terms]
-        uses = {
-            x: [powers_of[x] for powers_of in powers if x in powers_of] for x in set().union(*powers) if not x.is_number
-        }
+        uses = {x: [factors[x] for factors in powers if x in factors] for x in set().union(*powers) if not x.is_number}
         shares = {x: len(exponents) for x, exponents in uses.items() if set(exponents) == {1} and not x.is_Add}
         shared = max(sorted(shares, key=str), key=lambda x: (shares[x], x.is_Symbol), default=None)
         if shared is None or shares[shared] < 2:
             break
-        with_it = [term for term, powers_of in zip(terms, powers, strict=True) if shared in powers_of]
-        terms = [term for term, powers_of in zip(terms, powers, strict=True) if shared not in powers_of]
+        with_it = [term for term, factors in zip(terms, powers, strict=True) if shared in factors]
+        terms = [term for term, factors in zip(terms, powers, strict=True) if shared not in factors]
         done.append(_times(shared, _factored(sympy.Add(*(term / shared for term in with_it)))))
     return sympy.Add(*done, *terms)
 

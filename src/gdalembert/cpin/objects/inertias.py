@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.cpin.matrices import matrix, shape_of
-from gdalembert.cpin.objects.parts import Additive, Part, Spatial, filled
+from gdalembert.cpin.objects.parts import Additive, MatrixPart, SpatialObject, filled
 from gdalembert.cpin.objects.placements import SE3
 from gdalembert.cpin.objects.vectors import Force, Motion
 from gdalembert.errors import ArgumentTypeError
@@ -22,7 +22,7 @@ class Symmetric3(Additive):
     pin = pin.Symmetric3
     _names = ("_matrix",)
     _wanted = "a matrix (3 × 3), or xx, xy, yy, xz, yz, zz"
-    _matrix = Part(3, 3)
+    _matrix = MatrixPart(3, 3)
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*([list(args)] if len(args) == 6 else args))
@@ -111,9 +111,9 @@ class Inertia(Additive):
     pin = pin.Inertia
     _names = ("mass", "lever", "inertia")
     _wanted = "(mass, lever, inertia about the centre of mass), or an Inertia"
-    mass = Part(1)
-    lever = Part(3)
-    inertia = Part(3, 3)
+    mass = MatrixPart(1)
+    lever = MatrixPart(3)
+    inertia = MatrixPart(3, 3)
 
     def __init__(self, *args: Any, **parts: Any) -> None:
         if len(args) == 3:
@@ -251,15 +251,15 @@ class Inertia(Additive):
         return self.vxi(v) - self.ivx(v)
 
 
-class PseudoInertia(Spatial):
+class PseudoInertia(SpatialObject):
     """The matrix ∫ x̂ x̂ᵀ dm of x̂ = (x, y, z, 1), from mass, h = m c and sigma = ∫ x xᵀ dm, or a matrix (4 × 4)."""
 
     pin = pin.PseudoInertia
     _names = ("mass", "h", "sigma")
     _wanted = "(mass, h, sigma), or one matrix (4 × 4)"
-    mass = Part(1)
-    h = Part(3)
-    sigma = Part(3, 3)
+    mass = MatrixPart(1)
+    h = MatrixPart(3)
+    sigma = MatrixPart(3, 3)
 
     def _set(self, *args: Any) -> None:
         j = matrix("PseudoInertia", args[0], 4, 4) if args else ca.DM.zeros(4, 4)
@@ -290,7 +290,7 @@ class PseudoInertia(Spatial):
         return Inertia.FromDynamicParameters(self.toDynamicParameters())
 
 
-class LogCholeskyParameters(Spatial):
+class LogCholeskyParameters(SpatialObject):
     """Parameters α, d1, d2, d3, s12, s23, s13, t1, t2, t3 (10), any numbers: the factor U of a pseudo-inertia U Uᵀ.
 
     exp(α) [[exp d1, s12, s13, t1], [0, exp d2, s23, t2], [0, 0, exp d3, t3], [0, 0, 0, 1]] (Rucker and Wensing, Smooth
@@ -300,7 +300,7 @@ class LogCholeskyParameters(Spatial):
     pin = pin.LogCholeskyParameters
     _names = ("parameters",)
     _wanted = "one column (10)"
-    parameters = Part(10)
+    parameters = MatrixPart(10)
 
     def _set(self, *args: Any) -> None:
         self.parameters = args[0] if args else ca.DM.zeros(10)

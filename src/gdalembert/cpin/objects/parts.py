@@ -20,7 +20,7 @@ from gdalembert.errors import ArgumentTypeError, GdalembertError, UnknownNameErr
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.brief import LONGEST, brief
 
-_CLASSES: dict[type, type[Spatial]] = {}
+_CLASSES: dict[type, type[SpatialObject]] = {}
 """The class here of each class of Pinocchio."""
 
 
@@ -31,7 +31,7 @@ def of_symbols(x: Any) -> Any:
     return x if kind is None else kind.__new__(kind)._take(*kind._parts_of(x))
 
 
-class Part:
+class MatrixPart:
     """A matrix of an object, checked when it is set; one that was put off is made when it is first read.
 
     A single number is a float, which meets symbols, NumPy and formats.
@@ -56,7 +56,7 @@ class Part:
 
 def _refuse_a_mixture(context: str, *values: Any) -> None:
     """Refuse SX and MX among matrices and the parts of objects."""
-    parts = [part for x in values for part in (vars(x).values() if isinstance(x, Spatial) else (x,))]
+    parts = [part for x in values for part in (vars(x).values() if isinstance(x, SpatialObject) else (x,))]
     if {ca.SX, ca.MX} <= {type(part) for part in parts}:
         raise ArgumentTypeError(f"{context}: got SX and MX, which CasADi does not mix; give symbols of one of them")
 
@@ -69,7 +69,7 @@ def _of_one_kind(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return method(self, *args, **kwargs)
         except (TypeError, NotImplementedError) as error:
-            # Asked only after CasADi has refused: a look at all parts of each operation would cost more than it.
+            # Asked only after CasADi has refused, so that operations which go well look at no parts.
             if not isinstance(error, GdalembertError):
                 owner = self if isinstance(self, type) else type(self)
                 _refuse_a_mixture(f"{owner.__name__}.{method.__name__}", self, *args, *kwargs.values())
@@ -93,7 +93,7 @@ def filled(name: str) -> tuple[Any, Any]:
     return classmethod(made), fill
 
 
-class Spatial(ABC):
+class SpatialObject(ABC):
     """An object of parts that have the names of Pinocchio's class ``pin``."""
 
     pin: ClassVar[Any]
@@ -119,7 +119,7 @@ class Spatial(ABC):
             self._take(*args)
         elif len(args) == 1 and isinstance(first, type(self)):
             self._take(*first.parts)
-        elif len(args) > 1 or isinstance(first, Spatial):
+        elif len(args) > 1 or isinstance(first, SpatialObject):
             self._refuse(*args)
         else:
             self._set(*args)
@@ -219,7 +219,7 @@ class Spatial(ABC):
         return text if len(text := str(self)) <= LONGEST else brief(self, dict(parts))
 
 
-class Additive(Spatial):
+class Additive(SpatialObject):
     """An object that others of its class may be added to."""
 
     Zero, setZero = filled("Zero")

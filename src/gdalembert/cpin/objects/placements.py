@@ -12,7 +12,7 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.cpin.calls import taken
 from gdalembert.cpin.matrices import matrix
-from gdalembert.cpin.objects.parts import Part, Spatial, filled, of_symbols
+from gdalembert.cpin.objects.parts import MatrixPart, SpatialObject, filled, of_symbols
 from gdalembert.cpin.objects.rotations import Quaternion
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.spatial.algebra import Matrix, skew
@@ -20,14 +20,14 @@ from gdalembert.spatial.brief import LONGEST, brief
 from gdalembert.spatial.lie import maps
 
 
-class SE3(Spatial):
+class SE3(SpatialObject):
     """A placement: rotation (3 × 3, or a quaternion) and translation (3, m), or a matrix (4 × 4)."""
 
     pin = pin.SE3
     _names = ("rotation", "translation")
     _wanted = "(rotation, translation), or one matrix (4 × 4)"
-    rotation = Part(3, 3)
-    translation = Part(3)
+    rotation = MatrixPart(3, 3)
+    translation = MatrixPart(3)
 
     def __init__(self, *args: Any, **parts: Any) -> None:
         if len(args) == 2 and isinstance(turn := of_symbols(args[0]), Quaternion):
@@ -176,4 +176,4 @@ class Frame:
 
 def _number(x: Any) -> Any:
     """Convert an object without symbols to Pinocchio's; anything else passes as it is."""
-    return x.numbers() if isinstance(x, Spatial) else x
+    return x.numbers() if isinstance(x, SpatialObject) else x

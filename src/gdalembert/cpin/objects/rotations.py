@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.cpin.matrices import matrix, shape_of
-from gdalembert.cpin.objects.parts import Part, Spatial, of_symbols
+from gdalembert.cpin.objects.parts import MatrixPart, SpatialObject, of_symbols
 from gdalembert.errors import ArgumentError, shown
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.lie import maps
@@ -20,7 +20,7 @@ def _coefficient(k: int) -> property:
     return property(lambda self: self[k], lambda self, x: self.__setitem__(k, x))
 
 
-class Quaternion(Spatial):
+class Quaternion(SpatialObject):
     """A quaternion, made of (w, x, y, z), its coefficients (x, y, z, w), a rotation matrix (3 × 3), or an AngleAxis.
 
     Two vectors make the rotation that takes the direction of the first to that of the second.
@@ -29,7 +29,7 @@ class Quaternion(Spatial):
     pin = pin.Quaternion
     _names = ("_coefficients",)
     _wanted = "w, x, y, z, or one column (x, y, z, w), a rotation (3 × 3), an AngleAxis, two vectors (3)"
-    _coefficients = Part(4)
+    _coefficients = MatrixPart(4)
     x, y, z, w = map(_coefficient, range(4))
 
     def __init__(self, *args: Any) -> None:
@@ -161,14 +161,14 @@ def _between(a: Any, b: Any) -> Matrix:
     return ca.if_else(apart, ca.vertcat(ca.cross(a, b) / length, length / 2), ca.vertcat(normal, 0))
 
 
-class AngleAxis(Spatial):
+class AngleAxis(SpatialObject):
     """A rotation by an angle [rad] about a unit axis (3), made of both, a rotation matrix (3 × 3), or a quaternion."""
 
     pin = pin.AngleAxis
     _names = ("angle", "axis")
     _wanted = "(angle, axis), or a rotation (3 × 3), a Quaternion"
-    angle = Part(1)
-    axis = Part(3)
+    angle = MatrixPart(1)
+    axis = MatrixPart(3)
 
     def __init__(self, *args: Any, **parts: Any) -> None:
         if len(args) == 1 and isinstance(turn := of_symbols(args[0]), Quaternion):

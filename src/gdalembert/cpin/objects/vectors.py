@@ -10,19 +10,19 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.cpin.matrices import matrix
-from gdalembert.cpin.objects.parts import Additive, Part, of_symbols
+from gdalembert.cpin.objects.parts import Additive, MatrixPart, of_symbols
 from gdalembert.cpin.objects.placements import SE3
 from gdalembert.spatial.algebra import Matrix, skew
 
 
-class _Pair(Additive):
+class _SpatialVector(Additive):
     """Two vectors: (linear, angular), or one column (6)."""
 
     _names = ("linear", "angular")
     _wanted = "(linear, angular), or one column (6)"
     _dual: ClassVar[type[Any]]
-    linear = Part(3)
-    angular = Part(3)
+    linear = MatrixPart(3)
+    angular = MatrixPart(3)
 
     def _set(self, *args: Any) -> None:
         column = matrix(type(self).__name__, args[0], 6) if args else ca.DM.zeros(6)
@@ -68,7 +68,7 @@ class _Pair(Additive):
         return type(self)(self.vector / matrix(f"{type(self).__name__}: divisor", divisor, 1))
 
 
-class Motion(_Pair):
+class Motion(_SpatialVector):
     """A twist, or its rate: linear and angular (3 each), or one column (6)."""
 
     pin = pin.Motion
@@ -103,7 +103,7 @@ class Motion(_Pair):
         return Motion(r @ self.linear + ca.cross(p, angular), angular)
 
 
-class Force(_Pair):
+class Force(_SpatialVector):
     """A wrench: force and moment (3 each), or one column (6)."""
 
     pin = pin.Force

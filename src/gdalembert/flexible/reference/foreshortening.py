@@ -44,14 +44,12 @@ class ForeshorteningProjection:
         joints = []
         for joint in tree.joints:
             inertia, (idx_q, idx_v) = modes_of(tree, joint), starts[joint.idx_v]
-            joint_type = joint.type
-            if inertia is not None and isinstance(joint_type, Deflection):
+            kind = joint.type
+            if inertia is not None and isinstance(kind, Deflection):
                 pads = ((0, 0), (0, inertia.shapes - inertia.modes))  # its own shortening follows from the modes
-                all_shapes = {name: np.pad(getattr(joint_type, name), pads) for name in ("translation", "rotation")}
-                joint_type = replace(
-                    joint_type, **all_shapes, shortening=np.pad(joint_type.shortening, pads[1]), coordinate_names=()
-                )
-            joints.append(replace(joint, type=joint_type, idx_q=idx_q, idx_v=idx_v))
+                all_shapes = {name: np.pad(getattr(kind, name), pads) for name in ("translation", "rotation")}
+                kind = replace(kind, **all_shapes, shortening=np.pad(kind.shortening, pads[1]), coordinate_names=())
+            joints.append(replace(joint, type=kind, idx_q=idx_q, idx_v=idx_v))
         free = []
         for i, inertia in tree.assumed_modes.items():
             n = inertia.shapes
@@ -70,10 +68,8 @@ class ForeshorteningProjection:
         """Γ."""
         rates, rows = ca.DM.eye(self.tree.nv), []
         for joint in self.tree.independent_joints:
-            joint_rates, inertia = rates[joint.columns.start : joint.columns.stop, :], modes_of(self.tree, joint)
-            rows.append(
-                joint_rates if inertia is None else inertia.coordinates_jacobian(joint.configuration(q)) @ joint_rates
-            )
+            rate, inertia = rates[joint.columns.start : joint.columns.stop, :], modes_of(self.tree, joint)
+            rows.append(rate if inertia is None else inertia.coordinates_jacobian(joint.configuration(q)) @ rate)
         return ca.vertcat(*rows)
 
     def bias(self, v: Matrix) -> Matrix:
