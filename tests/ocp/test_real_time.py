@@ -410,12 +410,46 @@ def test_first_steps_towards_a_target_out_of_reach_settle() -> None:
 
 @pytest.mark.system
 def test_first_steps_that_do_not_become_small_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(real_time, "_FIRST_STEPS", 3)
+    monkeypatch.setattr(real_time, "_FIRST_STEPS", 2)
+    monkeypatch.setattr(real_time, "_SEARCHED_STEPS", 1)
     values = numbers() | {"target": np.full((2, 9), 30.0)}
     with pytest.warns(ocp.SolutionWarning, match=r"two_link_arm: the last of 3 first steps is \S+ of the plan"):
         plan = reaching().solver("rti")(**values)
     assert np.isfinite(plan.q).all()
     assert plan.stats["step"] > 1e-3
+
+
+@pytest.mark.system
+@pytest.mark.filterwarnings("ignore::gdalembert.ocp.SolutionWarning")
+def test_squares_need_not_be_defined_where_they_do_not_count() -> None:
+    """The logarithm is no number at other instants of the optimum."""
+    costs = []
+    for solver in ("ipopt", "rti"):
+        problem = ocp.Problem(DYN, 0.8, 10, degree=1)
+        problem.start([0.0, -0.3])
+        problem.squares(lambda u: u)
+        problem.squares(lambda q: ca.log(2 + q), 3.0, at=5)
+        problem.squares(lambda q: q - 1, 30.0, at="end")
+        plan = problem.solve(solver)
+        costs.append(plan.cost)
+    assert (2 + plan.q).min() < 0
+    assert plan.stats["step"] < 1e-6
+    assert costs[1] == pytest.approx(costs[0], rel=1e-7)
+
+
+@pytest.mark.system
+@pytest.mark.filterwarnings("ignore::gdalembert.ocp.SolutionWarning")
+def test_a_line_search_ends_where_plain_steps_go_to_and_fro() -> None:
+    """A tip at a point: a step that is small is a point where the conditions of an optimum hold."""
+    tip = np.array([np.cos(0.5) + np.cos(0.2), np.sin(0.5) + np.sin(0.2)])
+    problem = ocp.Problem(DYN, 1.0, 15)
+    problem.start([0.0, -0.3])
+    problem.squares(lambda u: u)
+    place = {"lower": tip, "upper": tip, "at": "end"}
+    problem.path(lambda q: ca.vertcat(ca.cos(q[0]) + ca.cos(q[0] + q[1]), ca.sin(q[0]) + ca.sin(q[0] + q[1])), **place)
+    plan = problem.solve("rti")
+    assert plan.stats["step"] < 1e-6
+    assert plan.violations["path 1"] < 1e-8
 
 
 # What is refused

@@ -38,6 +38,13 @@ from gdalembert.spatial.functions import function, symbols
 
 NEXT = "_next"
 """What the name of an array ends with that begins with its next row: the parameter at the end of an interval."""
+OF_GRID, OF_STAGES, OF_INSTANTS = 0, 1, 2
+"""Where the weights of costs are among those of a stage."""
+_UNDEFINED = {
+    getattr(ca, f"OP_{name}")
+    for name in ("DIV", "INV", "LOG", "LOG1P", "SQRT", "POW", "CONSTPOW", "ASIN", "ACOS", "ACOSH", "ATANH", "TAN")
+}
+"""Operations that are not finite at some numbers."""
 _BY_ROWS = {"helper_options": {"ad_weight": 1.0}}
 MIDPOINTS = collocation_method(1, "legendre")
 
@@ -206,10 +213,11 @@ def _place(path: LimitedExpression) -> str | int:
 
 
 class _Squares(NamedTuple):
-    """Squares ω ρ² of the cost."""
+    """Squares ω ρ² of the cost, and the number among ``weights`` of that which is 0 where they do not count."""
 
     weights: ca.MX
     residuals: ca.MX
+    factor: int
 
 
 class _Row(NamedTuple):
@@ -273,20 +281,20 @@ class LinearStage:
     # What the problem says, at the instants of a stage.
 
     def _squares_of_cost(self) -> Iterator[_Squares]:
-        of_grid, of_stages, *of_instants = ca.vertsplit(self._s["weights"])
+        factors = ca.vertsplit(self._s["weights"])
         parameters = [*self._problem.names, "t"]
         for integral in self._problem.formulation.integrals:
             weight = self._of_parameters(integral.weight)
             for residuals, weights, has_grid in self._parts_of(integral, parameters):
                 shares = integral._replace(has_grid=has_grid).shares
-                places = zip((self._middle, self._begin), (of_stages, of_grid), shares, strict=True)
+                places = zip((self._middle, self._begin), (OF_STAGES, OF_GRID), shares, strict=True)
                 for instant, factor, share in places:
                     if share:
                         rows = instant(residuals)
                         by = instant(weights) if weights is not None else ca.DM.ones(rows.shape[0])
-                        yield _Squares(factor * (share * weight * by), rows)
+                        yield _Squares(factors[factor] * (share * weight * by), rows, factor)
         for cost in self._problem.costs_of_instants:
-            weight, factor = self._of_parameters(cost.weight), of_instants[self._layout.instants.index(cost.instant)]
+            weight, factor = self._of_parameters(cost.weight), OF_INSTANTS + self._layout.instants.index(cost.instant)
             at_end = cost.instant == self._problem.motion.intervals
             where = "the cost of the end" if at_end else "the cost of an instant"
             if cost.residuals is not None:
@@ -294,7 +302,7 @@ class LinearStage:
             else:
                 weights, residuals = residuals_of(cost.graph, parameters, where)
                 rows, by = self._begin(residuals), self._begin(weights)
-            yield _Squares(factor * (weight * by), rows)
+            yield _Squares(factors[factor] * (weight * by), rows, factor)
 
     @staticmethod
     def _parts_of(
@@ -356,7 +364,10 @@ class LinearStage:
         columns = {"equations": step.residual, "moved": moved}
         columns["residuals"] = ca.vertcat(ca.MX(0, 1), *(square.residuals for square in self._squares))
         columns["rows"] = ca.vertcat(ca.MX(0, 1), *(row.value for row in self._rows))
-        values = {"reached": step.reached[:nq], "weights": ca.vertcat(ca.MX(0, 1), *(x for x, _ in self._squares))}
+        values = {
+            "reached": step.reached[:nq],
+            "weights": ca.vertcat(ca.MX(0, 1), *(each.weights for each in self._squares)),
+        }
         values |= {
             key: ca.vertcat(ca.MX(0, 1), *(getattr(row, key) for row in self._rows)) for key in ("lower", "upper")
         }
@@ -371,7 +382,19 @@ class LinearStage:
         except RuntimeError as error:
             raise UnsupportedError(f"rti: an expression is not of scalar operations; take 'ipopt' ({error})") from None
         found = iter(scalar.call([*self._symbols.values(), ca.SX(self.nx, 1), ca.SX(0)]))
-        return {name: [ca.sparsify(next(found)) for _ in range(size)] for name, size in sizes.items()}
+        parts = {name: [ca.sparsify(next(found)) for _ in range(size)] for name, size in sizes.items()}
+        parts["residuals"] = _defined(self._counts(), parts["residuals"])
+        parts["rows"] = _defined([x == 0 for x in ca.vertsplit(self._off())], parts["rows"])
+        return parts
+
+    def _counts(self) -> list[ca.SX]:
+        """Whether each residual counts at an instant: all of the grid do."""
+        weights = self._symbols["weights"]
+        return [
+            ca.SX(1) if each.factor == OF_GRID else weights[each.factor] != 0
+            for each in self._squares
+            for _ in range(each.residuals.numel())
+        ]
 
     @cached_property
     def _symbols(self) -> dict[str, ca.SX]:
@@ -564,6 +587,18 @@ class LinearStage:
         unit, _ = unit_and_scale(q, unit_blocks(self.tree))
         x = ca.vertcat(unit, s["x"][nq:] + step[nx // 2 :])
         return function("retract", s, {"next_x": x, "next_u": u, "next_w": s["w"] + s["change"]})
+
+
+def _defined(conditions: Sequence[ca.SX], columns: Sequence[ca.SX]) -> list[ca.SX]:
+    """The rows of expressions that may not be finite, 0 where their condition is."""
+    found = []
+    for x in columns:
+        graph = ca.Function("rows", ca.symvar(x), [x])
+        if any(graph.instruction_id(k) in _UNDEFINED for k in range(graph.n_instructions())):
+            rows = x.sparsity().get_triplet()[0]
+            x = ca.SX(x.sparsity(), ca.if_else(ca.vertcat(*(conditions[row] for row in rows)), x.nz[:], 0))
+        found.append(x)
+    return found
 
 
 def _endless(limit: float, count: int) -> ca.SX:
