@@ -21,7 +21,7 @@ import numpy as np
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import difference, integrate, unit_and_scale, unit_blocks
-from gdalembert.nlp.least_squares import residuals_of
+from gdalembert.nlp.least_squares import defined, residuals_of
 from gdalembert.ocp.constraints import LimitedExpression, parts_of_residuals, parts_of_state
 from gdalembert.ocp.ends import End
 from gdalembert.ocp.formulation import Formulation
@@ -40,11 +40,6 @@ NEXT = "_next"
 """What the name of an array ends with that begins with its next row: the parameter at the end of an interval."""
 OF_GRID, OF_STAGES, OF_INSTANTS = 0, 1, 2
 """Where the weights of costs are among those of a stage."""
-_UNDEFINED = {
-    getattr(ca, f"OP_{name}")
-    for name in ("DIV", "INV", "LOG", "LOG1P", "SQRT", "POW", "CONSTPOW", "ASIN", "ACOS", "ACOSH", "ATANH", "TAN")
-}
-"""Operations that are not finite at some numbers."""
 _BY_ROWS = {"helper_options": {"ad_weight": 1.0}}
 MIDPOINTS = collocation_method(1, "legendre")
 
@@ -383,8 +378,8 @@ class LinearStage:
             raise UnsupportedError(f"rti: an expression is not of scalar operations; take 'ipopt' ({error})") from None
         found = iter(scalar.call([*self._symbols.values(), ca.SX(self.nx, 1), ca.SX(0)]))
         parts = {name: [ca.sparsify(next(found)) for _ in range(size)] for name, size in sizes.items()}
-        parts["residuals"] = _defined(self._counts(), parts["residuals"])
-        parts["rows"] = _defined([x == 0 for x in ca.vertsplit(self._off())], parts["rows"])
+        parts["residuals"] = defined(self._counts(), parts["residuals"])
+        parts["rows"] = defined([x == 0 for x in ca.vertsplit(self._off())], parts["rows"])
         return parts
 
     def _counts(self) -> list[ca.SX]:
@@ -587,18 +582,6 @@ class LinearStage:
         unit, _ = unit_and_scale(q, unit_blocks(self.tree))
         x = ca.vertcat(unit, s["x"][nq:] + step[nx // 2 :])
         return function("retract", s, {"next_x": x, "next_u": u, "next_w": s["w"] + s["change"]})
-
-
-def _defined(conditions: Sequence[ca.SX], columns: Sequence[ca.SX]) -> list[ca.SX]:
-    """The rows of expressions that may not be finite, 0 where their condition is."""
-    found = []
-    for x in columns:
-        graph = ca.Function("rows", ca.symvar(x), [x])
-        if any(graph.instruction_id(k) in _UNDEFINED for k in range(graph.n_instructions())):
-            rows = x.sparsity().get_triplet()[0]
-            x = ca.SX(x.sparsity(), ca.if_else(ca.vertcat(*(conditions[row] for row in rows)), x.nz[:], 0))
-        found.append(x)
-    return found
 
 
 def _endless(limit: float, count: int) -> ca.SX:
