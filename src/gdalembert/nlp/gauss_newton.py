@@ -26,7 +26,10 @@ _OUTCOMES = ("", "is not finite", "is out of all proportion", "cannot be evaluat
 
 
 class Sizes(NamedTuple):
-    """Of a plan: of a step of the state and of the state, of inputs and eliminated unknowns, and of rows of G and S."""
+    """Of a plan: of a step of the state and of the state, of inputs and eliminated unknowns, and of rows of G and S.
+
+    ``free``: the entries of the first step that are variables.
+    """
 
     nx: int
     state: int
@@ -35,6 +38,7 @@ class Sizes(NamedTuple):
     intervals: int
     rows: int
     squares: int
+    free: tuple[int, ...] = ()
 
 
 class _Function(ctypes.Structure):
@@ -84,7 +88,7 @@ class GaussNewton:
         self, sizes: Sizes, order: Sequence[int], given: Mapping[str, Array], *, penalty: float, first_gap: float
     ) -> None:
         self.sizes, n = sizes, sizes.intervals
-        self.qp = StageQP(sizes.nx, sizes.nu, n, rows=sizes.rows)
+        self.qp = StageQP(sizes.nx, sizes.nu, n, rows=sizes.rows, free=sizes.free)
         nx, m, squares, wide = sizes.nx, sizes.eliminated, sizes.squares, self.qp.wide
         shapes: dict[str, tuple[int, ...]] = {"x": (sizes.state,), "u": (sizes.nu,), "w": (m,)}
         shapes |= {f"next_{name}": shape for name, shape in shapes.items()}
@@ -218,7 +222,7 @@ class GaussNewton:
         values[:, :first] = z
         values[:, first : first + count] = np.einsum("kri,ki->kr", memory["G"], z)
         beyond = np.maximum(np.maximum(memory["lower"] - values, values - memory["upper"]), 0.0)
-        beyond[0, :first] = 0.0  # the start is given
+        beyond[0, self.sizes.nu : hessian.shape[1]] *= memory["free"]  # the others are given
         linear, quadratic = (np.where(memory["w1"] < 0, 0.0, memory[key]) for key in ("w1", "w2"))
         return float(self.cost + np.sum(memory["g"] * z) + twice + np.sum(beyond * (linear + quadratic * beyond / 2)))
 
@@ -274,5 +278,5 @@ def _library(sizes: Sizes) -> ctypes.CDLL:
 
 
 def macros_of(sizes: Sizes) -> dict[str, int]:
-    of_qp = {"NX": sizes.nx, "NU": sizes.nu, "NG": sizes.rows}
+    of_qp = {"NX": sizes.nx, "NU": sizes.nu, "NG": sizes.rows, "FREE": int(bool(sizes.free))}
     return of_qp | {"STATE": sizes.state, "ELIMINATED": sizes.eliminated, "SQUARES": sizes.squares}

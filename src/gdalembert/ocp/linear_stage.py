@@ -26,7 +26,7 @@ from gdalembert.ocp.constraints import LimitedExpression, parts_of_residuals, pa
 from gdalembert.ocp.ends import End
 from gdalembert.ocp.formulation import Formulation
 from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
-from gdalembert.ocp.real_time_paths import PathOfParameters
+from gdalembert.ocp.real_time_paths import Layout, PathOfParameters
 from gdalembert.ocp.solution import FollowedPath
 from gdalembert.ocp.stage import InstantCost, Integral, Motion, implicit_step, instants_of_interval
 from gdalembert.ocp.steps import collocation_method, free_rates
@@ -110,6 +110,26 @@ class RealTimeProblem(NamedTuple):
         """Whether the end fixes anything."""
         return any(fixed.any() for fixed in self.end.fixed)
 
+    @property
+    def free(self) -> list[int]:
+        """The entries of steps of the first state that nothing fixes.
+
+        Raises:
+            UnsupportedError: if a part of q is fixed of a joint that turns about several axes.
+        """
+        tree, (of_q, of_v) = self.con.tree, self.start.fixed
+        turning, follows = free_rates(tree)
+        entry = {j: i for i, j in zip(*follows.sparsity().get_triplet(), strict=True)}  # of q, of an entry of v
+        for joint in tree.joints:
+            own = of_q[joint.idx_q : joint.idx_q + joint.type.nq]
+            if own.any() and not own.all() and any(joint.idx_q <= i < joint.idx_q + joint.type.nq for i in turning):
+                raise UnsupportedError(
+                    f"rti: {tree.name}: the start fixes a part of q of {joint.name!r}; fix all of it, or none, or take "
+                    "'ipopt'"
+                )
+            entry |= {j: joint.idx_q for j in joint.columns if j not in entry}
+        return [j for j, i in sorted(entry.items()) if not of_q[i]] + [tree.nv + j for j in np.flatnonzero(~of_v).tolist()]
+
     def check_end(self) -> None:
         """Refuse costs and rows of the end that have u, by an UnsupportedError."""
         n = self.motion.intervals
@@ -158,47 +178,6 @@ class RealTimeProblem(NamedTuple):
         """An expression of parameters, with those that it has as inputs."""
         named = {name: x for name, x in self.parameters.symbols.items() if ca.depends_on(expression, x)}
         return ca.Function("value", list(named.values()), [expression], list(named), ["value"])
-
-
-class Layout(NamedTuple):
-    """Where numbers of a problem are among those of several, with other contacts.
-
-    Attributes:
-        driven: the entries of u that are not fixed by their bounds. ``selection``: them, as rows of an identity matrix.
-        fixed: u where they are zero.
-        forces: the number of forces of all constraints. ``own``: those of the problem among them.
-        instants: those that have costs of their own. ``places``: where rows hold, but for the whole grid.
-    """
-
-    driven: list[int]
-    selection: Array
-    fixed: Array
-    forces: int
-    own: list[int]
-    instants: list[int]
-    places: list[str | int]
-
-
-def layouts_of(problems: Sequence[RealTimeProblem]) -> list[Layout]:
-    """The inputs that are not fixed, and the forces of all constraints that any of the problems has."""
-    bounds = problems[0].motion.bounds
-    is_driven = bounds.u_lower < bounds.u_upper
-    driven, fixed = np.flatnonzero(is_driven).tolist(), np.where(is_driven, 0.0, bounds.u_lower)
-    selection = np.eye(len(fixed))[driven]
-    places: list[tuple[Any, range]] = []
-    owned = []
-    for con in (problem.con for problem in problems):
-        own: list[int] = []
-        for constraint, rows in zip(con.constraints, con._set.rows, strict=True):
-            if (found := next((place for each, place in places if each == constraint), None)) is None:
-                first = places[-1][1].stop if places else 0
-                places.append((constraint, found := range(first, first + rows)))
-            own += found
-        owned.append(own)
-    count = places[-1][1].stop if places else 0
-    instants = sorted(set().union(*(problem.instants for problem in problems)))
-    where = sorted(set().union(*(problem.places for problem in problems)), key=str)
-    return [Layout(driven, selection, fixed, count, own, instants, where) for own in owned]
 
 
 def _place(path: LimitedExpression) -> str | int:
@@ -568,8 +547,9 @@ class LinearStage:
         s = symbols(x=self.state, x_0=self.state)
         nq = self.tree.nq
         measured, _ = unit_and_scale(s["x_0"][:nq], unit_blocks(self.tree))
-        way = difference(self.tree, s["x"][:nq], measured)
-        return function("start", s, {"delta": ca.vertcat(way, s["x_0"][nq:] - s["x"][nq:])})
+        delta = ca.vertcat(difference(self.tree, s["x"][:nq], measured), s["x_0"][nq:] - s["x"][nq:])
+        delta[self._problem.free] = 0
+        return function("start", s, {"delta": delta})
 
     def retract(self, wide: int) -> ca.Function:
         """The next plan of a step; u within its bounds to the last digit."""
