@@ -73,7 +73,7 @@ def defined(conditions: Sequence[ca.SX], columns: Sequence[ca.SX]) -> list[ca.SX
         graph = ca.Function("rows", ca.symvar(x), [x])
         if any(graph.instruction_id(k) in _UNDEFINED for k in range(graph.n_instructions())):
             rows = x.sparsity().get_triplet()[0]
-            x = ca.SX(x.sparsity(), ca.if_else(ca.vertcat(*(conditions[row] for row in rows)), x.nz[:], 0))
+            x = ca.SX(x.sparsity(), ca.if_else(ca.vertcat(*(conditions[row] for row in rows)), ca.vec(x.nz[:]), 0))
         found.append(x)
     return found
 
