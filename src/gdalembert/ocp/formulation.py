@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -49,6 +49,14 @@ class Formulation(NamedTuple):
     others: Sequence[ca.MX]
     bounds_at_stages: bool
     remembers: bool
+
+    def evaluated_by(self, graph_of: Callable[[ca.Function], ca.Function]) -> Formulation:
+        """The same, with other graphs of expressions."""
+        return self._replace(
+            limited=[each._replace(graph=graph_of(each.graph)) for each in self.limited],
+            integrals=[each._replace(graph=graph_of(each.graph)) for each in self.integrals],
+            instants=[each._replace(graph=graph_of(each.graph)) for each in self.instants],
+        )
 
 
 class RowOfStages:

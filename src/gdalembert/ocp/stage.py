@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -84,6 +84,7 @@ class Motion:
     ) -> None:
         self.system, self.parameters, self.bounds = system, parameters, bounds
         self.intervals, self.rule, self.control, self._compiled = intervals, rule, control, compiled
+        self._graphs: dict[int, tuple[ca.Function, ca.Function]] = {}
         self.dyn = dyn = system.robot
         largest = np.maximum(np.abs(bounds.u_lower), np.abs(bounds.u_upper))
         self.effort = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
@@ -196,7 +197,16 @@ class Motion:
 
     def compiled(self, graph: ca.Function) -> ca.Function:
         """A Function as machine code, if the problem asks for it."""
-        return external(graph, 2, f"Problem: {self.dyn.tree.name}") if self._compiled else graph
+        return self._compile(graph) if self._compiled else graph
+
+    def _compile(self, graph: ca.Function) -> ca.Function:
+        compiled = external(graph, 2, f"Problem: {self.dyn.tree.name}")
+        self._graphs[hash(compiled)] = compiled, graph
+        return compiled
+
+    def graph_of(self, function: ca.Function) -> ca.Function:
+        """The Function of which one is the machine code, or that one itself."""
+        return self._graphs.get(hash(function), (function, function))[1]
 
     @interruptible
     def evaluate(self, expression: Expression, at: str | int, named: Mapping[str, ca.MX]) -> EvaluatedExpression:
@@ -204,7 +214,7 @@ class Motion:
 
         ``at``: each of the ``"stages"``, each instant of the ``"grid"``, or the number of one, where u is available.
         """
-        compiled = partial(external, order=2, where=f"Problem: {self.dyn.tree.name}") if self._compiled else None
+        compiled = self._compile if self._compiled else None
         others, n = ({"p": self.parameters.along} if self.dyn.parameters else {}) | dict(named), self.intervals
         if at == "stages":
             u, other = self.u[:, :n], self.u_before[:, :n] if self.control == "constant" else self.u[:, 1:]
