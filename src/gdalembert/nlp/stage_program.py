@@ -110,7 +110,11 @@ class StageProgram(NonlinearProgram):
             parts.append(each.transform @ values[begin : begin + each.count])
         kept = np.flatnonzero((rows != NOWHERE).any(axis=1))
         outputs = [ca.densify(ca.vertcat(*parts))[kept.tolist()] if len(kept) else ca.MX(0, 1), cost]
-        return Term(ca.Function("term", [y, p], outputs), self._of_x[term.variables], term.parameters, rows[kept])
+        squares = term.squares
+        if squares is not None:
+            squares = ca.Function("squares", [y, p], squares.call([change @ y, p], True, False))
+        function = ca.Function("term", [y, p], outputs)
+        return Term(function, self._of_x[term.variables], term.parameters, rows[kept], squares)
 
     def _linear(self, size: int) -> ca.DM:
         """That the next state stands in each gap."""

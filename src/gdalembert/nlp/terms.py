@@ -34,12 +34,14 @@ class Term:
         variables: m × n, the entries of z that are y at each place.
         parameters: k × n, the entries of p.
         rows: r × n, the rows of g; :data:`~gdalembert.nlp.entries.NOWHERE` for those that are left out.
+        squares: (y, p) → (residuals whose squares are said to be parts of the cost, the rest of it).
     """
 
     function: ca.Function
     variables: Indices
     parameters: Indices
     rows: Indices
+    squares: ca.Function | None = None
 
     def __post_init__(self) -> None:
         assert self.function.numel_in(0) == len(self.variables), (self.function, self.variables.shape)

@@ -92,11 +92,13 @@ class StageForm:
 
     Attributes:
         cost, rows, p: expressions. ``gaps``: the next state, of whose gap each entry has a row of g at each stage.
+        curvature: the Hessian of the cost by u and x, of squares that are said that of Gauss and Newton.
         places: the rows of g that ``rows`` are at each stage (rows × stages).
         numbers: the entries of p at each stage, among the parameters of the program, 0 and 1.
     """
 
-    def __init__(self, nlp: StageProgram, first: Indices, instants: Indices, z: ca.SX) -> None:
+    def __init__(self, nlp: StageProgram, first: Indices, instants: Indices, x: ca.SX, u: ca.SX) -> None:
+        z, moving, self.curvature = ca.vertcat(x, u), ca.vertcat(u, x), ca.SX(0)
         self.cost, self.gaps, zero = ca.SX(0), dict[int, tuple[ca.SX, Indices]](), nlp.problem["p"].numel()
         rows, p, places, numbers = [ca.SX(0, 1)], [ca.SX(0, 1)], [], [np.zeros((0, len(instants)), dtype=int)]
         gaps = dict(zip(*nlp.sum.linear.sparsity().get_triplet(), strict=True))
@@ -109,7 +111,12 @@ class StageForm:
             numbers.append(np.vstack([term.parameters[:, at], zero + holds]))
             p.append(ca.SX.sym("p", len(numbers[-1])))
             y, on = z[(term.variables[:, at[0]] - first[when[at[0]]]).tolist()], 1 if holds.all() else p[-1][-1]
-            self.cost += on * term.cost(y, p[-1][:-1])
+            self.cost += on * (cost := term.cost(y, p[-1][:-1]))
+            if term.squares is not None:
+                residuals, cost = term.squares.expand().call([y, p[-1][:-1]])
+                slopes = ca.jacobian(residuals, moving)
+                self.curvature += 2 * on * slopes.T @ slopes
+            self.curvature += on * ca.hessian(cost, moving)[0]
             values = ca.vertsplit(term.values(y, p[-1][:-1]))
             for value, row in zip(values, np.where(holds, term.rows[:, at], NOWHERE), strict=True):
                 if row[0] in gaps:
@@ -136,7 +143,7 @@ class AcadosProgram:
         n, nx, nu, size = structure["N"], structure["nx"][0], structure["nu"][0], nlp.size
         first = np.searchsorted(nlp.variables.intervals, np.arange(n + 1))
         x, u = ca.SX.sym("x", nx), ca.SX.sym("u", nu)
-        forms = StageForm(nlp, first, np.arange(n), ca.vertcat(x, u)), StageForm(nlp, first, np.array([n]), x)
+        forms = StageForm(nlp, first, np.arange(n), x, u), StageForm(nlp, first, np.array([n]), x, ca.SX(0, 1))
         bounded = _bounded(nlp)
         inner = bounded[first[:n, None] + np.arange(nx + nu)]
         boxes = bounded[:nx], inner[1:, :nx].any(axis=0), bounded[first[n] :], inner[:, nx:].any(axis=0)
@@ -160,6 +167,7 @@ class AcadosProgram:
             for end, form in zip(("", "_e"), forms, strict=True):
                 setattr(ocp.cost, f"cost_type{end}", "EXTERNAL")
                 setattr(model, f"cost_expr_ext_cost{end}", form.of(p, form.cost))
+                setattr(model, f"cost_expr_ext_cost_custom_hess{end}", form.of(p, form.curvature))
                 if count := len(form.places):
                     setattr(model, f"con_h_expr{end}", form.of(p, form.rows))
                     setattr(limits, f"lh{end}", np.zeros(count))

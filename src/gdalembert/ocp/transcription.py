@@ -36,7 +36,7 @@ class _Interval(NamedTuple):
         symbols: x, u (at both ends if it is linear), and the unknowns of the step. ``entries``: where they are among
             all variables, a column for each interval. ``numbers``: the parameters.
         step: what it leads to. ``stages``, ``begin``: its quantities at the stages, and where it begins.
-        cost: of its stages. ``residuals``: whose squares are parts of it.
+        cost: of its stages. ``residuals``: whose squares are said to be parts of it; ``rest``: without these.
     """
 
     symbols: list[ca.MX]
@@ -47,6 +47,7 @@ class _Interval(NamedTuple):
     begin: Instant
     cost: ca.MX
     residuals: ca.MX
+    rest: ca.MX
 
 
 class Transcription:
@@ -241,15 +242,18 @@ class Transcription:
         known = numbers.named | ({"p": ca.MX(motion.parameters.assembled(*parts))} if len(motion.parameters) else {})
         nq, times = motion.dyn.tree.nq, (duration * numbers.fraction, duration / n)
         begin, at_stages = instants_of_interval(motion.rule, (whole[:nq], whole[nq:]), stages, times, known)
-        cost, residuals = ca.MX(0), [ca.MX(0, 1)]
+        cost, rest, residuals = ca.MX(0), ca.MX(0), [ca.MX(0, 1)]
         for integral in self._f.integrals:
             weight = integral.shares[0] * self._weight(integral, numbers) * times[1]
-            cost += weight * (at_stages(integral.graph) @ ca.DM(motion.rule.b))
-            if integral.residuals is not None:
+            value = weight * (at_stages(integral.graph) @ ca.DM(motion.rule.b))
+            cost += value
+            if integral.residuals is None:
+                rest += value
+            else:
                 weights = ca.sqrt(weight * ca.DM(motion.rule.b).T)
                 rows = at_stages(integral.residuals)
                 residuals.append(ca.vec(ca.repmat(weights, rows.shape[0], 1) * rows))
-        return _Interval(symbols, entries, numbers, step, at_stages, begin, cost, ca.vertcat(*residuals))
+        return _Interval(symbols, entries, numbers, step, at_stages, begin, cost, ca.vertcat(*residuals), rest)
 
     def _stage(self, *, stagewise: bool) -> StageTerm:
         interval, n = self._interval(), self._motion.intervals
@@ -259,6 +263,7 @@ class Transcription:
         numbers = interval.numbers
         return StageTerm(
             function=_function(interval.symbols, numbers.symbols, ca.vertcat(*map(ca.vec, expressions)), interval.cost),
+            squares=_function(interval.symbols, numbers.symbols, interval.residuals, interval.rest),
             variables=np.vstack(interval.entries),
             parameters=numbers.parameters,
             intervals=np.arange(n),
@@ -554,11 +559,18 @@ class Transcription:
             expressions.append(value)
             zero = np.zeros(value.shape[0])
             rows.append(head if isinstance(head, Rows) else Rows.unscaled(head, zero, zero))
+        rest, residuals = ca.MX(0), [ca.MX(0, 1)]
         for term in costs:
-            by = factor * term.shares[1] * duration if isinstance(term, Integral) else 1.0
-            cost += by * self._weight(term, numbers) * instant(term.graph)
+            weight = self._weight(term, numbers)
+            weight *= factor * term.shares[1] * duration if isinstance(term, Integral) else 1.0
+            cost += weight * instant(term.graph)
+            if term.residuals is None:
+                rest += weight * instant(term.graph)
+            else:
+                residuals.append(ca.sqrt(weight) * instant(term.residuals))
         return StageTerm(
             function=_function(symbols, numbers.symbols, ca.vertcat(*expressions), cost),
+            squares=_function(symbols, numbers.symbols, ca.vertcat(*residuals), rest),
             variables=np.vstack(entries),
             parameters=numbers.parameters,
             intervals=instants,
@@ -567,12 +579,12 @@ class Transcription:
         )
 
 
-def _function(variables: Sequence[ca.MX], numbers: Sequence[ca.MX], rows: ca.MX, cost: ca.MX) -> ca.Function:
-    """(y, p) → (rows, cost), of symbols that are their parts."""
+def _function(variables: Sequence[ca.MX], numbers: Sequence[ca.MX], *outputs: ca.MX) -> ca.Function:
+    """(y, p) → columns, of symbols that are the parts of y and p."""
     y, p = (ca.MX.sym(name, sum(x.numel() for x in each)) for name, each in (("y", variables), ("p", numbers)))
-    graph = ca.Function("graph", [*variables, *numbers], [rows, cost])
+    graph = ca.Function("graph", [*variables, *numbers], [*outputs])
     found = graph.call([*matrices_of(y, variables), *matrices_of(p, numbers)], True, False)
-    return ca.Function("term", [y, p], [ca.densify(found[0]), found[1]])
+    return ca.Function("term", [y, p], [*map(ca.densify, found)])
 
 
 def constraint_rows(motion: Motion, x: ca.MX) -> ca.MX:
