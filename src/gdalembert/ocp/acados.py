@@ -13,6 +13,7 @@ import os
 import re
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
@@ -347,7 +348,7 @@ def _package() -> Iterator[Any]:
         os.environ.setdefault("ACADOS_PYTHON_INTERFACE_PATH", str(folder / "acados_template"))
     folder = Path.cwd()
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
             package = import_module("acados_template" if find_spec("acados_template") else "acados.acados_template")
             tera = Path(os.environ.setdefault("TERA_PATH", f"{package.get_acados_path()}/bin/t_renderer"))
             if not os.access(tera, os.X_OK):
