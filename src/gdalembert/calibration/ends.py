@@ -53,8 +53,8 @@ def ends(measurement: Measurement, samples: PoseSamples) -> Array:
         shift, offsets = solution[:3], solution[3:].reshape(k, 3)
     if has_base:
         joint, at = tree.joints[path[0]], names.index(first)
-        mount = pin.SE3(np.asarray(joint.rotation), np.asarray(joint.translation))
-        p[at : at + 6] = pin.log6(mount.actInv(pin.SE3(base, shift) * mount)).vector
+        joint_to_universe = pin.SE3(np.asarray(joint.rotation), np.asarray(joint.translation))
+        p[at : at + 6] = pin.log6(joint_to_universe.actInv(pin.SE3(base, shift) * joint_to_universe)).vector
     for frame, offset in ((frames[j], offsets[j]) for j in np.flatnonzero(has_tool)):
         at = names.index(f"{frame.name}.x")
         p[at : at + 6] = pin.log6(pin.SE3(tool, offset)).vector

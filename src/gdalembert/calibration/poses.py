@@ -51,15 +51,15 @@ def poses(
     """Configurations (count × nq) in which measured poses determine the placements of a robot well.
 
     Args:
-        kin: with ``parameters={"placement": names}``, as for :func:`~gdalembert.calibration.fit.fit`.
-        frame: that will be measured, or two frames of a loop.
+        kin: kinematics with ``parameters={"placement": names}``, as for :func:`~gdalembert.calibration.fit.fit`.
+        frame: the frame that will be measured, or two frames of a loop.
         count: the number of configurations.
         bounds: limits of q: the ``pin.Model``, :class:`~gdalembert.ocp.Bounds`, or (lower, upper), nq numbers each
             [rad, m]; a joint whose limits are equal is held. Revolute joints without a limit turn by π either way;
             quaternions and pairs (cos, sin) have any direction.
         positions: whether positions alone will be measured.
         accept: says of a configuration q (nq) whether the robot can be there: without collision, the target in view.
-        candidates: the number of random configurations to choose from. ``seed``: of these.
+        candidates: the number of random configurations to choose from. ``seed``: that of their generator.
         noise: the standard deviations of a measured coordinate and angle [m, rad], whose ratio counts; by default that
             of a laser tracker which sees targets as far apart as the frame moves.
 
@@ -103,8 +103,9 @@ def _chosen(rows: Array, count: int) -> list[int]:
     for _ in range(count):
         increase = gains(np.linalg.inv(information))
         increase[chosen] = -np.inf
-        chosen.append(int(increase.round(9).argmax()))
+        chosen.append(int(increase.round(9).argmax()))  # of equal ones the first: rounding would choose by processor
         information = information + rows[chosen[-1]].T @ rows[chosen[-1]]
+    # exchanges make the axes of the ellipsoid shorter by 1 % in the mean, where few poses are chosen (12 of Panda)
     for _ in range(_SWEEPS):
         improved = False
         for place, candidate in enumerate(chosen):

@@ -42,10 +42,11 @@ class Calibration(Estimate):
         frame: what was measured, in words. ``frames``: the names of these frames.
         noise: the estimated standard deviation of a measured coordinate and, of poses, of an angle [m, rad], of mean
             weight; nan if none has a weight.
-        weights: of the rows of the samples that were fitted (N × 6, or N × 3 for each frame), their mean being 1.
-        before, residuals: of these samples with the model and after the fit: the twist from the frame to the measured
-            pose, LOCAL (N × 6) [m; rad], or the measured position minus that of the frame (N × 3, or N × 3 k of k
-            markers) [m]; NaN where nothing was measured.
+        weights: weights of the rows of the samples that were fitted (N × 6, or N × 3 for each frame), their mean being
+            1.
+        before, residuals: residuals of these samples with the model and after the fit: the twist from the frame to the
+            measured pose, LOCAL (N × 6) [m; rad], or the measured position minus that of the frame (N × 3, or N × 3 k
+            of k markers) [m]; NaN where nothing was measured.
         held_back: residuals of the samples that were held back, or ``None``.
     """
 
@@ -72,8 +73,8 @@ class Calibration(Estimate):
         """The root mean square of distances [m], for each of several markers, and, of poses, of angles [rad].
 
         Args:
-            residuals: a row for each measurement (N × m). ``weights``: of each number (N × m); those of weight 0 do
-                not count.
+            residuals: a row for each measurement (N × m). ``weights``: weights of each number (N × m); those of weight
+                0 do not count.
 
         Raises:
             ArgumentTypeError, ArgumentError: if they are no such rows.

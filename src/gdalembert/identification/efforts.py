@@ -35,8 +35,8 @@ class Efforts:
     """f and its derivatives at many states.
 
     Attributes:
-        names: of p and of the coefficients c (n). ``nominal``: their values in the model, 0 for c.
-        sensors: whose efforts these are.
+        names: names of p and of the coefficients c (n). ``nominal``: their values in the model, 0 for c.
+        sensors: the sensors of these efforts.
         is_affine: whether f is affine in (p, c): where no friction grows with the load.
         random_states: some q, v, a and wrenches, always the same.
     """

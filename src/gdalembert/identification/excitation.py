@@ -120,8 +120,8 @@ def excitation(
             then, as that of the load.
         margin: part of each limit that is left free at all times, since the nominal parameters are not those of the
             robot, and a servo needs some.
-        starts: number of random motions to start from; the best result is returned. ``seed``: of these.
-        options: of the ``casadi.nlpsol`` with IPOPT, as ``{"ipopt.max_iter": 500}``; they override ours.
+        starts: number of random motions to start from; the best result is returned. ``seed``: that of their generator.
+        options: options of the ``casadi.nlpsol`` with IPOPT, as ``{"ipopt.max_iter": 500}``; they override ours.
 
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used; the message names it.
@@ -254,14 +254,12 @@ def _acceleration(dyn: Dynamics, columns: tuple[int, ...], acceleration: float |
     return limits
 
 
-def _noise(bounds: Bounds, efforts: tuple[int, ...], deviations: npt.ArrayLike | None) -> Array:
+def _noise(bounds: Bounds, efforts: tuple[int, ...], sigma: npt.ArrayLike | None) -> Array:
     """The standard deviation of each measured effort."""
-    if deviations is None:
+    if sigma is None:
         largest = bounds.u_upper[list(efforts)]
         return largest if np.isfinite(largest).all() else np.ones(len(efforts))
-    noise = vector("excitation: noise", deviations, len(bounds.u_names), names=bounds.u_names, repeat=True)[
-        list(efforts)
-    ]
+    noise = vector("excitation: noise", sigma, len(bounds.u_names), names=bounds.u_names, repeat=True)[list(efforts)]
     if np.any(noise <= 0):
         name = bounds.u_names[efforts[int(noise.argmin())]]
         raise ArgumentError(f"excitation: noise of {name!r} is {noise.min():g}; give more than 0")

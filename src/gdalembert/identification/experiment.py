@@ -38,7 +38,7 @@ class Experiment(Brief):
         q, v, a: a row for each of N samples (N × nq, N × nv, N × nv) [rad, m, s].
         tau: measured torques of the joints (N × nv) [N m, N]; 0 for those of a free base, which nothing drives.
         current: measured currents of the actuators (N × nu) [A], in place of tau; torques of motors with ``gains=1``.
-        weights: of the squared residuals, relative, at least 0: of samples (N) or single measurements (as tau).
+        weights: relative weights of the squared residuals, at least 0: of samples (N) or single measurements (as tau).
         known: what parameters of the robot are in this run: ``{"tool": pin.Inertia.Zero()}`` without a load,
             ``{"tool.m": 2.0}`` with one of which the mass is known; ``{"gravity": (0, 0, -9.81)}`` of a base that is
             placed otherwise. The others are the same in all runs.
@@ -154,12 +154,8 @@ def _checked_samples(
     if values is None:
         other = "current" if sensors.kind == "tau" else "tau"
         raise ArgumentError(f"{context}: got {other}, where other runs have {sensors.kind}; give the same in all runs")
-    arrays = {
-        "q": (experiment.q, tree.nq),
-        "v": (experiment.v, tree.nv),
-        "a": (experiment.a, tree.nv),
-        sensors.kind: (values, width),
-    }
+    arrays = {"q": (experiment.q, tree.nq), "v": (experiment.v, tree.nv), "a": (experiment.a, tree.nv)}
+    arrays[sensors.kind] = values, width
     rows = {name: _rows(f"{context}: {name}", *array) for name, array in arrays.items()}
     count = len(rows["q"])
     for name, array in rows.items():

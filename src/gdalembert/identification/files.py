@@ -44,7 +44,7 @@ def load(path: str | PathLike[str], dyn: Dynamics | None = None, model: pin.Mode
     """The result of a fit from its JSON file.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         dyn: the robot that was fitted, for ``result.dynamics``. ``model``: its model, for ``result.model``.
 
     Raises:
@@ -164,11 +164,9 @@ class _Reader:
         return Identification(**values, _model=None, _dynamics=None)
 
     def _torques(self, samples: str) -> Callable[[str, Any], Any]:
-        efforts = self._array(_effort, samples, "sensors")
+        effort = self._array(_effort, samples, "sensors")
         flags = self._array(_flag, samples, "sensors", kind=bool)
-        return self._part(
-            Torques, measured=efforts, predicted=efforts, from_motion=efforts, speeds=efforts, at_rest=flags
-        )
+        return self._part(Torques, measured=effort, predicted=effort, from_motion=effort, speeds=effort, at_rest=flags)
 
     def _part(self, kind: type, **readers: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
         return lambda key, x: kind(**_entries(f"{key}.", x, readers))
@@ -193,10 +191,8 @@ class _Reader:
         size = np.sqrt(covariance.diagonal())
         most = np.outer(size, size)
         excess = np.abs(covariance) - most
-        for wrong, told in (
-            (np.abs(covariance - covariance.T), "it is not symmetric"),
-            (excess, "more than variances allow"),
-        ):
+        skew = np.abs(covariance - covariance.T)
+        for wrong, told in ((skew, "it is not symmetric"), (excess, "more than variances allow")):
             if len(covariance) and (wrong - _ROUNDING * most).max() > 0:
                 i, j = (int(k) for k in np.unravel_index((wrong - _ROUNDING * most).argmax(), wrong.shape))
                 raise _WrongEntry(f"{key}[{i}][{j}] is {covariance[i, j]:.6g}, and {told}")

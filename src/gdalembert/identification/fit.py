@@ -71,7 +71,8 @@ def fit(
     with ``decimation`` they nearly are independent.
 
     Args:
-        dyn: with ``parameters=``, as ``{"inertia": True, "armature": True, "friction": True}``: what is estimated.
+        dyn: the robot, whose ``parameters=``, as ``{"inertia": True, "armature": True, "friction": True}``, are
+            estimated.
         q, v, a, tau: a row for each of N samples (N × nq, N × nv, N × nv, N × nv), of one run. NaN in tau is a sensor
             that tells nothing of that sample; NaN in q, v or a leaves the sample out.
         current: currents of the actuators (N × nu) in place of tau [A], whose gains are estimated as well: the noise is
@@ -90,13 +91,13 @@ def fit(
             without samples at rest (``held_back.moving``) side by side, and how many samples are at rest.
         model: the ``pin.Model`` that ``dyn`` was made of, for ``result.model``.
         method: ``"ordinary"``, ``"weighted"`` or ``"consistent"``.
-        weights: of the squared residuals, relative, at least 0: of samples (N) or single measurements (as tau).
+        weights: relative weights of the squared residuals, at least 0: of samples (N) or single measurements (as tau).
         bounds: ``{"joint7.m": (0.5, None)}``, least and largest value; for the consistent fit.
         prior: ``{"joint7.m": 0.7}``, a value to be near to where data do not see it, by default the model's; or
             ``(0.7, 0.02)``, a measurement with its standard deviation, which counts as data do.
         held_back: the fraction of the samples, the last ones of each run, that is predicted and not fitted; or
             (q, v, a, tau); or experiments.
-        decimation: how many samples, at equal steps, become one row; the same low-pass filter
+        decimation: number of samples, at equal steps, that become one row; the same low-pass filter
             (:func:`~gdalembert.identification.decimated`) acts on the efforts and on each column of the regressor.
             ``noise`` is then that of these rows.
         margin: the least eigenvalue of a pseudo-inertia in units of the mass and the radius of gyration of its body.
@@ -223,9 +224,7 @@ def _experiments(
 def _checked_experiments(argument: str, experiments: Any) -> list[Experiment]:
     if isinstance(experiments, Experiment):
         experiments = [experiments]
-    if not isinstance(experiments, Sequence) or not all(
-        isinstance(experiment, Experiment) for experiment in experiments
-    ):
+    if not isinstance(experiments, Sequence) or not all(isinstance(x, Experiment) for x in experiments):
         raise ArgumentTypeError(f"{argument}: got {shown(experiments)}; give a list of gd.identification.Experiment")
     if not experiments:
         raise ArgumentError(f"{argument}: the list is empty; give at least one")
@@ -256,10 +255,8 @@ def _split(
                 "predict; give a fraction between 0 and 1"
             )
     first = [slice(0, len(run.samples) - count) for run, count in zip(runs, counts, strict=True)]
-    last = [slice(fitted_rows.stop, None) for fitted_rows in first]
-    split = (
-        tuple(run.part(rows) for run, rows in zip(runs, rows_of_runs, strict=True)) for rows_of_runs in (first, last)
-    )
+    last = [slice(rows.stop, None) for rows in first]
+    split = (tuple(run.part(rows) for run, rows in zip(runs, slices, strict=True)) for slices in (first, last))
     fitted, unseen = split
     return fitted, unseen
 

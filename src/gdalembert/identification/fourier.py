@@ -84,12 +84,13 @@ class Excitation:
         q_indices, v_indices: the entries of q and of v that the joints move.
         nv: length of v.
         parameters: names of the parameters, or combinations of them, that the motion excites: the columns of W.
-        condition_number: of W, the regressor of one period in rows divided by the noise of each torque, with columns of
-            unit length; ``first_condition_number`` that of the best random motion, which the optimisation began with.
+        condition_number: that of W, the regressor of one period in rows divided by the noise of each torque, with
+            columns of unit length; ``first_condition_number`` that of the best random motion, which the optimisation
+            began with.
         limits: by name, as ``"velocity of joint2"``, the part of each limit that the motion uses, between samples too.
         excess: by name, the largest violation of a limit, where it is above 1e-6 of its range; empty in what
             :func:`excitation` returns.
-        cost: the criterion that the coefficients minimise. ``status``: of the solver.
+        cost: the criterion that the coefficients minimise. ``status``: that of the solver.
     """
 
     model: str
@@ -156,7 +157,7 @@ class Excitation:
 
         Args:
             rate: samples per second [Hz]; the steps are made a little shorter where they do not divide the period.
-            periods: how often the motion is repeated.
+            periods: number of times that the motion is repeated.
 
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used, or there are fewer than two samples for

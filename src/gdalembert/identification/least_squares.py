@@ -116,6 +116,8 @@ class Combinations:
 
         These are the same, if the rows span all of them.
         """
+        # by rank, and not by standard deviations below the sizes of the parameters: a wrist whose data sheet has no
+        # friction has a tiny size, and its friction, known to 1 %, was set back to 0
         _, values, vt = np.linalg.svd(np.linalg.qr(_over(rows, self.torques) @ self.space, mode="r"))
         rank = int(np.count_nonzero(values > _EXCITED * max(1.0, values.max(initial=0))))
         if rank == len(self.pivots):
@@ -169,7 +171,7 @@ class LinearEstimate:
         base: the base parameters β = C s that the data excite (k).
         factor: T (k × k) of the covariance T Tᵀ of their estimates.
         s: the estimate (n_p) that is nearest to the completion of the problem.
-        condition_number: of the weighted regressor of β, with columns of unit length.
+        condition_number: that of the weighted regressor of β, with columns of unit length.
     """
 
     reduced: Reduced
@@ -214,7 +216,7 @@ def _solve(reduced: Reduced, base: Combinations, priors: Array, noise: Array) ->
 def _noise(reduced: Reduced, base: Combinations, values: Array, weighted: bool, determined: Array | None) -> Array:
     """σ_j from the residuals, whose degrees of freedom are shared among the samples of all joints.
 
-    ``determined``: how many of the values each group of rows determines, if they are not shared.
+    ``determined``: the number of values that each group of rows determines, if they are not shared.
     """
     s = np.zeros(base.matrix.shape[1])
     s[list(base.pivots)] = values
@@ -273,7 +275,7 @@ class Descent:
     """The end of Gauss and Newton's steps.
 
     Attributes:
-        estimate: of the last linear problem.
+        estimate: the estimate of the last linear problem.
         s: the unknowns (n_p).
         fall: the part of the sum of squares by which it still falls, 0 where the steps converged.
     """
@@ -314,7 +316,7 @@ def descended(
     2011).
 
     Args:
-        linearized: rows [J | r + J s] of the residuals r at s, as triangular factors. ``norms``: of r (nv).
+        linearized: rows [J | r + J s] of the residuals r at s, as triangular factors. ``norms``: those of r (nv).
         structure: what of s anyone could know there.
         names, measured, completion, weighted, shared: as of :func:`estimated`.
         start: s to begin with (n_p).
@@ -333,6 +335,8 @@ def descended(
         told = bounded.base.inverse @ (bounded.base.matrix @ whole)
         past.append((s, whole))
         near = [_extrapolated(past, reduced, bounded.noise)] if falls and falls[-1] < _NEAR else []
+        # where the samples tell few of many directions, whole steps alone turn what they see: such steps were halved
+        # until they failed, or crept until their number was up, while the residuals had converged
         steps = _steps(near, (told,) if 2 * count >= _STEPS else (whole, told))
         trials = ((step, _cost(bounded, norms(s + step), measured, s + step)) for step in steps)
         better = next((trial for trial in trials if trial[-1] <= now * (1 + _ROUNDING) + _ROUNDING), None)
@@ -426,12 +430,8 @@ def not_identifiable(
     effects: Array | None = None,
 ) -> NotIdentifiable:
     """The parameters that the data, or any data, cannot know; ``effects`` as of :func:`named`."""
-    acts, matrix, pivots, parameters = (
-        structure.torques > 0,
-        in_p(structure, sizes),
-        structure.pivots,
-        np.eye(len(names)),
-    )
+    acts, parameters = structure.torques > 0, np.eye(len(names))
+    matrix, pivots = in_p(structure, sizes), structure.pivots
 
     def chosen(which: npt.NDArray[np.bool_]) -> tuple[str, ...]:
         return tuple(names[k] for k in np.flatnonzero(which))

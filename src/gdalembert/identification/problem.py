@@ -61,9 +61,9 @@ class LeastSquaresProblem:
 
     Attributes:
         efforts, unknowns, runs: what is measured, of what, and when.
-        decimation: how many samples become one row.
+        decimation: number of samples that become one row.
         bodies: those among the unknowns.
-        sizes: of the unknowns (n_x).
+        sizes: sizes of the unknowns (n_x).
         completion: the prior (n_x).
         measured: rows of unknowns with a measured value, (unit vector, value) / standard deviation (k × (n_x + 1)).
     """
@@ -340,7 +340,7 @@ class LeastSquaresProblem:
         """The parameters that the data cannot know."""
         return not_identifiable(estimate.base, self.structure_at(s), self.names, self.sizes)
 
-    # What is measured and predicted
+    # Measured and predicted efforts
 
     def torques(self, runs: Sequence[Run], x: Array, *, fitted: bool = False) -> Torques:
         """Measured and predicted efforts of runs; of those that were fitted, samples with a weight alone."""

@@ -130,16 +130,16 @@ def limits(names: tuple[str, ...], bounds: Bounds | None, fixed: Mapping[int, fl
 def priors(names: tuple[str, ...], nominal: Array, prior: Prior | None) -> tuple[Array, dict[int, float]]:
     """The value of each parameter before the data (n_p), and the standard deviations of those that have one."""
     values, deviations = np.array(nominal), {}
-    for name, expectation in _by_name("fit: prior", prior, names).items():
+    for name, value in _by_name("fit: prior", prior, names).items():
         argument, k = f"fit: prior[{name!r}]", names.index(name)
-        if isinstance(expectation, list | tuple | np.ndarray):
-            if len(expectation) != 2:
+        if isinstance(value, list | tuple | np.ndarray):
+            if len(value) != 2:
                 raise ArgumentTypeError(
-                    f"{argument}: expected a value or (value, standard deviation), got {shown(expectation)}"
+                    f"{argument}: expected a value or (value, standard deviation), got {shown(value)}"
                 )
-            deviations[k] = number(f"{argument}: standard deviation", expectation[1])
-            expectation = expectation[0]
-        values[k] = number(argument, expectation, least=-np.inf)
+            deviations[k] = number(f"{argument}: standard deviation", value[1])
+            value = value[0]
+        values[k] = number(argument, value, least=-np.inf)
     return values, deviations
 
 
@@ -178,6 +178,8 @@ class Reduced:
 def triangular(rows: Array) -> Array:
     """A square R (n × n) with Rᵀ R = rowsᵀ rows: the triangular factor of the columns that are not zero."""
     acts = rows.any(axis=0)
+    # Cholesky's factor of rowsᵀ rows squares the condition number: of Panda's base parameters (9e3) it leaves errors of
+    # 2e-12, this one 7e-15
     factor = np.linalg.qr(rows[:, acts], mode="r")
     r = np.zeros((rows.shape[1], rows.shape[1]))
     r[: len(factor), acts] = factor

@@ -85,7 +85,7 @@ def remarks(
 ) -> tuple[str, ...]:
     """One sentence each, for the warnings and the report: what looks wrong, what is uncertain, and unexplained.
 
-    ``torques_of``: of the samples that were fitted, and of those held back.
+    ``torques_of``: torques of the samples that were fitted, and of those held back.
     """
     said, (fitted, held_back) = list[str](), torques_of
     joints, random_rows = problem.efforts.sensors.names, problem.random_rows(s)

@@ -89,7 +89,7 @@ class BaseEstimate(Brief):
             and 0 in all others.
         nominal: their values in the model (r).
         values: the estimates (r).
-        covariance: of the estimates of least squares without constraints (r × r), for independent errors.
+        covariance: that of the estimates of least squares without constraints (r × r), for independent errors.
     """
 
     names: tuple[str, ...]
@@ -133,14 +133,14 @@ class Estimate(Brief):
 
     Attributes:
         robot: its name.
-        names: of the parameters.
+        names: names of the parameters.
         values: the estimate of p (n_p).
-        standard_deviation: of each parameter by itself (n_p), by least squares without constraints; inf where the data
-            tell no more than a combination of it with others.
+        standard_deviation: that of each parameter by itself (n_p), by least squares without constraints; inf where the
+            data tell no more than a combination of it with others.
         base: the combinations that the data excite.
         structural_rank: the number of base parameters that the structure of the robot lets anyone know.
         not_identifiable: what the data cannot know.
-        condition_number: of the weighted regressor of these base parameters, with columns of unit length.
+        condition_number: that of the weighted regressor of these base parameters, with columns of unit length.
         remarks: why the estimate is not to be trusted as it is, one sentence each.
     """
 
@@ -173,7 +173,7 @@ class Identification(Estimate):
             have of their own, and logarithms of gains. ``base`` and ``not_identifiable`` are combinations of them.
         gains: drive gains by actuator [N m/A, N/A], where currents were measured. ``gains_standard_deviation``: theirs,
             0 of those that were given.
-        coefficients: of columns, offsets and what single runs have, by name. ``coefficients_standard_deviation``:
+        coefficients: those of columns, offsets and what single runs have, by name. ``coefficients_standard_deviation``:
             theirs.
         noise: the estimated standard deviation of each torque (nv) [N m, N]: of a sample of mean weight, and of the
             rows that remain after decimation, if there was any; nan for a torque without any weight.
@@ -181,7 +181,7 @@ class Identification(Estimate):
         at_bounds: of the consistent fit, the parameters at a bound, and the bodies that could exist no more if they
             were a little different: constraints decided these, not the data alone.
         sticking: the speed below which an axis is taken to be at rest, or ``None``.
-        fitted: torques of the samples with a weight. ``held_back``: of those held back, or ``None``.
+        fitted: torques of the samples with a weight. ``held_back``: those of the samples held back, or ``None``.
         least_eigenvalues: the least eigenvalue of the pseudo-inertia of each body that was estimated, by name.
     """
 

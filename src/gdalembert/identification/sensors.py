@@ -34,10 +34,10 @@ class Sensors:
 
     Attributes:
         kind: ``"tau"`` or ``"current"``, as an :class:`~gdalembert.identification.Experiment` calls it.
-        names: of the rows (m): joints, or actuators and then what nothing drives.
-        width: how many of them are measured; the others are 0.
-        matrix: of tau (m × nv): what is measured at the gain 1.
-        speeds: of v (m × nv): the speeds of the axes whose efforts these are.
+        names: names of the rows (m): joints, or actuators and then what nothing drives.
+        width: number of rows that are measured; the others are 0.
+        matrix: factor of tau (m × nv) that gives what is measured at the gain 1.
+        speeds: factor of v (m × nv) that gives the speeds of the axes whose efforts these are.
         known: the gains that are given, and 1 of rows without one; nan where one is to be estimated (m).
         expected, deviations: gains that are to be estimated and were given (m), and how well; inf where none is.
         is_driven: which rows some actuator drives (m); the others are 0.

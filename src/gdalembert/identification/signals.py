@@ -44,7 +44,7 @@ class Signals(Brief):
     Attributes:
         t: N [s]. ``rate``: samples per second [Hz].
         q, v, a: filtered positions and their derivatives (N × n).
-        tau: filtered torques (N × m), or ``None``. ``unfiltered_tau``: as measured, at the same instants.
+        tau: filtered torques (N × m), or ``None``. ``unfiltered_tau``: torques as measured, at the same instants.
         trimmed: time that was left out at each end [s], where the filter has not settled.
     """
 
@@ -84,7 +84,7 @@ def filtered(
         method: ``"butterworth"`` forwards and backwards, and a spline through the result; or ``"savitzky_golay"``: a
             polynomial fitted to a window around each sample, which is about as long as the cutoff asks for (Schafer,
             "What is a Savitzky-Golay filter?", IEEE Signal Processing Magazine 28(4), 2011).
-        order: of the Butterworth filter, which acts twice; or of the polynomial, at least 3.
+        order: that of the Butterworth filter, which acts twice; or of the polynomial, at least 3.
         rate: samples per second [Hz] to interpolate the measurement at, by cubic splines, before all else.
         trim: time to leave out at each end [s]; by default until the filter has settled.
 
@@ -149,7 +149,7 @@ def decimated(rows: npt.ArrayLike, factor: int) -> Array:
 
     Args:
         rows: N × … samples at equal steps.
-        factor: how many rows become one.
+        factor: number of rows that become one.
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.

@@ -57,7 +57,7 @@ class Unknowns:
     """The vector x.
 
     Attributes:
-        names: of its entries (n_x), parameters of the robot first.
+        names: names of its entries (n_x), parameters of the robot first.
         nominal: x of the model: 0 for what it does not have, gains of 1.
         local: names of z (n_z), the first entries of x.
         sensors: the row whose offset z has at each of its last entries. ``gains``: the rows whose gains x has last.

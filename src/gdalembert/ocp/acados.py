@@ -30,7 +30,7 @@ from gdalembert.nlp.entries import NOWHERE, Indices
 from gdalembert.nlp.program import Found
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_program import StageProgram
-from gdalembert.nlp.terms import Term
+from gdalembert.nlp.terms import RowsAndCost, Term
 from gdalembert.ocp.solvers import solver
 from gdalembert.spatial.arrays import Array
 
@@ -82,7 +82,7 @@ class AcadosSolver(Solver[Found]):
                 f"acados: {program.name}: stages of phases or schedules differ in form; take 'ipopt'"
             )
         (part,) = program.parts
-        part.nlp = program.nlp = part.transcription.program(stagewise=True, fixing=True)
+        part.nlp = program.nlp = part.row_of_stages.program(stagewise=True, fixing=True)
         motion = part.motion
         self._unknowns = [group for group, (matrix, _) in enumerate(motion.blocks) if matrix is motion.k]
         super().__init__(program, name, options)
@@ -121,33 +121,36 @@ class StageForm:
         self._next: dict[int, tuple[ca.SX, Indices]] = {}
         self._equations, self._rows = [ca.SX(0, 1)], [(ca.SX(0, 1), np.zeros((0, len(instants)), dtype=int))]
         state = dict(zip(*nlp.sum.linear.sparsity().get_triplet(), strict=True))
-        z, zero, numbers = ca.vertcat(x, u, w)[order.tolist()], nlp.problem["p"].numel(), list[Indices]()
-        parameters = [ca.SX(0, 1)]
-        for term in nlp.terms:
-            when = nlp.variables.intervals[term.variables[0]] if len(term.variables) else np.zeros(0, dtype=int)
+        z, zero, parameters, numbers = ca.vertcat(x, u, w)[order.tolist()], nlp.problem["p"].numel(), [ca.SX(0, 1)], []
+        for term in nlp.sum.terms:
+            if not term.of_z.nnz():  # of parameters alone
+                continue
+            when = nlp.variables.intervals[_first_columns(term.of_z, term.places)]
             holds = np.isin(instants, when)
             if not holds.any():
                 continue
             at = np.searchsorted(when, np.where(holds, instants, instants[holds][0]))
-            numbers.append(np.vstack([term.parameters[:, at], zero + holds]))
-            p, on = ca.SX.sym("p", len(term.parameters)), ca.SX.sym("on")
+            own = np.array(term.of_p.T.sparsity().row(), dtype=int).reshape(term.places, -1).T
+            numbers.append(np.vstack([own[:, at], zero + holds]))
+            p, on = ca.SX.sym("p", len(own)), ca.SX.sym("on")
             parameters += [p, on]
-            on = ca.SX(1) if holds.all() else on
-            y = z[(term.variables[:, at[0]] - first[when[at[0]]]).tolist()]
-            self._add_cost(term, y, p, on)
-            for value, row in zip(ca.vertsplit(term.values(y, p)), term.rows[:, at], strict=True):
-                if row[0] in state:
-                    self._next[state[row[0]] - first[1]] = -value, row
+            on, (k, count) = ca.SX(1) if holds.all() else on, (at[0], term.of_z.shape[0] // term.places)
+            y = term.of_z[k * count : (k + 1) * count, first[when[k]] : first[when[k]] + z.numel()] @ z
+            self._add_cost(term.function, y, p, on)
+            for value, row in _rows_of(term, term.function.rows(y, p)):
+                kept = np.where(holds, row[at], NOWHERE)
+                if kept[0] in state:
+                    self._next[state[kept[0]] - first[1]] = -value, kept
                 elif len(self._next) == sizes[0] and len(self._equations) <= sizes[2]:
                     self._equations.append(value)
-                elif (kept := holds & (row != NOWHERE)).any():
-                    self._rows.append((on * value, np.where(kept, row, NOWHERE)))
+                elif kept.max() != NOWHERE:
+                    self._rows.append((on * value, kept))
         self._symbols.append(ca.vertcat(*parameters))
         self.numbers = np.vstack([np.zeros((0, len(instants)), dtype=int), *numbers])
         self.places = np.vstack([row for _, row in self._rows])
         self.gaps = np.array([self._next[i][1] for i in range(len(self._next))])
 
-    def _add_cost(self, term: Term, y: ca.SX, p: ca.SX, on: ca.SX) -> None:
+    def _add_cost(self, term: RowsAndCost, y: ca.SX, p: ca.SX, on: ca.SX) -> None:
         """Add that of a term, with the curvature of Gauss and Newton for squares that are said."""
         rest = term.cost(y, p)
         self._cost += on * rest
@@ -310,6 +313,27 @@ def _described(
     _set_options(ocp.solver_options, options)
     ocp.solver_options.tf, ocp.solver_options.integrator_type = float(intervals), "DISCRETE"
     return ocp
+
+
+def _first_columns(matrix: ca.DM, places: int) -> Indices:
+    """The first column of each of so many blocks below each other."""
+    row, column = (np.array(each, dtype=int) for each in matrix.sparsity().get_triplet())
+    found = np.full(places, matrix.shape[1])
+    np.minimum.at(found, row // (matrix.shape[0] // places), column)
+    return found
+
+
+def _rows_of(term: Term, values: ca.SX) -> Iterator[tuple[ca.SX, Indices]]:
+    """The rows of g that a term is the only part of, and where they are at each place."""
+    count, weights = values.numel(), dict[int, list[tuple[int, float]]]()
+    for i, j, weight in zip(*term.of_rows.sparsity().get_triplet(), term.of_rows.nonzeros(), strict=True):
+        weights.setdefault(i, []).append((j, weight))
+    found: dict[tuple[tuple[int, float], ...], Indices] = {}
+    for i, own in sorted(weights.items()):
+        key = tuple((j % count, weight) for j, weight in own)
+        found.setdefault(key, np.full(term.places, NOWHERE))[own[0][0] // count] = i
+    for key, places in found.items():
+        yield sum((weight * values[j] for j, weight in key), ca.SX(0)), places
 
 
 def _column(numbers: Any) -> Array:

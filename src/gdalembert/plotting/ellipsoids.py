@@ -175,14 +175,14 @@ def _robot(
 ) -> tuple[Array, list[Array], list[str]]:
     """Centre of the ellipsoid, segments between the origins of parent and child joints, labels."""
     tree = kinematics.tree
-    here, at = tree.frames[find_frame(tree, frame)], kinematics.frame_placement(frame)(q).full()
-    centre, axis = at[:3, 3], ""
+    drawn_frame, frame_to_universe = tree.frames[find_frame(tree, frame)], kinematics.frame_placement(frame)(q).full()
+    centre, axis = frame_to_universe[:3, 3], ""
     origins = [ca.DM(p).full().ravel() for _, p in tree.placements(ca.DM(q))]
-    ends = [*zip((joint.parent for joint in tree.joints), origins, strict=True), (here.joint, centre)]
+    ends = [*zip((joint.parent for joint in tree.joints), origins, strict=True), (drawn_frame.joint, centre)]
     segments = [np.array([origins[parent] if parent >= 0 else np.zeros(3), end]) for parent, end in ends]
     if reference == pin.LOCAL:
-        segments = [(segment - centre) @ at[:3, :3] for segment in segments]
-        axis = f" of {here.name}"
+        segments = [(segment - centre) @ frame_to_universe[:3, :3] for segment in segments]
+        axis = f" of {drawn_frame.name}"
     if reference != pin.LOCAL_WORLD_ALIGNED:
         centre = np.zeros(3)
     columns = ["xyz".index(axis) for axis in chosen]

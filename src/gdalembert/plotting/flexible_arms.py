@@ -168,19 +168,19 @@ def _of_arm(arm: Arm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink] | None
         lines = _along(families, etas[name], beam.length)
         curves[name] = {key[-1]: own_part @ line for key, line in lines.items() if key.startswith("bending")}
     every = np.hstack(
-        [of_direction for of_beam in curves.values() for of_direction in of_beam.values()] or [np.zeros((shown, 1))]
+        [lines for by_direction in curves.values() for lines in by_direction.values()] or [np.zeros((shown, 1))]
     )
     largest = every[np.arange(shown), np.abs(every).argmax(axis=1)]
     axes = panels(len(beams), 1, (6.4, 0.4 + 2.1 * len(beams))).ravel()
-    for ax, (name, of_directions) in zip(axes, curves.items(), strict=True):
-        for direction, of_modes in of_directions.items():
+    for ax, (name, by_direction) in zip(axes, curves.items(), strict=True):
+        for direction, of_modes in by_direction.items():
             for k, curve in enumerate(of_modes):
                 style = line_style(k) | {"linestyle": "-" if direction == "y" else "--"}
-                text = _frequency(f"mode {k + 1}", omega[k]) if direction == next(iter(of_directions)) else None
+                text = _frequency(f"mode {k + 1}", omega[k]) if direction == next(iter(by_direction)) else None
                 ax.plot(etas[name], curve / (largest[k] or 1.0), label=text, **style)
         label(ax, "abscissa [m]" if ax is axes[-1] else "", "deflection, largest 1", name)
     held = "motors held" if arm.flexible_joints else "joints locked"
-    both = any(len(of_directions) > 1 for of_directions in curves.values())
+    both = any(len(by_direction) > 1 for by_direction in curves.values())
     labelled = next((ax for ax in axes if ax.lines), axes[0])
     shared_legend(labelled, f"{held}, solid y, dashed z" if both else held)
     return axes

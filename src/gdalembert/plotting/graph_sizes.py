@@ -38,7 +38,7 @@ def instructions(
         results: number of instructions by robot and by name of the graph, as ``count`` and ``n_instructions`` return
             it; ``None`` or left out if there is no such graph.
         reference: name of the graph that counts as 1; its instructions stand below each robot.
-        colours: by name, in the order of the bars; by default all graphs except the reference.
+        colours: colours by name, in the order of the bars; by default all graphs except the reference.
         key: whether to draw the legend.
         ax: the Axes to draw on.
 
@@ -95,10 +95,10 @@ def scaling(
 
     Args:
         results: counts by n, by name of the algorithm.
-        texts: by name, the label of its line, as ``"$n^2$"``.
+        texts: labels of the lines by name, as ``"$n^2$"``.
         at_ends: whether the labels stand at the ends of the lines, moved apart if they are close; else they stand in
             the upper left corner.
-        styles: by name, colour, line style and other properties of a matplotlib line.
+        styles: properties of matplotlib lines by name: colour, line style and others.
         x, y: names of the axes.
         key: whether to draw the legend.
         ax: the Axes to draw on.

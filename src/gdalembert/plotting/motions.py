@@ -51,8 +51,8 @@ def motion(
     Args:
         simulation: the motion, or the solution of an optimal control problem, or of one in phases, at the instants of
             its grid.
-        robot: for names and units; the limits of a ``pin.Model`` are drawn too, dashed. Of a flexible arm only q and v
-            of the joints are drawn; see :func:`~gdalembert.plotting.tip_deflection` for the rest.
+        robot: the robot, for names and units; the limits of a ``pin.Model`` are drawn too, dashed. Of a flexible arm
+            only q and v of the joints are drawn; see :func:`~gdalembert.plotting.tip_deflection` for the rest.
 
     Returns:
         An array of three Axes, with ``figure`` and ``savefig``.
@@ -272,7 +272,8 @@ def excitation(trajectory: Excitation, model: pin.Model | None = None, dyn: Dyna
 
     Args:
         trajectory: the motion.
-        model: for units, limits (dashed), and a fourth panel with the efforts of this model, without friction.
+        model: the model, for units, limits (dashed), and a fourth panel with the efforts of this model, without
+            friction.
         dyn: the robot that :func:`gdalembert.identification.excitation` was given: its nominal efforts are drawn then,
             friction included, which are those that the limits hold for.
 
@@ -335,7 +336,7 @@ def identification(result: Identification, show: Literal["torques", "residuals",
     is well known.
 
     Args:
-        result: of :func:`gdalembert.identification.fit`.
+        result: the result of :func:`gdalembert.identification.fit`.
         show: ``"torques"``, ``"residuals"`` or ``"parameters"``.
 
     Returns:

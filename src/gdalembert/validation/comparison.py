@@ -48,12 +48,8 @@ def _residuals(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[Res
 
 
 def _of_torque_function(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[Residual]:
-    tested, terms, sizes, tolerance = (
-        decompose(system.torque, sample.states),
-        sample.terms,
-        sample.sizes,
-        system.tolerance,
-    )
+    tested, terms = decompose(system.torque, sample.states), sample.terms
+    sizes, tolerance = sample.sizes, system.tolerance
     yield Residual("tau", "tau", tested.tau, terms.tau, tolerance, addends=sizes.motion)
     yield Residual("M", "mass matrix", tested.mass_matrix, terms.mass_matrix, tolerance)
     yield Residual("C v", "velocity terms", tested.velocity, terms.velocity, tolerance, addends=sizes.velocity)
@@ -243,7 +239,7 @@ def _actuated(robot: Dynamics, sample: ReferenceSample, tau: Array, regular: Mas
     return u, accelerations
 
 
-# What explains a check that failed.
+# Explanations of a check that failed.
 
 
 def explain(system: SystemUnderTest, failed: Mapping[str, Check], sample: ReferenceSample) -> tuple[str, ...]:
@@ -281,10 +277,8 @@ def _explanations(name: str, system: SystemUnderTest, sample: ReferenceSample) -
     match name:
         case "inverse_dynamics":
             torque = _without_load(system)
-            tested_terms = decompose(torque, states)
-            return _passive(tested_terms.tau - terms.tau, sample) or diagnosis.explain_torque(
-                torque, tested_terms, sample
-            )
+            parts = decompose(torque, states)
+            return _passive(parts.tau - terms.tau, sample) or diagnosis.explain_torque(torque, parts, sample)
         case "mass_matrix":
             return diagnosis.explain_mass_matrix(f[name](q), sample)
         case "nle":
@@ -307,11 +301,8 @@ def _explanations(name: str, system: SystemUnderTest, sample: ReferenceSample) -
             return elastic or diagnosis.explain_factor("potential energy", tested, power, sample)
         case diagnosis.TORQUE_UNDER_WRENCHES:
             w = system.reference.wrenches(states)
-            tested, expected = (
-                f[name](q, v, a, w) - system.torque(q, v, a),
-                system.reference.torque_of_wrenches(states, w),
-            )
-            return diagnosis.explain_wrenches(tested, sample, expected)
+            tested = f[name](q, v, a, w) - system.torque(q, v, a)
+            return diagnosis.explain_wrenches(tested, sample, system.reference.torque_of_wrenches(states, w))
     return []
 
 

@@ -64,8 +64,8 @@ def expected_torques(torque: Torque, tested: TorqueTerms, sample: ReferenceSampl
     """Each convention in words, and the torque (n × nv) of a right formulation in it; those that cost little first.
 
     Args:
-        torque: of the system under test. ``own``: it and its terms at the states of the sample.
-        sample: of the reference.
+        torque: that of the system under test. ``tested``: it and its terms at the states of the sample.
+        sample: the sample of the reference.
     """
     reference, states = sample.reference, sample.states
     moving = [convention for joint in reference.tree.independent_joints for convention in _of_moving_axes(joint)]

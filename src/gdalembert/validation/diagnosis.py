@@ -179,9 +179,7 @@ def explain_torque(torque: Torque, tested: TorqueTerms, sample: ReferenceSample)
     else:
         explanations = explain_mass_matrix(tested.mass_matrix, sample)
     explanations += [*explain_velocity(tested.velocity, sample), *explain_gravity(tested.gravity, sample)]
-    is_simple = len(explanations) <= 1 and all(
-        explanation.is_complete and not explanation.is_local for explanation in explanations
-    )
+    is_simple = len(explanations) <= 1 and all(x.is_complete and not x.is_local for x in explanations)
     for text, expected in () if is_simple else expected_torques(torque, tested, sample):
         if accounts_for(expected, tested.tau, tau, AFTER_CLEANING):
             return [Explanation(text, True, is_convention=True)]
@@ -281,11 +279,7 @@ def explain_factor(quantity: str, tested: Array, reference: Array, sample: Refer
 def explain_wrenches(tested: Array, sample: ReferenceSample, reference: Array) -> list[Explanation]:
     """Explain a wrong torque that wrenches add (n × nv)."""
     wrong = differs(tested, reference, sample.tolerance)
-    return [
-        explanation
-        for explanation in _explain_vector("torque of the wrenches", tested, reference, wrong, sample)
-        if explanation.is_complete
-    ]
+    return [x for x in _explain_vector("torque of the wrenches", tested, reference, wrong, sample) if x.is_complete]
 
 
 def _explain_vector(
@@ -417,7 +411,7 @@ def _number(value: float) -> str:
     return f"{0.0 if abs(value) < 1e-9 else value:.6g}"
 
 
-# What two sets of numbers at n states have in common.
+# Comparison of two sets of numbers at n states.
 
 
 def differs(value: Array, reference: Array, tolerance: float) -> Mask:

@@ -51,7 +51,8 @@ def orders(tested: TorqueTerms, expected: TorqueTerms, joints: Sequence[Joint]) 
     """Orders of the joints that turn the expected terms into those of a formulation: [joint at each place].
 
     Args:
-        own: terms of the formulation in the states of :func:`equal_joints`. ``expected``: those in Pinocchio's order.
+        tested: terms of the formulation in the states of :func:`equal_joints`. ``expected``: those in Pinocchio's
+            order.
         joints: those with coordinates of their own.
     """
     if not all(np.all(np.isfinite(terms)) for terms in (tested.tau, tested.mass_matrix, expected.tau)):

@@ -65,7 +65,7 @@ class ReferenceSample(Brief):
     """All that is known of a reference at some states.
 
     Attributes:
-        without: tau and its terms without springs and dampers. ``terms``: with them.
+        without: tau and its terms without springs and dampers. ``terms``: those with them.
         springs: the part of the terms that what acts at rest adds to gravity (n × nv): springs, elasticity, offsets.
         dampers: the part that dampers and friction add to the velocity terms (n × nv).
         offsets: constant friction, which is among the springs, though it has no energy (n × nv).
@@ -120,12 +120,14 @@ class Reference(ABC):
 
     Attributes:
         tree: the robot's numbers.
-        model: as Pinocchio sees it; ``None`` if other gravity fields and other bodies are not to be considered.
-        title: what the reference is, in words. ``source``: where tau comes from. ``owner``: whose a value is, after "2
+        model: the robot as Pinocchio sees it; ``None`` if other gravity fields and other bodies are not to be
+            considered.
+        title: the reference, in words. ``source``: the origin of tau. ``owner``: whose a value is, after "2
             times".
-        velocity_names: of the entries of v. ``configuration_names``: of those of q.
-        units: of the inertias of the entries of v: kg m² where the joint rotates, kg where it translates.
-        scales, scales_of_q: of random entries of v, and of the velocity that leads from the neutral configuration to q.
+        velocity_names: names of the entries of v. ``configuration_names``: those of q.
+        units: units of the inertias of the entries of v: kg m² where the joint rotates, kg where it translates.
+        scales, scales_of_q: scales of random entries of v, and of the velocity that leads from the neutral
+            configuration to q.
         neutral: the configuration (nq) from which random ones are reached.
         active_torque: tau (n × nv) of (q, v, a) without springs and dampers, with the rotors of motors.
         reached: the configurations (n × nq) that are reached from q with constant v in unit time.
@@ -443,7 +445,7 @@ def _coordinate_scales(arm: Arm) -> Array:
         for j, column in enumerate(arm.modes_of(beam.name)):
             mean = np.sqrt(np.trace(inertia.second[j, j]) / inertia.rigid[3, 3])
             deflections = [np.linalg.norm(section.translation[:, j]) / beam.length for section in sections]
-            slopes = [np.linalg.norm(each.rotation[:, j]) for each in sections]
+            slopes = [np.linalg.norm(section.rotation[:, j]) for section in sections]
             scales[column] = 1 / max(float(mean) / beam.length, *map(float, deflections + slopes))
     return scales
 

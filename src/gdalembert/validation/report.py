@@ -42,8 +42,8 @@ class Check(Brief):
     """One quantity or law, at its worst over all states.
 
     Attributes:
-        name: of the quantity, as ``"mass_matrix"``.
-        part: of the equations of motion it belongs to, as ``"mass matrix"``.
+        name: that of the quantity, as ``"mass_matrix"``.
+        part: the part of the equations of motion that it belongs to, as ``"mass matrix"``.
         error: the largest relative error, as :func:`~gdalembert.validate` defines it; inf where a value is not finite.
         tolerance: the largest error with which the check is ``ok``.
         entry: names of the joints of the worst entry: none for a scalar, one for a vector, row and column for a matrix.
@@ -90,7 +90,7 @@ class Report(Brief):
 
     Attributes:
         model: name of the robot. ``system``: name of the system under test.
-        samples: number of random states. ``seed``: of their generator.
+        samples: number of random states. ``seed``: that of their generator.
         checks: quantities and laws.
         not_checked: what could not be checked, and why.
         diagnosis: if a check failed, sentences about what is wrong and where.
@@ -192,12 +192,13 @@ class Residual(NamedTuple):
     """A quantity at n states: n, n × k or n × k × k.
 
     Attributes:
-        name: of the quantity, as ``"mass_matrix"``. ``part``: of the equation of motion, as ``"mass matrix"``.
-        value: of the system under test. ``reference``: the value that it should have.
-        tolerance: by default; of the relative error.
+        name: that of the quantity, as ``"mass_matrix"``. ``part``: its part of the equation of motion, as ``"mass
+            matrix"``.
+        value: that of the system under test. ``reference``: the value that it should have.
+        tolerance: the default tolerance of the relative error.
         tolerance_scale: the factor of the tolerance at each state (n); errors are divided by it.
         mask: which states are judged (n); by default all of them.
-        names: of the entries along each axis; by default those of v.
+        names: names of the entries along each axis; by default those of v.
         addends: the size of what adds up to the value at each state (n), where the sum may be much smaller.
     """
 
@@ -227,7 +228,7 @@ class Residual(NamedTuple):
         """The largest error at the states, beside the tolerance that is given, or the residual's own.
 
         Args:
-            names: of the entries of v.
+            names: names of the entries of v.
             p: values of the parameters, if there are any.
         """
         errors, judged = self.errors(), states if self.mask is None else states[self.mask]

@@ -43,14 +43,15 @@ class SystemUnderTest:
     """A system under test, at one p, and the reference that it is compared with.
 
     Attributes:
-        name: in the report.
-        functions: by name, at n states: a robot's own, of their inputs, and what is made of them, of (q, v, a).
+        name: the name in the report.
+        functions: functions by name, at n states: a robot's own, of their inputs, and what is made of them, of (q, v,
+            a).
         p: values of the parameters, if it has any.
         robot: what the functions are of; ``None`` for a torque function, "tau".
         unsupported: what cannot be checked, and why.
-        tolerance: of the comparison with the reference. ``noise``: relative error of M and tau.
+        tolerance: that of the comparison with the reference. ``noise``: relative error of M and tau.
         is_slow: whether it is Python code that is called state by state.
-        counts: of the states that were compared, and of those where M was singular, at all p.
+        counts: numbers of the states that were compared, and of those where M was singular, at all p.
     """
 
     name: str

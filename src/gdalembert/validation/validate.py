@@ -104,13 +104,13 @@ def validate(
         against: the ``pin.Model`` to compare with. For an arm it is the one that the arm was made from; without it, an
             arm is not compared with Pinocchio.
         samples: number of states.
-        seed: of the random generator, an integer from 0.
-        tolerance: of all checks. By default 1e-12 for a ``Dynamics`` with ``clean=0`` and for the second computation
-            of an arm, 1e-9 otherwise; always 1e-9 for ``mass_matrix_inverse``, ``forward_dynamics`` and
+        seed: that of the random generator, an integer from 0.
+        tolerance: the tolerance of all checks. By default 1e-12 for a ``Dynamics`` with ``clean=0`` and for the second
+            computation of an arm, 1e-9 otherwise; always 1e-9 for ``mass_matrix_inverse``, ``forward_dynamics`` and
             ``state_derivative``, and 1e-11 for the laws, which hold to rounding whatever was cleaned. The error of M⁻¹
-            and of accelerations is divided by a tolerance scale, cond(M) δ / 1e-9 where that is above 1, δ being
-            1e-14, or 1e-10 after the default cleaning; they are left out where cond(M) is above 1e12. For an arm δ is
-            1e-14, and the effect of rounded forces on the accelerations is added to cond(M).
+            and of accelerations is divided by a tolerance scale, cond(M) δ / 1e-9 where that is above 1, δ being 1e-14,
+            or 1e-10 after the default cleaning; they are left out where cond(M) is above 1e12. For an arm δ is 1e-14,
+            and the effect of rounded forces on the accelerations is added to cond(M).
         progress: show the progress on stderr, by ``tqdm`` if it is installed, and how many calls of a Python callable
             it will take. By default it is shown for a callable that will take more than 10 s, in a terminal or a
             notebook.

@@ -42,7 +42,7 @@ def zero_offsets(reference: Reference, states: States, mass_matrix: Array, tau: 
     They are velocities that lead from q to Pinocchio's q in unit time: also continuous joints, (cos, sin), have them.
 
     Args:
-        reference: with numbers, without mimic joints.
+        reference: a reference with numbers, without mimic joints.
         states: n, in Pinocchio's coordinates but for the offsets.
         mass_matrix: M (n × nv × nv) at these states. ``tau``: likewise (n × nv), in Pinocchio's coordinates.
     """

@@ -92,10 +92,10 @@ def plain(name: str) -> str:
 
 
 def _object(
-    name: str, joint: int, geometry: coal.ShapeBase, color: Color, at: pin.SE3 | None = None
+    name: str, joint: int, geometry: coal.ShapeBase, color: Color, body_to_link: pin.SE3 | None = None
 ) -> pin.GeometryObject:
     """A body in a link frame; joint −1 is the universe, as in ``Tree.joints``."""
-    body = pin.GeometryObject(plain(name), joint + 1, 0, at or pin.SE3.Identity(), geometry)
+    body = pin.GeometryObject(plain(name), joint + 1, 0, body_to_link or pin.SE3.Identity(), geometry)
     body.meshColor = np.array([*color, 1.0])
     return body
 
@@ -311,8 +311,8 @@ class Scene:
         self.labels = [""]
         for frame, label in _shown(self.tree, frames, self.placements(self.neutral), self.size):
             name = f"{len(self.labels)} {plain(frame.name)}"
-            at = pin.SE3(frame.rotation, frame.translation)
-            self.model.addFrame(pin.Frame(name, frame.joint + 1, 0, at, pin.FrameType.OP_FRAME))
+            frame_to_link = pin.SE3(frame.rotation, frame.translation)
+            self.model.addFrame(pin.Frame(name, frame.joint + 1, 0, frame_to_link, pin.FrameType.OP_FRAME))
             self.labels.append(label)
         self.data = self.model.createData()
         self.visual_model = pin.GeometryModel()
@@ -402,10 +402,10 @@ def _shown(
     places: list[tuple[int, Array]] = []
     for k, frame in enumerate(chosen):
         r, p = placements[frame.joint] if frame.joint >= 0 else (np.eye(3), np.zeros(3))
-        at = p + r @ frame.translation
-        near = next((j for j, there in places if np.linalg.norm(at - there) <= _NEAR * size), None)
+        origin = p + r @ frame.translation
+        near = next((j for j, there in places if np.linalg.norm(origin - there) <= _NEAR * size), None)
         if near is None:
-            places.append((k, at))
+            places.append((k, origin))
             labels[k] = frame.name
         else:
             labels[near] += f", {frame.name}"
@@ -415,9 +415,9 @@ def _shown(
 def motion_of(tree: Tree, motion: Any, context: str = "play") -> tuple[float, float, Interpolant]:
     """Start [s] and end [s] of a motion, and its interpolant on the configuration space.
 
-    ``given``: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, a
+    ``motion``: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, a
     :class:`~gdalembert.ocp.PhasesSolution`, or a pair (t, q) of increasing times (N) [s] and configurations (N × nq).
-    ``where`` begins the messages of errors.
+    ``context`` begins the messages of errors.
     """
     if isinstance(motion, Simulation):
         if motion.q.shape[1] != tree.nq:

@@ -341,7 +341,7 @@ class Viewer:
             path: name of the file. ``.html`` is one page that needs neither a server, nor a network, nor Python.
                 ``.gif``, ``.webp`` and ``.mp4`` are films (``.mp4`` needs ffmpeg, or the package imageio-ffmpeg); a
                 browser draws them as it does a :meth:`screenshot`.
-            speed, fps: as for :meth:`play`. ``width``, ``height``: of a film, in pixels.
+            speed, fps: as for :meth:`play`. ``width``, ``height``: size of a film, in pixels.
 
         Raises:
             ArgumentTypeError, ArgumentError: as for :meth:`play`; if the file is of no such kind, or a size is none.
