@@ -348,7 +348,7 @@ class NewtonEuler(RecursiveNewtonEuler):
     def _joint_wrenches(self, s: Mapping[str, ca.SX], loads: Loads) -> list[Wrench]:
         """The wrench that each of Pinocchio's joints passes on to its link, in its axes."""
         robot, rates = RobotAtQ.of(self.tree, s["q"]), (s["v"], s["a"])
-        motions = robot.motions(s["q"], *rates, Gravity(self.tree).base_acceleration)
+        motions = robot.motions(*rates, Gravity(self.tree).base_acceleration)
         wrenches, _ = joint_wrenches(robot, motions, *rates, loads.on(self.tree, robot.links, world=True))
         return [wrenches[i] for i in self.tree.links]
 
