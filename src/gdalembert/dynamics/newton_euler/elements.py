@@ -124,6 +124,11 @@ class ElementAtQ(ABC):
         """M (n × n)."""
         return ca.DM(self.joint.type.nv, self.joint.type.nv)
 
+    @property
+    def moves_one_body(self) -> bool:
+        """Whether all that it moves is on one station, with which its frame moves, and it has no mass of its own."""
+        return False
+
     @abstractmethod
     def motions(self, carrier: LinkMotion, v: Matrix, a: Matrix) -> Sequence[LinkMotion]:
         """The motions of its stations, in their axes, from that of its carrier."""

@@ -80,13 +80,13 @@ class InRoot:
         stations, frames = {-1: at_root}, dict[int, tuple[Rotation, Matrix, Matrix]]()
         for element in robot.elements:
             (above, p, p_rate), (fixed, origin) = stations[element.carrier], element.frame
-            frame_rate, lever_rates = element.levers(motions[element.carrier].omega, v, times=2)
+            frame_rate, lever_rates = element.levers(motions[element.carrier].omega, v, times=1)
             is_root = element.carrier < 0
-            frame = at_root if is_root else (together(above, fixed), p + above @ origin, p_rate + above @ frame_rate)
+            frame = at_root if is_root else (together(above, fixed), p + above @ origin, p_rate + above @ (2 * frame_rate))
             frames[element.index], (r, p, p_rate) = frame, frame
             for station, lever_rate in zip(element.stations, lever_rates, strict=True):
                 origin = station.origin
-                stations[station.index] = together(r, station.turn), p + r @ origin, p_rate + r @ lever_rate
+                stations[station.index] = together(r, station.turn), p + r @ origin, p_rate + r @ (2 * lever_rate)
         return InRoot(stations, frames)
 
 
@@ -285,23 +285,29 @@ class _Displaced:
 
     def answers(self, element: ElementAtQ, order: int) -> Iterator[Block]:
         """Blocks of ∂a/∂v (order 0), or of ∂a/∂q (1)."""
-        response, bodies, at = self.response, self.response.bodies, self.state.at(element)
+        response, at = self.response, self.state.at(element)
         elimination, (inward, efforts) = response.free.eliminations[element.index], element.own_displaced(at)
-        needed, effort = inward.fields[order], efforts[order]
+        needed, effort, yielded = inward.fields[order], efforts[order], 0
         about_root: Fields = {}
         for station, displaced in zip(element.stations, element.displaced(at), strict=True):
-            i, field = station.index, displaced.fields[order].times(station.weights)
-            phi, c = self._against_root(element, i, field)
-            body, bias = bodies.bodies[i].turned(station.turn), bodies.biases[i].turned(station.turn)
-            on_station = passed_on = _needed(body, bias, phi, c)
-            if order:
-                on_station = replace(on_station, force=on_station.force + displaced.transmitted @ station.weights)
-                passed_on, effort = passed_on + displaced.passed_on.times(station.weights), effort + displaced.stiffness
-            effort = effort + station.work(on_station)
-            needed = needed + passed_on.about(-station.origin)
+            i, weights = station.index, station.weights
+            phi, c = self._against_root(element, i, displaced.fields[order].times(weights))
             about_root[i] = self._in_root(element, i, phi), c
+            if element.moves_one_body:  # what this passes on is known: the legs of a robot take 7 % less than otherwise
+                needed += _needed(elimination.carried_body, elimination.carried_bias, phi, c)
+                yielded = elimination.gain.work(phi.linear, phi.angular).T + response.lags[element.index] @ c
+            else:
+                body, bias = (x[i].turned(station.turn) for x in (response.bodies.bodies, response.bodies.biases))
+                on_station = _needed(body, bias, phi, c)
+                needed = needed + on_station.about(-station.origin)
+                effort = effort + station.work(on_station)
+            if order:
+                needed = needed + displaced.passed_on.times(weights).about(-station.origin)
+                turned = Wrench(displaced.transmitted @ weights, ca.DM(3, weights.shape[1]))
+                effort = effort + displaced.stiffness + station.work(turned)
         passed_on = response.seen(element, needed - elimination.gain.times(effort))
-        yield from response.answers(element, passed_on, elimination.inertia.inverse @ effort, about_root)
+        yielded = yielded + elimination.inertia.inverse @ effort
+        yield from response.answers(element, passed_on, yielded, about_root)
 
     def _against_root(self, element: ElementAtQ, i: int, field: Field) -> tuple[Motion, Matrix]:
         """φ in the frame's axes about station i, and c, of a field there whose velocities are those against it."""

@@ -28,6 +28,10 @@ class JointAtQ(ElementAtQ):
     carrier_turn: Rotation = field(default=NO_TURN, kw_only=True)  # from the axes of its carrier into those it stands in
 
     @property
+    def moves_one_body(self) -> bool:
+        return True
+
+    @property
     def rate(self) -> float:
         return self.link.rate
 
