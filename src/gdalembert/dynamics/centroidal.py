@@ -32,7 +32,7 @@ import numpy as np
 
 from gdalembert import spatial
 from gdalembert.dynamics.frame_motion import of_columns
-from gdalembert.dynamics.newton_euler.composite import nothing
+from gdalembert.dynamics.newton_euler.composite import MASSLESS, Composite, nothing
 from gdalembert.dynamics.newton_euler.crba import column_wrenches
 from gdalembert.dynamics.newton_euler.displacements import InwardColumns
 from gdalembert.dynamics.newton_euler.elements import ElementAtQ, Station
@@ -47,7 +47,7 @@ from gdalembert.model.rounding import ENTRY_ERROR, drop
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import derivative_along, directional_derivative
-from gdalembert.spatial.spatial_vectors import Wrench
+from gdalembert.spatial.spatial_vectors import Motion, Wrench
 
 _NULL = ca.DM(3, 1)
 
@@ -182,11 +182,46 @@ def centroidal_momentum_rate(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Mat
 def centroidal_map_rate(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
     """dA/dt (6 × nv)."""
     robot = _Robot.at(tree, q)
+    if all(element.moves_one_body for element in robot.links.elements):
+        return of_columns(tree.nv, 6, _rates_of_rigid_columns(robot, v))
     columns: list[tuple[Joint, Matrix]] = []
     for element, inward in _RobotInMotion.of(robot, v).columns():
         (rate,) = inward.fields
         columns.append((element.joint, element.rate * robot.in_si(rate + _moment(inward.eta))))
     return of_columns(tree.nv, 6, columns)
+
+
+def _rates_of_rigid_columns(robot: _Robot, v: Matrix) -> Iterator[tuple[Joint, Matrix]]:
+    """The columns of dA/dt of a robot without other masses than those of rigid bodies.
+
+    Fields would do as well; of legs and arms their graphs are 1.2 to 1.4 times larger.
+    """
+    links, changes = robot.links.upright, _rates_of_composites(robot.links.upright, v)
+    center_rate = changes[-1].first / (robot.mass * robot.unit**2)
+    placed, twists = {-1: (ca.DM.eye(3), -robot.center)}, {-1: Motion(-center_rate, _NULL)}
+    for element in links.elements:
+        frame, (station,), (e_rate,) = (
+            _on_carrier(placed[element.carrier], element),
+            element.stations,
+            element.column_rates(v),
+        )
+        i, twist = station.index, twists[element.carrier].seen_from(*element.frame)
+        twist = twist + station.motions.times(element.velocity(v))
+        body, change = (x[i].turned(station.turn) for x in (links.composites, changes))
+        rate = change.wrench(station.columns) + body.wrench(e_rate) + twist.carrying(body.wrench(station.columns))
+        placed[i], twists[i] = _at_station(frame, station), twist.turned(station.turn.T)
+        yield element.joint, element.rate * robot.in_si(rate.to_parent(*frame))
+
+
+def _rates_of_composites(robot: RobotAtQ, v: Matrix) -> dict[int, Composite]:
+    """The rates of m, h and J of the subtree of each link, seen from the link; −1 is the universe."""
+    rates: dict[int, Composite] = dict.fromkeys(robot.rigid, MASSLESS)
+    for element in robot.inward():
+        for station in element.stations:
+            body, change = (x[station.index].turned(station.turn) for x in (robot.composites, rates))
+            change += body.carried(station.motions.times(element.velocity(v)))
+            rates[element.carrier] += change.to_parent(*element.frame)
+    return rates
 
 
 def _moment(columns: Matrix) -> Wrench:

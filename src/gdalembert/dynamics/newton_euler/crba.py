@@ -64,9 +64,7 @@ def column_wrenches(element: ElementAtQ, bodies: Mapping[int, Composite]) -> tup
     return own, wrench
 
 
-def passed_inward(
-    robot: RobotAtQ, element: ElementAtQ, wrench: Wrench
-) -> Iterator[tuple[ElementAtQ, Station, Wrench]]:
+def passed_inward(robot: RobotAtQ, element: ElementAtQ, wrench: Wrench) -> Iterator[tuple[ElementAtQ, Station, Wrench]]:
     """The elements that carry another one, and the wrench at its frame as their stations bear it."""
     while element.carrier >= 0:
         wrench = wrench.to_parent(*element.frame)

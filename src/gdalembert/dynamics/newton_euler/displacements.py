@@ -5,7 +5,7 @@ The equations are those of :mod:`~gdalembert.dynamics.newton_euler.rnea_derivati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -25,6 +25,9 @@ class CompositeRate:
 
     first: Matrix
     second: Matrix
+
+    def __iter__(self) -> Iterator[Matrix]:
+        return iter((self.first, self.second))
 
     def __add__(self, other: CompositeRate) -> CompositeRate:
         return CompositeRate(self.first + other.first, self.second + other.second)

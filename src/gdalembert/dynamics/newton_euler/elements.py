@@ -99,6 +99,10 @@ class ElementAtQ(ABC):
         """How many times v its stations move along their columns."""
         return 1.0
 
+    def velocity(self, v: Matrix) -> Matrix:
+        """Its rates (n)."""
+        return self.rate * self.joint.velocity(v)
+
     @property
     def frame(self) -> Placement:
         """F and o."""
@@ -163,6 +167,11 @@ class ElementAtQ(ABC):
 
     def rates_beyond_displacement(self, v: Matrix) -> Sequence[Motion]:
         """ė − e′ of its stations (3 × n each), in its frame: zero where v = dq/dt."""
+        n = self.joint.type.nv
+        return [Motion(ca.DM(3, n), ca.DM(3, n)) for _ in self.stations]
+
+    def column_rates(self, v: Matrix) -> Sequence[Motion]:
+        """ė of its stations (3 × n each) as seen from them: zero where columns are constant in their axes."""
         n = self.joint.type.nv
         return [Motion(ca.DM(3, n), ca.DM(3, n)) for _ in self.stations]
 

@@ -28,7 +28,7 @@ bodies are Featherstone's.)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -82,7 +82,9 @@ class InRoot:
             (above, p, p_rate), (fixed, origin) = stations[element.carrier], element.frame
             frame_rate, lever_rates = element.levers(motions[element.carrier].omega, v, times=1)
             is_root = element.carrier < 0
-            frame = at_root if is_root else (together(above, fixed), p + above @ origin, p_rate + above @ (2 * frame_rate))
+            frame = (
+                at_root if is_root else (together(above, fixed), p + above @ origin, p_rate + above @ (2 * frame_rate))
+            )
             frames[element.index], (r, p, p_rate) = frame, frame
             for station, lever_rate in zip(element.stations, lever_rates, strict=True):
                 origin = station.origin
@@ -161,7 +163,9 @@ class Response:
     @cached_property
     def shifts(self) -> dict[int, Matrix]:
         """y of elements: their carrier moves by −y for a unit effort, 6 × k."""
-        return {each.index: self.mobilities[each.carrier].omega @ self.gains[each.index] for each in self.robot.elements}
+        return {
+            each.index: self.mobilities[each.carrier].omega @ self.gains[each.index] for each in self.robot.elements
+        }
 
     @cached_property
     def mobilities(self) -> dict[int, Mobility]:
@@ -239,9 +243,7 @@ class Response:
                 propagator, lag = self.force_propagators[k, s]
                 yield k, j, -(propagator.T @ moved + lag @ carried)
 
-    def _elsewhere(
-        self, element: ElementAtQ, motion: Matrix, rows: dict[int, Matrix]
-    ) -> Iterator[tuple[int, Matrix]]:
+    def _elsewhere(self, element: ElementAtQ, motion: Matrix, rows: dict[int, Matrix]) -> Iterator[tuple[int, Matrix]]:
         """The elements of other limbs, from the motion of the carrier of an element and the rows of those above."""
         while (station := element.carrier) >= 0:
             towards = {element.index, *(k for i in element.element.stations for k in self.below(i))}

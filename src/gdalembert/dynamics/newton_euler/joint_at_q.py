@@ -25,7 +25,9 @@ class JointAtQ(ElementAtQ):
     """A joint; its frame is at the origin of its link."""
 
     link: Link
-    carrier_turn: Rotation = field(default=NO_TURN, kw_only=True)  # from the axes of its carrier into those it stands in
+    carrier_turn: Rotation = field(
+        default=NO_TURN, kw_only=True
+    )  # from the axes of its carrier into those it stands in
 
     @property
     def moves_one_body(self) -> bool:
@@ -76,6 +78,9 @@ class JointAtQ(ElementAtQ):
         stiffness = turning.T @ e.angular + stiffness_of_joint(link, under(aligned, wrench))
         in_frame, n = tuple(each.turned(to_frame) for each in fields), self.joint.type.nv
         return (Displacement(in_frame, e.carry(wrench) - pushed, ca.DM(3, n), turning, stiffness),)
+
+    def column_rates(self, v: Matrix) -> Sequence[Motion]:
+        return (self.link.column_rates(v),)
 
     def rates_beyond_displacement(self, v: Matrix) -> Sequence[Motion]:
         return (rate_beyond_displacement(self.link, v),)
