@@ -200,11 +200,8 @@ def _rates_of_rigid_columns(robot: _Robot, v: Matrix) -> Iterator[tuple[Joint, M
     center_rate = changes[-1].first / (robot.mass * robot.unit**2)
     placed, twists = {-1: (ca.DM.eye(3), -robot.center)}, {-1: Motion(-center_rate, _NULL)}
     for element in links.elements:
-        frame, (station,), (e_rate,) = (
-            _on_carrier(placed[element.carrier], element),
-            element.stations,
-            element.column_rates(v),
-        )
+        (station,), (e_rate,) = element.stations, element.column_rates(v)
+        frame = _on_carrier(placed[element.carrier], element)
         i, twist = station.index, twists[element.carrier].seen_from(*element.frame)
         twist = twist + station.motions.times(element.velocity(v))
         body, change = (x[i].turned(station.turn) for x in (links.composites, changes))

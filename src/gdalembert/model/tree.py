@@ -154,17 +154,21 @@ class Element:
     Attributes:
         carrier: the station that carries the element, −1 for the universe.
         stations: what its coordinates move, by index in ``Tree.joints``; it has the coordinates of the first.
-        inertia: of its own mass; ``None`` if it has none.
+        inertia: of its own mass, whose type is that of the element; ``None`` if it has none.
     """
 
     carrier: int
     stations: tuple[int, ...]
-    inertia: ModalInertia | SegmentInertia | None = None
+    inertia: Any = None
 
     @property
     def index(self) -> int:
         """The joint of the coordinates, by index in ``Tree.joints``."""
         return self.stations[0]
+
+    def types(self, tree: Tree) -> list[Any]:
+        """The motions of its stations."""
+        return [tree.joints[i].type for i in self.stations]
 
 
 @dataclass(frozen=True, eq=False)

@@ -255,9 +255,9 @@ class ModesAtQ(DeformingAtQ):
     @staticmethod
     def of(element: Element, tree: Tree, q: Matrix) -> ModesAtQ:
         """At q."""
-        joint = tree.joints[element.index]
+        joint, types = tree.joints[element.index], element.types(tree)
         f, body = joint.configuration(q), tree.joints[element.carrier].pseudo_inertia
-        sections = [DeflectedStation.of(tree.joints[i].type, f) for i in element.stations]
+        sections = [DeflectedStation.of(deflection, f) for deflection in types]
         return ModesAtQ(element, joint, DeformedLink.of(element.inertia, body, f), sections)
 
     def demanded(

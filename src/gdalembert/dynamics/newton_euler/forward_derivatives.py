@@ -76,19 +76,15 @@ class InRoot:
     @staticmethod
     def of(robot: RobotAtQ, motions: Motions, v: Matrix) -> InRoot:
         """Outward."""
-        at_root = NO_TURN, _NULL, _NULL
+        at_root: tuple[Rotation, Matrix, Matrix] = NO_TURN, _NULL, _NULL
         stations, frames = {-1: at_root}, dict[int, tuple[Rotation, Matrix, Matrix]]()
         for element in robot.elements:
             (above, p, p_rate), (fixed, origin) = stations[element.carrier], element.frame
             frame_rate, lever_rates = element.levers(motions[element.carrier].omega, v, times=1)
-            is_root = element.carrier < 0
-            frame = (
-                at_root if is_root else (together(above, fixed), p + above @ origin, p_rate + above @ (2 * frame_rate))
-            )
-            frames[element.index], (r, p, p_rate) = frame, frame
-            for station, lever_rate in zip(element.stations, lever_rates, strict=True):
-                origin = station.origin
-                stations[station.index] = together(r, station.turn), p + r @ origin, p_rate + r @ (2 * lever_rate)
+            on_carrier = together(above, fixed), p + above @ origin, p_rate + above @ (2 * frame_rate)
+            r, p, p_rate = frames[element.index] = at_root if element.carrier < 0 else on_carrier
+            for at, rate in zip(element.stations, lever_rates, strict=True):
+                stations[at.index] = together(r, at.turn), p + r @ at.origin, p_rate + r @ (2 * rate)
         return InRoot(stations, frames)
 
 
@@ -163,9 +159,8 @@ class Response:
     @cached_property
     def shifts(self) -> dict[int, Matrix]:
         """y of elements: their carrier moves by −y for a unit effort, 6 × k."""
-        return {
-            each.index: self.mobilities[each.carrier].omega @ self.gains[each.index] for each in self.robot.elements
-        }
+        omegas = {element.index: self.mobilities[element.carrier].omega for element in self.robot.elements}
+        return {i: omega @ self.gains[i] for i, omega in omegas.items()}
 
     @cached_property
     def mobilities(self) -> dict[int, Mobility]:
@@ -259,7 +254,7 @@ class Response:
 
 
 def _followed(rate: CompositeRate, body: Composite, r: Rotation, velocity: Matrix) -> Wrench:
-    """−B (3 columns, in the axes of the root) of a body in motion, about an origin with a velocity, in axes of its own."""
+    """−B (3 columns, in the axes of the root) of a body in motion whose origin has a velocity, in axes of its own."""
     moved = CompositeRate(rate.first + body.mass * velocity, rate.second + velocity @ body.first.T)
     return -Wrench(*((r @ half.T).T for half in moved.wrench(ca.DM.eye(3))))
 
@@ -299,7 +294,8 @@ class _Displaced:
                 needed += _needed(elimination.carried_body, elimination.carried_bias, phi, c)
                 yielded = elimination.gain.work(phi.linear, phi.angular).T + response.lags[element.index] @ c
             else:
-                body, bias = (x[i].turned(station.turn) for x in (response.bodies.bodies, response.bodies.biases))
+                body = response.bodies.bodies[i].turned(station.turn)
+                bias = response.bodies.biases[i].turned(station.turn)
                 on_station = _needed(body, bias, phi, c)
                 needed = needed + on_station.about(-station.origin)
                 effort = effort + station.work(on_station)

@@ -25,9 +25,7 @@ class JointAtQ(ElementAtQ):
     """A joint; its frame is at the origin of its link."""
 
     link: Link
-    carrier_turn: Rotation = field(
-        default=NO_TURN, kw_only=True
-    )  # from the axes of its carrier into those it stands in
+    carrier_turn: Rotation = field(default=NO_TURN, kw_only=True)  # from the axes of its carrier into upright ones
 
     @property
     def moves_one_body(self) -> bool:
@@ -90,7 +88,7 @@ class JointAtQ(ElementAtQ):
 
 
 def displacement_of_joint(
-    link: Link, motions: tuple[LinkMotion, LinkMotion], v: Matrix, a: Matrix, times: int
+    link: Link, motions: Sequence[LinkMotion], v: Matrix, a: Matrix, times: int
 ) -> tuple[Field, ...]:
     """ė, for sums of ẋ, or ė + e′ and e″, for twice ẋ: of a joint, in its axes, from the motions of its two links."""
     (parent, own), to_joint, e, relative = motions, link.fixed.T, link.columns, link.velocity(v)

@@ -179,7 +179,7 @@ class Blocks:
     def _carry_inward(
         self, element: ElementAtQ, inward: InwardColumns
     ) -> Iterator[tuple[ElementAtQ, Station, InwardColumns]]:
-        """The elements above, and what rises to the station of each on the way, about it, in the frame of the element."""
+        """The elements above, and what rises to the station of each on the way, about it, in the element's frame."""
         while element.carrier >= 0:
             fixed, origin = element.frame
             inward = inward.turned(fixed).shifted(origin, self.sums.frame_rates[element.index])

@@ -425,7 +425,7 @@ class StrainAtQ(DeformingAtQ):
         """At q."""
         joint, body = tree.joints[element.index], tree.joints[element.carrier].pseudo_inertia
         deformed = StrainedSegment.of(element.inertia, body, joint.configuration(q))
-        sections = [StrainedStation(tree.joints[i].type, deformed.at) for i in element.stations]
+        sections = [StrainedStation(station, deformed.at) for station in element.types(tree)]
         return StrainAtQ(element, joint, deformed, sections)
 
     def demanded(
