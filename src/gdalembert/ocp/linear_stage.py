@@ -24,11 +24,11 @@ from gdalembert.model.configuration import difference, integrate, unit_and_scale
 from gdalembert.nlp.least_squares import residuals_of
 from gdalembert.ocp.constraints import LimitedExpression, parts_of_residuals, parts_of_state
 from gdalembert.ocp.ends import End
-from gdalembert.ocp.formulation import Formulation, InstantCost, Integral, instants_of_interval
+from gdalembert.ocp.formulation import Formulation
 from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.real_time_paths import PathOfParameters
 from gdalembert.ocp.solution import FollowedPath
-from gdalembert.ocp.stage import Motion, implicit_step
+from gdalembert.ocp.stage import InstantCost, Integral, Motion, implicit_step, instants_of_interval
 from gdalembert.ocp.steps import collocation_method, free_rates
 from gdalembert.ocp.tangent_space import TangentSystem
 from gdalembert.spatial.algebra import Matrix

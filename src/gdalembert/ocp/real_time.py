@@ -67,6 +67,7 @@ def _check(problem: RealTimeProblem, *, starts: bool, alone: bool) -> None:
         "a fixed end beside contacts or loops": problem.has_end and bool(con.nc),
         "a fixed end in a schedule": problem.has_end and not alone,
         "a start of which some entries are free": starts and not all(each.all() for each in problem.start.fixed),
+        "rates of u": problem.formulation.remembers,
         "rows of subject_to": bool(problem.formulation.relations),
     }
     if what := next((reason for reason, there in reasons.items() if there), None):
