@@ -82,7 +82,7 @@ class RecursiveNewtonEuler(Dynamics):
     def _smallest_placed(self, write: Callable[..., Matrix], *arguments: Matrix) -> Matrix:
         """The smallest expression; in long chains with all links in the axes of the root besides."""
         smallest = self._smallest(write, *arguments)
-        if self._ancestors < _LONG or not all(joint.type.has_constant_subspace for joint in self.tree.joints):
+        if self._ancestors < _LONG or not self.tree.has_constant_subspaces:
             return smallest
         return smaller(smallest, write(self._prepared[0], *arguments, placed=place_in_root_axes))
 

@@ -246,6 +246,11 @@ class Tree(ByValue):
         return any(joint.scaling is not None and not joint.type.is_modal for joint in self.joints)
 
     @property
+    def has_constant_subspaces(self) -> bool:
+        """Whether all coordinates are those of joints whose S does not depend on q."""
+        return all(joint.type.has_constant_subspace and not joint.type.is_modal for joint in self.joints)
+
+    @property
     def is_first_order(self) -> bool:
         """Whether some links turn to first order only, and have no angular momentum."""
         return any(joint.type.is_first_order for joint in self.joints)

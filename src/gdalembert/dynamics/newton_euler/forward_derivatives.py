@@ -261,8 +261,7 @@ def _followed(rate: CompositeRate, body: Composite, r: Rotation, velocity: Matri
 
 def forward_dynamics_derivatives(tree: Tree, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
     """∂a/∂q, ∂a/∂v and M⁻¹, nv × 3 nv, columns in the tangent space; of joints that share no coordinates."""
-    is_constant = all(joint.type.has_constant_subspace for joint in tree.joints)
-    robot = RobotAtQ.of(tree, q, place_in_root_axes if is_constant else place)
+    robot = RobotAtQ.of(tree, q, place_in_root_axes if tree.has_constant_subspaces else place)
     response = Response.of(robot, v, tau)
     a = response.free.accelerations(ca.vertcat(1, _NULL))
     motions = robot.motions(v, a)
