@@ -75,9 +75,7 @@ class AcadosSolver(Solver[Found]):
 
     def __init__(self, program: Any, name: str, options: Mapping[str, Any]) -> None:
         if not isinstance(program.nlp, StageProgram):
-            raise UnsupportedError(
-                f"acados: {program.name}: phases and schedules have stages of several forms; take 'ipopt'"
-            )
+            raise UnsupportedError(f"acados: {program.name}: phases and schedules have stages of several forms; take 'ipopt'")
         (part,) = program.parts
         part.nlp = program.nlp = part.row_of_stages.program(stagewise=True, fixing=True)
         super().__init__(program, name, options)
@@ -282,9 +280,7 @@ def _built(package: Any, ocp: Any) -> Any:
             return package.AcadosOcpSolver(ocp, description, build=False, generate=False)
 
         compiler = Compiler("acados", "-O1", without="acados needs one").find()
-        folders = [
-            f"-I{ocp.acados_include_path}{inner}" for inner in ("", "/acados", "/blasfeo/include", "/hpipm/include")
-        ]
+        folders = [f"-I{ocp.acados_include_path}{inner}" for inner in ("", "/acados", "/blasfeo/include", "/hpipm/include")]
         compiler.flags = (*compiler.flags, *folders, f"-L{ocp.acados_lib_path}", "-lacados")
         return library_of(compiler, _source(Path(folder, "code")), opened)
 
