@@ -167,9 +167,7 @@ def _assembly(
     placed = _placed(beams, {name: index[i] for i, name in names.items()}, tree.nv, frames)
     for name, beam in beams.items():
         add(name, placed[name].modes, beam.stiffness, beam.damping)
-    axis, place = Revolute((0.0, 0.0, 1.0)), (frozen(np.eye(3)), frozen(np.zeros(3)))
-    rotor_joints = []
-    rotor = first_rotor
+    rotor, rotor_joints = first_rotor, []
     for name, parts in rotors.items():
         spring, own = joints[name], [part.idx_v for part in parts]
         turned = [*range(rotor, rotor := rotor + len(parts))]
@@ -180,7 +178,7 @@ def _assembly(
         add(name, [*own, *turned], *(np.kron(between, matrix) for matrix in spring.matrices))
         for part, k in zip(parts, turned, strict=True):
             actuation[:, part.idx_v] = np.eye(nv)[k]
-            rotor_joints.append(Joint(f"{part.name} rotor", axis, -1, *place, NO_BODY, k + more, k))
+            rotor_joints.append(_rotor(part.name, k + more, k))
     flexible = replace(
         tree,
         nq=nv + more,
@@ -200,6 +198,12 @@ def _assembly(
         beams={name: beam for name, beam in placed.items() if isinstance(links[name], FlexibleLink)},
         rods={name: beam for name, beam in placed.items() if isinstance(links[name], CosseratRod)},
     )
+
+
+def _rotor(name: str, idx_q: int, idx_v: int) -> Joint:
+    """The rotor of a joint, on the universe."""
+    place = frozen(np.eye(3)), frozen(np.zeros(3))
+    return Joint(f"{name} rotor", Revolute((0.0, 0.0, 1.0)), -1, *place, NO_BODY, idx_q, idx_v)
 
 
 def _placed(
