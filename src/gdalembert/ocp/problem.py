@@ -364,7 +364,8 @@ class Problem(OptimalControlProblem[Solution]):
 
     def _real_time_problem(self) -> RealTimeProblem:
         self._check_costs()
-        return RealTimeProblem(self._formulation(), self._parameters, self._robot)
+        plain = self._formulation().evaluated_by(self._motion.graph_of)  # which is compiled as a whole
+        return RealTimeProblem(plain, self._parameters, self._robot)
 
     def squares(
         self, residual: Expression, weight: npt.ArrayLike | ca.MX = 1.0, *, at: str | int | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -84,6 +84,7 @@ class Motion:
     ) -> None:
         self.system, self.parameters, self.bounds = system, parameters, bounds
         self.intervals, self.rule, self.control, self._compiled = intervals, rule, control, compiled
+        self._graphs: dict[int, tuple[ca.Function, ca.Function]] = {}
         self.dyn = dyn = system.robot
         largest = np.maximum(np.abs(bounds.u_lower), np.abs(bounds.u_upper))
         self.effort = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
@@ -196,7 +197,16 @@ class Motion:
 
     def compiled(self, graph: ca.Function) -> ca.Function:
         """A Function as machine code, if the problem asks for it."""
-        return external(graph, 2, f"Problem: {self.dyn.tree.name}") if self._compiled else graph
+        return self._compile(graph) if self._compiled else graph
+
+    def _compile(self, graph: ca.Function) -> ca.Function:
+        compiled = external(graph, 2, f"Problem: {self.dyn.tree.name}")
+        self._graphs[hash(compiled)] = compiled, graph
+        return compiled
+
+    def graph_of(self, function: ca.Function) -> ca.Function:
+        """The Function of which one is the machine code, or that one itself."""
+        return self._graphs.get(hash(function), (function, function))[1]
 
     @interruptible
     def evaluate(self, expression: Expression, at: str | int, named: Mapping[str, ca.MX]) -> EvaluatedExpression:
@@ -204,7 +214,7 @@ class Motion:
 
         ``at``: each of the ``"stages"``, each instant of the ``"grid"``, or the number of one, where u is available.
         """
-        compiled = partial(external, order=2, where=f"Problem: {self.dyn.tree.name}") if self._compiled else None
+        compiled = self._compile if self._compiled else None
         others, n = ({"p": self.parameters.along} if self.dyn.parameters else {}) | dict(named), self.intervals
         if at == "stages":
             u, other = self.u[:, :n], self.u_before[:, :n] if self.control == "constant" else self.u[:, 1:]
@@ -409,12 +419,14 @@ class StageSymbols:
         graph = ca.Function("local", symbols, [expression])
         return ca.MX(graph.call([self._local[hash(symbol)] for symbol in symbols], True, False)[0])
 
-    def term(self, place: str, rows: Sequence[tuple[Rows, ca.MX]], cost: ca.MX | float = 0.0) -> StageTerm:
-        """The stage as a term of a program."""
+    def term(
+        self, place: str, rows: Sequence[tuple[Rows, ca.MX]], cost: ca.MX | float = 0.0, squares: Sequence[ca.MX] = ()
+    ) -> StageTerm:
+        """The stage as a term of a program; ``squares``: residuals and the rest of the cost beside their squares."""
         kinds = ("y", self.variables), ("p", self.parameters)
         y, p = (ca.MX.sym(name, sum(x.numel() for x in symbols)) for name, symbols in kinds)
         expressions = ca.vertcat(ca.MX(0, 1), *(ca.vec(x) for _, x in rows))
-        graph = ca.Function("graph", [*self.variables, *self.parameters], [expressions, cost])
+        graph = ca.Function("graph", [*self.variables, *self.parameters], [expressions, cost, *squares])
         values = graph.call([*matrices_of(y, self.variables), *matrices_of(p, self.parameters)], True, False)
         return StageTerm(
             function=ca.Function("term", [y, p], [ca.densify(values[0]), values[1]]),
@@ -423,6 +435,7 @@ class StageSymbols:
             intervals=self._instants,
             where=place,
             rows=[kind for kind, _ in rows],
+            squares=ca.Function("squares", [y, p], values[2:]) if squares else None,
         )
 
 
@@ -433,7 +446,7 @@ class Interval(NamedTuple):
         symbols: x, u (at both ends if it is linear), the unknowns of the step, and the parameters.
         x_next, equations: what it leads to, and its equations of motion, a column for each stage.
         stages, begin: its quantities at the stages, and where it begins.
-        cost: of its stages. ``residuals``: whose squares are parts of it.
+        cost: of its stages. ``residuals``: whose squares are parts of it. ``rest``: without these.
     """
 
     symbols: StageSymbols
@@ -443,6 +456,7 @@ class Interval(NamedTuple):
     begin: Instant
     cost: ca.MX
     residuals: ca.MX
+    rest: ca.MX
 
     @classmethod
     def of(cls, motion: Motion, inputs: Inputs, integrals: Sequence[Integral], states: Indices) -> Interval:
@@ -470,16 +484,19 @@ class Interval(NamedTuple):
             known["du"] = motion.rate(u, before if before.numel() else after, duration)
         nq, times = motion.dyn.tree.nq, (duration * symbols.fraction, duration / n)
         begin, at_stages = instants_of_interval(motion.rule, (state[:nq], state[nq:]), stages, times, known)
-        cost, residuals = ca.MX(0), [ca.MX(0, 1)]
+        cost, rest, residuals = ca.MX(0), ca.MX(0), [ca.MX(0, 1)]
         for integral in integrals:
             weight = integral.shares[0] * symbols.local(integral.weight) * times[1]
-            cost += weight * (at_stages(integral.graph) @ ca.DM(motion.rule.b))
-            if integral.residuals is not None:
+            value = weight * (at_stages(integral.graph) @ ca.DM(motion.rule.b))
+            cost += value
+            if integral.residuals is None:
+                rest += value
+            else:
                 weights = ca.sqrt(weight * ca.DM(motion.rule.b).T)
                 rows = at_stages(integral.residuals)
                 residuals.append(ca.vec(ca.repmat(weights, rows.shape[0], 1) * rows))
         x_next = ca.vertcat(step.reached, x[motion.size :], *[u][: bool(before.numel())])
-        return cls(symbols, x_next, step.residual, at_stages, begin, cost, ca.vertcat(*residuals))
+        return cls(symbols, x_next, step.residual, at_stages, begin, cost, ca.vertcat(*residuals), rest)
 
 
 def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", control: str = "constant") -> ca.Function:
