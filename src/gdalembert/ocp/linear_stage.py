@@ -21,12 +21,12 @@ import numpy as np
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import difference, integrate, unit_and_scale, unit_blocks
-from gdalembert.nlp.least_squares import residuals_of
+from gdalembert.nlp.least_squares import defined, residuals_of
 from gdalembert.ocp.constraints import LimitedExpression, parts_of_residuals, parts_of_state
 from gdalembert.ocp.ends import End
 from gdalembert.ocp.formulation import Formulation
 from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
-from gdalembert.ocp.real_time_paths import PathOfParameters
+from gdalembert.ocp.real_time_paths import Layout, PathOfParameters
 from gdalembert.ocp.solution import FollowedPath
 from gdalembert.ocp.stage import InstantCost, Integral, Motion, implicit_step, instants_of_interval
 from gdalembert.ocp.steps import collocation_method, free_rates
@@ -38,6 +38,8 @@ from gdalembert.spatial.functions import function, symbols
 
 NEXT = "_next"
 """What the name of an array ends with that begins with its next row: the parameter at the end of an interval."""
+OF_GRID, OF_STAGES, OF_INSTANTS = 0, 1, 2
+"""Where the weights of costs are among those of a stage."""
 _BY_ROWS = {"helper_options": {"ad_weight": 1.0}}
 MIDPOINTS = collocation_method(1, "legendre")
 
@@ -108,6 +110,26 @@ class RealTimeProblem(NamedTuple):
         """Whether the end fixes anything."""
         return any(fixed.any() for fixed in self.end.fixed)
 
+    @property
+    def free(self) -> list[int]:
+        """The entries of steps of the first state that nothing fixes.
+
+        Raises:
+            UnsupportedError: if a part of q is fixed of a joint that turns about several axes.
+        """
+        tree, (of_q, of_v) = self.con.tree, self.start.fixed
+        turning, follows = free_rates(tree)
+        entry = {j: i for i, j in zip(*follows.sparsity().get_triplet(), strict=True)}  # of q, of an entry of v
+        for joint in tree.joints:
+            own = of_q[joint.idx_q : joint.idx_q + joint.type.nq]
+            if own.any() and not own.all() and any(joint.idx_q <= i < joint.idx_q + joint.type.nq for i in turning):
+                raise UnsupportedError(
+                    f"rti: {tree.name}: the start fixes a part of q of {joint.name!r}; fix all of it, or none, or take "
+                    "'ipopt'"
+                )
+            entry |= {j: joint.idx_q for j in joint.columns if j not in entry}
+        return [j for j, i in sorted(entry.items()) if not of_q[i]] + [tree.nv + j for j in np.flatnonzero(~of_v).tolist()]
+
     def check_end(self) -> None:
         """Refuse costs and rows of the end that have u, by an UnsupportedError."""
         n = self.motion.intervals
@@ -158,47 +180,6 @@ class RealTimeProblem(NamedTuple):
         return ca.Function("value", list(named.values()), [expression], list(named), ["value"])
 
 
-class Layout(NamedTuple):
-    """Where numbers of a problem are among those of several, with other contacts.
-
-    Attributes:
-        driven: the entries of u that are not fixed by their bounds. ``selection``: them, as rows of an identity matrix.
-        fixed: u where they are zero.
-        forces: the number of forces of all constraints. ``own``: those of the problem among them.
-        instants: those that have costs of their own. ``places``: where rows hold, but for the whole grid.
-    """
-
-    driven: list[int]
-    selection: Array
-    fixed: Array
-    forces: int
-    own: list[int]
-    instants: list[int]
-    places: list[str | int]
-
-
-def layouts_of(problems: Sequence[RealTimeProblem]) -> list[Layout]:
-    """The inputs that are not fixed, and the forces of all constraints that any of the problems has."""
-    bounds = problems[0].motion.bounds
-    is_driven = bounds.u_lower < bounds.u_upper
-    driven, fixed = np.flatnonzero(is_driven).tolist(), np.where(is_driven, 0.0, bounds.u_lower)
-    selection = np.eye(len(fixed))[driven]
-    places: list[tuple[Any, range]] = []
-    owned = []
-    for con in (problem.con for problem in problems):
-        own: list[int] = []
-        for constraint, rows in zip(con.constraints, con._set.rows, strict=True):
-            if (found := next((place for each, place in places if each == constraint), None)) is None:
-                first = places[-1][1].stop if places else 0
-                places.append((constraint, found := range(first, first + rows)))
-            own += found
-        owned.append(own)
-    count = places[-1][1].stop if places else 0
-    instants = sorted(set().union(*(problem.instants for problem in problems)))
-    where = sorted(set().union(*(problem.places for problem in problems)), key=str)
-    return [Layout(driven, selection, fixed, count, own, instants, where) for own in owned]
-
-
 def _place(path: LimitedExpression) -> str | int:
     """Where a row of a stage holds: at the number of an instant, in each interval, or on the whole grid."""
     place = path.places[-1]
@@ -206,10 +187,11 @@ def _place(path: LimitedExpression) -> str | int:
 
 
 class _Squares(NamedTuple):
-    """Squares ω ρ² of the cost."""
+    """Squares ω ρ² of the cost, and the number among ``weights`` of that which is 0 where they do not count."""
 
     weights: ca.MX
     residuals: ca.MX
+    factor: int
 
 
 class _Row(NamedTuple):
@@ -273,20 +255,20 @@ class LinearStage:
     # What the problem says, at the instants of a stage.
 
     def _squares_of_cost(self) -> Iterator[_Squares]:
-        of_grid, of_stages, *of_instants = ca.vertsplit(self._s["weights"])
+        factors = ca.vertsplit(self._s["weights"])
         parameters = [*self._problem.names, "t"]
         for integral in self._problem.formulation.integrals:
             weight = self._of_parameters(integral.weight)
             for residuals, weights, has_grid in self._parts_of(integral, parameters):
                 shares = integral._replace(has_grid=has_grid).shares
-                places = zip((self._middle, self._begin), (of_stages, of_grid), shares, strict=True)
+                places = zip((self._middle, self._begin), (OF_STAGES, OF_GRID), shares, strict=True)
                 for instant, factor, share in places:
                     if share:
                         rows = instant(residuals)
                         by = instant(weights) if weights is not None else ca.DM.ones(rows.shape[0])
-                        yield _Squares(factor * (share * weight * by), rows)
+                        yield _Squares(factors[factor] * (share * weight * by), rows, factor)
         for cost in self._problem.costs_of_instants:
-            weight, factor = self._of_parameters(cost.weight), of_instants[self._layout.instants.index(cost.instant)]
+            weight, factor = self._of_parameters(cost.weight), OF_INSTANTS + self._layout.instants.index(cost.instant)
             at_end = cost.instant == self._problem.motion.intervals
             where = "the cost of the end" if at_end else "the cost of an instant"
             if cost.residuals is not None:
@@ -294,7 +276,7 @@ class LinearStage:
             else:
                 weights, residuals = residuals_of(cost.graph, parameters, where)
                 rows, by = self._begin(residuals), self._begin(weights)
-            yield _Squares(factor * (weight * by), rows)
+            yield _Squares(factors[factor] * (weight * by), rows, factor)
 
     @staticmethod
     def _parts_of(
@@ -356,7 +338,10 @@ class LinearStage:
         columns = {"equations": step.residual, "moved": moved}
         columns["residuals"] = ca.vertcat(ca.MX(0, 1), *(square.residuals for square in self._squares))
         columns["rows"] = ca.vertcat(ca.MX(0, 1), *(row.value for row in self._rows))
-        values = {"reached": step.reached[:nq], "weights": ca.vertcat(ca.MX(0, 1), *(x for x, _ in self._squares))}
+        values = {
+            "reached": step.reached[:nq],
+            "weights": ca.vertcat(ca.MX(0, 1), *(each.weights for each in self._squares)),
+        }
         values |= {
             key: ca.vertcat(ca.MX(0, 1), *(getattr(row, key) for row in self._rows)) for key in ("lower", "upper")
         }
@@ -371,7 +356,19 @@ class LinearStage:
         except RuntimeError as error:
             raise UnsupportedError(f"rti: an expression is not of scalar operations; take 'ipopt' ({error})") from None
         found = iter(scalar.call([*self._symbols.values(), ca.SX(self.nx, 1), ca.SX(0)]))
-        return {name: [ca.sparsify(next(found)) for _ in range(size)] for name, size in sizes.items()}
+        parts = {name: [ca.sparsify(next(found)) for _ in range(size)] for name, size in sizes.items()}
+        parts["residuals"] = defined(self._counts(), parts["residuals"])
+        parts["rows"] = defined([x == 0 for x in ca.vertsplit(self._off())], parts["rows"])
+        return parts
+
+    def _counts(self) -> list[ca.SX]:
+        """Whether each residual counts at an instant: all of the grid do."""
+        weights = self._symbols["weights"]
+        return [
+            ca.SX(1) if each.factor == OF_GRID else weights[each.factor] != 0
+            for each in self._squares
+            for _ in range(each.residuals.numel())
+        ]
 
     @cached_property
     def _symbols(self) -> dict[str, ca.SX]:
@@ -550,8 +547,9 @@ class LinearStage:
         s = symbols(x=self.state, x_0=self.state)
         nq = self.tree.nq
         measured, _ = unit_and_scale(s["x_0"][:nq], unit_blocks(self.tree))
-        way = difference(self.tree, s["x"][:nq], measured)
-        return function("start", s, {"delta": ca.vertcat(way, s["x_0"][nq:] - s["x"][nq:])})
+        delta = ca.vertcat(difference(self.tree, s["x"][:nq], measured), s["x_0"][nq:] - s["x"][nq:])
+        delta[self._problem.free] = 0
+        return function("start", s, {"delta": delta})
 
     def retract(self, wide: int) -> ca.Function:
         """The next plan of a step; u within its bounds to the last digit."""

@@ -23,8 +23,8 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, SolutionWarning,
 from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blocks
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.step_code import arrays_read, step_code
-from gdalembert.ocp.linear_stage import NEXT, LinearStage, RealTimeProblem, layouts_of
-from gdalembert.ocp.real_time_paths import LimitedPaths, PathAtParameters
+from gdalembert.ocp.linear_stage import NEXT, LinearStage, RealTimeProblem
+from gdalembert.ocp.real_time_paths import Layout, LimitedPaths, PathAtParameters
 from gdalembert.ocp.solution import (
     Accuracy,
     JoinedSolution,
@@ -43,10 +43,9 @@ _FAILED = "Invalid_Number_Detected"
 _CAPPED = "Maximum_Iterations_Exceeded"
 _UNMET = 0.5
 """The part of violations that may be left by the iterations of a tick; then its plan is not told to be solved."""
-_FIRST_STEPS, _FIRST_ITERATIONS, _SMALL, _SETTLED = 200, 60, 1e-6, 1e-3
-"""Steps of the first tick at most, iterations of each, the relative step at which it ends, and that of an optimum."""
-_SHORTEST, _TURNED = 1 / 16, 0.3
-"""The least length of its steps, and the cosine between two of them beyond which they go on, or to and fro."""
+_FIRST_STEPS, _SEARCHED_STEPS, _FIRST_ITERATIONS, _SMALL, _SETTLED = 200, 100, 60, 1e-6, 1e-3
+"""Steps of the first tick at most, without a line search and with one, iterations of each, the relative step at which
+it ends, and that of an optimum."""
 _OPTIONS = {"iterations": 3, "penalty": None, "first_gap": None, "levenberg_marquardt": 0.3}
 
 Planned = TypeVar("Planned", bound=Solution | JoinedSolution)
@@ -66,13 +65,35 @@ def _check(problem: RealTimeProblem, *, starts: bool, alone: bool) -> None:
         "quasi-static modes (give quasi_static=None)": bool(motion.system.stiff),
         "a fixed end beside contacts or loops": problem.has_end and bool(con.nc),
         "a fixed end in a schedule": problem.has_end and not alone,
-        "a start of which some entries are free": starts and not all(each.all() for each in problem.start.fixed),
+        "a start of which some entries are free, beside contacts or loops": bool(starts and con.nc and problem.free),
         "rates of u": problem.formulation.remembers,
         "rows of subject_to": bool(problem.formulation.relations),
     }
     if what := next((reason for reason, there in reasons.items() if there), None):
         raise UnsupportedError(f"rti: {con.tree.name}: the problem has {what}; take 'ipopt'")
     problem.check_end()
+
+
+def layouts_of(problems: Sequence[RealTimeProblem]) -> list[Layout]:
+    """The inputs that are not fixed, and the forces of all constraints that any of the problems has."""
+    bounds = problems[0].motion.bounds
+    is_driven = bounds.u_lower < bounds.u_upper
+    driven, fixed = np.flatnonzero(is_driven).tolist(), np.where(is_driven, 0.0, bounds.u_lower)
+    selection = np.eye(len(fixed))[driven]
+    places: list[tuple[Any, range]] = []
+    owned = []
+    for con in (problem.con for problem in problems):
+        own: list[int] = []
+        for constraint, rows in zip(con.constraints, con._set.rows, strict=True):
+            if (found := next((place for each, place in places if each == constraint), None)) is None:
+                first = places[-1][1].stop if places else 0
+                places.append((constraint, found := range(first, first + rows)))
+            own += found
+        owned.append(own)
+    count = places[-1][1].stop if places else 0
+    instants = sorted(set().union(*(problem.instants for problem in problems)))
+    where = sorted(set().union(*(problem.places for problem in problems)), key=str)
+    return [Layout(driven, selection, fixed, count, own, instants, where) for own in owned]
 
 
 def finite(x: float) -> float:
@@ -116,7 +137,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         arrays |= {inputs[name]: array for name, array in self._given.items()}
         arrays |= {inputs[name] + NEXT: buffer[1:] for name, buffer in self._padded.items()}
         squares = max(stage.squares for stage in stages)
-        sizes = Sizes(first.nx, first.state, first.nu, first.eliminated, n, rows, squares)
+        free = tuple(self._first.free)
+        sizes = Sizes(first.nx, first.state, first.nu, first.eliminated, n, rows, squares, free)
         self._steps = GaussNewton(sizes, first.order, arrays, penalty=penalty, first_gap=first_gap)
         wide, limits = self._steps.qp.wide, self._steps.qp.limits
         graphs, patterns = zip(*(stage.stage(wide, limits, rows, squares) for stage in stages), strict=True)
@@ -230,8 +252,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             )
         if first and size > _SETTLED:
             return True, (
-                f"the last of {_FIRST_STEPS} first steps is {size:.1g} of the plan, which is no optimum; begin nearer, "
-                "or at guess=…"
+                f"the last of {_FIRST_STEPS + _SEARCHED_STEPS} first steps is {size:.1g} of the plan, which is no "
+                "optimum; begin nearer, or at guess=…"
             )
         return True, ""
 
@@ -239,34 +261,15 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         warnings.warn(f"{self._tree.name}: {what}", SolutionWarning, stacklevel=4)
 
     def _first_steps(self, guess: Any, interrupts: Interrupts) -> str:
-        """Steps from a guess until they are small; why the last one was not taken, or "" if it was.
-
-        A step that turns back against the one before it halves the length of steps, one that goes on doubles it: full
-        ones go to and fro for ever where limits are reached with the one sign and the other. A step is at most as large
-        as the plan: from a guess at rest, that of a skate leads to 1e9 m.
-        """
+        """Steps from a guess until they are small; why the last one was not taken, or "" if it was."""
         self._begin(guess)
         self._steps.tick.weight = 0.0  # of penalties, which is chosen anew
-        arrays, retract = self._steps.arrays, self._steps.functions["retract"][0]
-        length, former = 1.0, np.zeros_like(arrays["z"])
-        for _ in range(_FIRST_STEPS):
+
+        def check() -> None:
             if interrupts.error is not None:
                 raise interrupts.error
-            plan = [arrays[name].copy() for name in "xuw"]
-            reason = self._steps.step(_FIRST_ITERATIONS, shift=0)
-            if reason or self._steps.found["step"] < _SMALL:
-                break
-            z = arrays["z"].copy()
-            turn, sizes = float(np.sum(z * former)), float(np.linalg.norm(z) * np.linalg.norm(former))
-            if abs(turn) > _TURNED * sizes:
-                length = max(length / 2, _SHORTEST) if turn < 0 else min(2 * length, 1.0)
-            former = z
-            part = min(length, 1 / self._steps.found["step"])
-            if part < 1 and retract is not None:
-                shorter = retract.batch(*plan, part * z, part * arrays["change"])
-                for name, values in zip("xuw", shorter, strict=True):
-                    arrays[name][:] = values
-        return reason
+
+        return self._steps.settle(_FIRST_ITERATIONS, _FIRST_STEPS, _SEARCHED_STEPS, _SMALL, check)
 
     @interruptible
     def generate(self, path: str | os.PathLike[str]) -> None:
@@ -487,6 +490,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         limited, paths = self._limited[k], self._paths_of(k, first, end)
         inputs = [] if limited is None else limited.inputs(first, end)
         x_end = None if self._end is None else self._steps.arrays["x_end"].copy()
+        measured = not first and not self._steps.sizes.free
 
         def deferred() -> dict[str, Any]:
             v, a = x[:-1, nq:], w[:-1, : self._tree.nv]
@@ -494,10 +498,10 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             middles = self._middle.batch(x[:-1], w[:-1])
             stages = StageValues(self._middles[: end - first], middles, v + h / 2 * a, a, u, forces)
             lower, upper = self._limits
-            beyond = np.maximum(lower - x, x - upper)[int(not first) :].max(axis=0, initial=0.0).tolist()
+            beyond = np.maximum(lower - x, x - upper)[int(measured) :].max(axis=0, initial=0.0).tolist()
             found = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
             if limited is not None:
-                found |= limited.violations(inputs, measured=not first)
+                found |= limited.violations(inputs, measured=measured)
             if last and x_end is not None:
                 found |= problem.end.missed(x[-1], x_end)
             return {

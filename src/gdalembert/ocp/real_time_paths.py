@@ -1,4 +1,4 @@
-"""The paths of real-time plans: by how much they are exceeded, at the grid and between it."""
+"""Real-time plans: where numbers of several problems are, and by how much paths are exceeded."""
 
 from __future__ import annotations
 
@@ -76,3 +76,22 @@ class PathAtParameters(NamedTuple):
         constants = {name: self.values[name].reshape(len(self.values[name]), -1) for name in names}
         own = {name: x[:, self.instants] if x.shape[1] > 1 else x for name, x in constants.items()}
         return FollowedPath(graph, lower, upper, own).excess(t, q, v, grid)
+
+
+class Layout(NamedTuple):
+    """Where numbers of a problem are among those of several, with other contacts.
+
+    Attributes:
+        driven: the entries of u that are not fixed by their bounds. ``selection``: them, as rows of an identity matrix.
+        fixed: u where they are zero.
+        forces: the number of forces of all constraints. ``own``: those of the problem among them.
+        instants: those that have costs of their own. ``places``: where rows hold, but for the whole grid.
+    """
+
+    driven: list[int]
+    selection: Array
+    fixed: Array
+    forces: int
+    own: list[int]
+    instants: list[int]
+    places: list[str | int]
