@@ -450,3 +450,37 @@ def test_what_cannot_be_reached_has_its_last_iterate() -> None:
     with pytest.raises(ocp.OptimizationError, match=r"^monopod: the solver stopped") as caught:
         phases.solve(options={"ipopt.max_iter": 60})
     assert len(caught.value.solution.phases) == 3
+
+
+def brief(**second: Any) -> tuple[ocp.Problem, ocp.Problem]:
+    """Phases of fixed lengths, as real-time iterations take them."""
+    dyn = monopod()
+    problems = ocp.Problem(dyn, 0.2, 2, degree=1), ocp.Problem(dyn, **({"duration": 0.3, "intervals": 3} | second))
+    problems[0].start([0.5, -0.5])
+    for problem in problems:
+        problem.squares(lambda u: u)
+    return problems
+
+
+def test_what_real_time_iterations_cannot_take_of_phases_is_refused() -> None:
+    def refused(what: str, phases: ocp.Phases, error: type[GdalembertError] = UnsupportedError) -> None:
+        with pytest.raises(error, match=f"^rti: .*{what}"):
+            phases.solver("rti")
+
+    refused("a free duration", ocp.Phases(brief(duration=(0.1, 0.3))))
+    refused(
+        "the phases take 0.5 s, and Phases asks for 1 to 2 s", ocp.Phases(brief(), duration=(1.0, 2.0)), ArgumentError
+    )
+    first, last = brief()
+    last.start([0.5, -0.5])
+    refused("phase 2 has a start of its own", ocp.Phases([first, last]))
+    first, last = brief()
+    repeated = ocp.Phases([first, last])
+    repeated.subject_to(last.q[:, -1] == first.q[:, 0])
+    refused("rows of subject_to", repeated)
+    first, last = brief(duration=0.2, intervals=2)
+    for problem in (first, last):
+        problem.parameter("line", at="grid")
+    refused("phase 2 has the parameter 'line', as another phase", ocp.Phases([first, last]))
+    idle = ocp.Problem(monopod(), 0.3, 3)
+    refused("phase 2 has nothing to minimise; give it squares of u", ocp.Phases([brief()[0], idle]))
