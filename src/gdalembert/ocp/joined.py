@@ -21,7 +21,8 @@ import numpy as np
 
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from gdalembert.model.configuration import neutral, random_configuration
+from gdalembert.model.configuration import difference, integrate, neutral, random_configuration
+from gdalembert.model.tree import Tree
 from gdalembert.nlp.joined_program import Connection, JoinedProgram, LinkRows
 from gdalembert.ocp.couplings import relation
 from gdalembert.ocp.joined_solution import PhasesSolution, ScenariosSolution, joined_outcome
@@ -249,11 +250,22 @@ class Phases(JoinedProblems[PhasesSolution]):
             start, end = (q if x is None else x for x, q in zip(fixed, guessed, strict=True))
             known[k] = known[k] if start is None else start
             known[k + 1] = end
-        there = [k for k, q in enumerate(known) if q is not None]
-        for k, problem in enumerate(self.problems):
-            if there:
-                first, last = (known[min(there, key=lambda n: abs(n - at))] for at in (k, k + 1))
-                problem._initial.nearby = first, last
+        lengths = [float(np.mean(problem._motion.range)) for problem in self.problems]
+        found = _between(self.problems[0].dyn.tree, known, np.cumsum([0.0, *lengths]))
+        for problem, ends in zip(self.problems, pairwise(found), strict=True):
+            problem._initial.nearby = ends
+
+
+def _between(tree: Tree, known: Sequence[Array | None], t: Array) -> list[Array | None]:
+    """Configurations at instants, on the way from those that are known before to those behind, or the nearest one."""
+    there, found = {k: q for k, q in enumerate(known) if q is not None}, list(known)
+    for k in (k for k, q in enumerate(known) if q is None and there):
+        before = max((i for i in there if i < k), default=min(there))
+        after = min((i for i in there if i > k), default=max(there))
+        part = 0.0 if before == after else (t[k] - t[before]) / (t[after] - t[before])
+        start, end = ca.DM(there[before]), ca.DM(there[after])
+        found[k] = ca.evalf(integrate(tree, start, part * difference(tree, start, end))).full().ravel()
+    return found
 
 
 def _checked(given: Sequence[Problem]) -> tuple[Problem, ...]:
