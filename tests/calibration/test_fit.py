@@ -393,7 +393,7 @@ def test_each_value_is_determined_by_the_rows_of_all_groups(model: pin.Model) ->
     noise = np.array([1e-3, 1.0])
     _, factor, _ = _solve(reduced, measurement.of_model, np.zeros((0, 19)), noise)
     determined = _determined(reduced, measurement.of_model, factor, noise)
-    assert determined.sum() == pytest.approx(len(measurement.of_model.own), rel=1e-9)
+    assert determined.sum() == pytest.approx(len(measurement.of_model.pivots), rel=1e-9)
     assert determined[0] > determined[1] > 0
 
 
@@ -463,7 +463,7 @@ def test_all_that_can_be_known_are_four_numbers_a_revolute_joint(name: str, fram
     """4 R + 2 P + 6 (Everett, Driels and Mooring, "Kinematic modelling for robot calibration", ICRA 1987)."""
     robot = gd.load_urdf(name)
     kin = kinematics(robot, *list(robot.names)[1:], frame)
-    assert len(Measurement(kin, frame, True, "test").of_model.own) == known
+    assert len(Measurement(kin, frame, True, "test").of_model.pivots) == known
 
 
 @pytest.mark.extras

@@ -60,6 +60,8 @@ def test_constraint_dynamics_and_derivatives(model: pin.Model, kinds: tuple[str,
     cmodel = cpin.Model(model)
     cdata, held = cmodel.createData(), contacts(cpin, cmodel, kinds, reference, damping)
     own = [each.createData() for each in held]
+    with pytest.raises(cpin.MissingAttributeError, match=r"contact_force: nothing has computed it; call constraintDyn"):
+        own[0].contact_force  # noqa: B018
     cpin.initConstraintDynamics(cmodel, cdata, held, own)
     x = [ca.SX.sym(name, n) for name, n in (("q", model.nq), ("v", model.nv), ("tau", model.nv))]
     cpin.constraintDynamics(cmodel, cdata, *x, held, own)

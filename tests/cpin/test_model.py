@@ -14,8 +14,8 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import cpin
+from gdalembert.cpin.matrices import matrix
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from gdalembert.spatial.matrices import matrix
 from tests.helpers.models import build, relative_error, states
 from tests.helpers.sets import quick
 

@@ -15,7 +15,8 @@ from tests.helpers.models import relative_error
 FORMULATIONS = (gd.NewtonEuler, gd.LagrangeEuler, gd.GeneralizedDAlembert)
 HINT = (
     "so that the mass matrix is singular; give the links mass and inertia, the joints an armature or motors=, or the "
-    "robot parameters={'inertia': True}, so that p has them; gd.Kinematics, gd.joint_torques and cpin need none"
+    "robot parameters={'inertia': True}, so that p has them; gd.Kinematics, gd.joint_torques and the kinematics of "
+    "cpin need no inertia"
 )
 
 

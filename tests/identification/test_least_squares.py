@@ -159,7 +159,7 @@ def test_the_structural_rank_is_that_of_the_literature(robot: str, rank: int) ->
     dyn = gd.NewtonEuler(robots.load(robot), parameters=["inertia"])
     problem = problem_of(dyn)
     by_geometry = dyn.base_parameters.matrix * problem.sizes
-    assert len(problem.structure.own) == len(by_geometry) == rank
+    assert len(problem.structure.pivots) == len(by_geometry) == rank
     basis, _ = np.linalg.qr(by_geometry.T)  # the same row space
     rows, _ = np.linalg.qr(problem.structure.matrix.T)
     assert np.abs(rows - basis @ (basis.T @ rows)).max() < 1e-9  # the tolerance of the rank
@@ -179,7 +179,7 @@ def test_base_parameters_of_a_free_flyer_belong_to_the_link_nearest_to_the_base(
     """The mass of a whole robot stands first in its formula."""
     model = models.build(np.random.default_rng(0), ["FreeFlyer", "RZ"], [0, 1])
     problem = problem_of(gd.NewtonEuler(model, parameters=["inertia"]))
-    own = problem.structure.own
+    own = problem.structure.pivots
     assert named(in_p(problem.structure, problem.sizes)[0], own[0], problem.names) == "FreeFlyer_0.m + RZ_1.m"
     assert [problem.names[k] for k in own[:10]] == list(problem.names[:10])
     assert not {"RZ_1.m", "RZ_1.mz", "RZ_1.Iyy"} & {problem.names[k] for k in own}

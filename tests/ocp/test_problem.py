@@ -348,7 +348,7 @@ def test_wrong_arguments(call: Callable[[gd.Dynamics, pin.Model], object], messa
         (lambda p: p.path(3.0), "3.0 is not an expression; give a casadi.Function, or a callable of q, v, a, u"),
         (
             lambda p: p.path(lambda x: x),
-            "an expression at the stages has the inputs ['x']; give them names among ['q', 'v', 'a', 'u', 't']",
+            "an expression at the stages has the inputs ['x']; give them names among ['q', 'v', 'a', 'u', 'du', 't']",
         ),
         (
             lambda p: p.path(lambda u: u, at="grid"),

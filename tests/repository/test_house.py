@@ -44,20 +44,10 @@ ALLOWED = {
 LONG_MODULES: dict[str, str] = {}
 """Modules above 600 lines, each with the reason why it is one."""
 
-SHORT_MODULES: dict[str, str] = {
-    "gdalembert.testing": "a name of its own for test suites, which import nothing else",
-    "gdalembert.dynamics.sources": "formulations have sources, and the citation asks formulations for them",
-    "gdalembert.ocp.solvers": "where users register solvers, which problems ask for and know nothing of",
-    "gdalembert.citation": "gd.citation stands beside the rooms, which it asks for their sources",
-}
-"""Modules below 60 lines, each with the reason why it is one."""
-
 FLOORS = {
     "gdalembert.ocp": (11, "constraints, motions, ends, guesses, solutions, real time, problems, and what joins them"),
-    "gdalembert.dynamics": (10, "its folders stand in it, each in its place of the row"),
-    "gdalembert.flexible": (11, "as the dynamics; beams, modes and rods make links, links make trees"),
 }
-"""Floors of the folders that have more than 9, and why: a row of rooms of which each imports the next."""
+"""Floors of the folders that have more than 10, and why: a row of rooms of which each imports the next."""
 
 LONG_FUNCTIONS = {
     "gdalembert.calibration.fit.fit": "describes 7 arguments and its errors; 43 lines of code",
@@ -132,6 +122,12 @@ def test_the_recursion_knows_trees_and_no_formulation() -> None:
     assert {name for name in recursion if "gdalembert.dynamics.expressions" in within_reach(name)} == set()
 
 
+def test_what_only_the_names_of_pinocchio_use_stands_with_them() -> None:
+    below = [name for name in MODULES if room_of(name) in ALLOWED["cpin"]]
+    rooms = {name: {room_of(other) for other in MODULES if name in imports_of(other)} for name in below}
+    assert [name for name in below if rooms[name] == {"cpin"}] == []
+
+
 def test_few_entries_stand_at_the_top() -> None:
     assert len({path.stem for path in PACKAGE.iterdir()} - {"__pycache__"}) <= 23
 
@@ -173,18 +169,8 @@ def floors(rooms: dict[str, set[str]]) -> int:
 
 @pytest.mark.parametrize("folder", folders())
 def test_folders_have_few_floors(folder: str) -> None:
-    most, _ = FLOORS.get(folder, (9, ""))
+    most, _ = FLOORS.get(folder, (10, ""))
     assert floors(rooms_inside(folder)) <= most
-
-
-def test_modules_are_at_least_60_lines() -> None:
-    """Shorter ones are read with what uses them; ``__init__`` collects public names."""
-    lines = {
-        name: len(path.read_text(encoding="utf-8").splitlines())
-        for name, path in MODULES.items()
-        if path.stem not in ("__init__", "__main__")
-    }
-    assert {name for name, number in lines.items() if number < 60} == set(SHORT_MODULES)
 
 
 def length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

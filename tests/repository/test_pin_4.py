@@ -71,6 +71,8 @@ def corrector(robot: Robot) -> None:
     ours = cpin.RigidConstraintModel(robot.contact)
     ours.corrector.Kp[:] = np.arange(3)
     assert ours.gains("Kp") == (3, 4, 5)
+    with pytest.raises(AttributeError, match="kp"):  # a gain that is misspelt would be one that nothing reads
+        ours.corrector.kp = 1.0
 
 
 @row("`pin.BaumgarteCorrectorParameters(size)`")

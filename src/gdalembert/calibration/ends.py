@@ -1,4 +1,4 @@
-"""Where a robot stands and how its tool is fixed, in closed form: the descent begins there, however far it is.
+"""The placements of a robot's base and of its tool, in closed form: the descent begins there, however far it is.
 
 A robot that is the model between its ends has the poses B X E in place of X, with displacements B of its base, in the
 universe, and E of the measured frame, in its own axes. Rotations: of both by the singular vectors of Σ Rᵀ ⊗ R_Tᵀ, with
@@ -12,14 +12,14 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.calibration.measurement import Measurement, Samples
+from gdalembert.calibration.measurement import Measurement, PoseSamples
 from gdalembert.spatial.arrays import Array
 
 _TURNS = 20
-"""Of the base about measured positions, in turn with shifts of both ends."""
+"""Number of turns of the base about measured positions, each followed by shifts of both ends."""
 
 
-def ends(measurement: Measurement, samples: Samples) -> Array:
+def ends(measurement: Measurement, samples: PoseSamples) -> Array:
     """p (n_p) with which the ends alone are displaced; 0 of ends that are not unknown, and of a loop.
 
     It is a start and no estimate: it may be far off where the samples tell little of the ends.
@@ -29,7 +29,7 @@ def ends(measurement: Measurement, samples: Samples) -> Array:
     path = tree.path(frames[-1].joint)
     first = f"{tree.joints[path[0]].name.removesuffix('[0]')}.x" if path else ""
     has_base = first in names
-    has_tool = np.array([f"{each.name}.x" in names and each.name not in tree.joint_names for each in frames])
+    has_tool = np.array([f"{frame.name}.x" in names and frame.name not in tree.joint_names for frame in frames])
     if measurement.is_loop or not (has_base or has_tool.any()):
         return p
     k = len(frames)
@@ -53,8 +53,8 @@ def ends(measurement: Measurement, samples: Samples) -> Array:
         shift, offsets = solution[:3], solution[3:].reshape(k, 3)
     if has_base:
         joint, at = tree.joints[path[0]], names.index(first)
-        own = pin.SE3(np.asarray(joint.rotation), np.asarray(joint.translation))
-        p[at : at + 6] = pin.log6(own.actInv(pin.SE3(base, shift) * own)).vector
+        joint_to_universe = pin.SE3(np.asarray(joint.rotation), np.asarray(joint.translation))
+        p[at : at + 6] = pin.log6(joint_to_universe.actInv(pin.SE3(base, shift) * joint_to_universe)).vector
     for frame, offset in ((frames[j], offsets[j]) for j in np.flatnonzero(has_tool)):
         at = names.index(f"{frame.name}.x")
         p[at : at + 6] = pin.log6(pin.SE3(tool, offset)).vector
@@ -62,7 +62,7 @@ def ends(measurement: Measurement, samples: Samples) -> Array:
 
 
 def _rotations(r: Array, measured: Array, has_base: bool, has_tool: bool) -> tuple[Array, Array]:
-    """Those of the base and of the measured frame with which R of the model (N × 3 × 3) is what was measured."""
+    """Rotations of the base and of the measured frame with which R of the model (N × 3 × 3) is what was measured."""
     if has_base and has_tool:
         both = np.einsum("kji,kml->iljm", r, measured).reshape(9, 9)  # vec(R_E⁻¹) = (Rᵀ ⊗ R_Tᵀ) vec(R_B), by columns
         u, _, vt = np.linalg.svd(both)

@@ -51,15 +51,15 @@ def poses(
     """Configurations (count × nq) in which measured poses determine the placements of a robot well.
 
     Args:
-        kin: with ``parameters={"placement": names}``, as for :func:`~gdalembert.calibration.fit.fit`.
-        frame: that will be measured, or two frames of a loop.
+        kin: kinematics with ``parameters={"placement": names}``, as for :func:`~gdalembert.calibration.fit.fit`.
+        frame: the frame that will be measured, or two frames of a loop.
         count: the number of configurations.
         bounds: limits of q: the ``pin.Model``, :class:`~gdalembert.ocp.Bounds`, or (lower, upper), nq numbers each
             [rad, m]; a joint whose limits are equal is held. Revolute joints without a limit turn by π either way;
             quaternions and pairs (cos, sin) have any direction.
         positions: whether positions alone will be measured.
         accept: says of a configuration q (nq) whether the robot can be there: without collision, the target in view.
-        candidates: the number of random configurations to choose from. ``seed``: of these.
+        candidates: the number of random configurations to choose from. ``seed``: that of their generator.
         noise: the standard deviations of a measured coordinate and angle [m, rad], whose ratio counts; by default that
             of a laser tracker which sees targets as far apart as the frame moves.
 
@@ -70,11 +70,11 @@ def poses(
     measurement = Measurement(kin, frame, not flag("poses: positions", positions), "poses")
     number_of = integer("poses: count", count, least=1)
     structure, width = measurement.of_model, 3 if positions else 6
-    if number_of * width <= len(structure.own):
+    if number_of * width <= len(structure.pivots):
         raise ArgumentError(
             f"poses: count: {number_of} {'positions' if positions else 'poses'} have {number_of * width} numbers, for "
-            f"{len(structure.own)} combinations of placements and their noise; give at least "
-            f"{len(structure.own) // width + 1}"
+            f"{len(structure.pivots)} combinations of placements and their noise; give at least "
+            f"{len(structure.pivots) // width + 1}"
         )
     drawn = _candidates(
         kin, bounds, accept, integer("poses: candidates", candidates, least=number_of), integer("poses: seed", seed, 0)
@@ -101,19 +101,20 @@ def _chosen(rows: Array, count: int) -> list[int]:
 
     chosen: list[int] = []
     for _ in range(count):
-        found = gains(np.linalg.inv(information))
-        found[chosen] = -np.inf
-        chosen.append(int(found.round(9).argmax()))
+        increase = gains(np.linalg.inv(information))
+        increase[chosen] = -np.inf
+        chosen.append(int(increase.round(9).argmax()))  # of equal ones the first: rounding would choose by processor
         information = information + rows[chosen[-1]].T @ rows[chosen[-1]]
+    # exchanges make the axes of the ellipsoid shorter by 1 % in the mean, where few poses are chosen (12 of Panda)
     for _ in range(_SWEEPS):
         improved = False
-        for place, own in enumerate(chosen):
-            without = information - rows[own].T @ rows[own]
-            found = gains(np.linalg.inv(without))
-            allowed = np.array(found)
-            allowed[[k for k in chosen if k != own]] = -np.inf
+        for place, candidate in enumerate(chosen):
+            without = information - rows[candidate].T @ rows[candidate]
+            increase = gains(np.linalg.inv(without))
+            allowed = np.array(increase)
+            allowed[[k for k in chosen if k != candidate]] = -np.inf
             best = int(allowed.round(9).argmax())
-            if found[best] > found[own] + _GAIN:
+            if increase[best] > increase[candidate] + _GAIN:
                 chosen[place], information, improved = best, without + rows[best].T @ rows[best], True
         if not improved:
             break
@@ -126,7 +127,7 @@ def _candidates(kin: Kinematics, bounds: Any, accept: Any, count: int, seed: int
         raise ArgumentTypeError(f"poses: accept: expected a function of q, got {type(accept).__name__}")
     lower, upper = _limits(kin, bounds)
     rng, tree, bounded = np.random.default_rng(seed), kin.tree, np.isfinite(lower)
-    found: list[Array] = []
+    configurations: list[Array] = []
     for tried in range(1, _ATTEMPTS * count + 1):
         q = random_configuration(tree, rng).full().ravel()
         q[bounded] = rng.uniform(lower[bounded], upper[bounded])
@@ -134,13 +135,13 @@ def _candidates(kin: Kinematics, bounds: Any, accept: Any, count: int, seed: int
             with call_of("poses: accept(q)"):
                 taken = accept(q)
         if accept is None or flag("poses: accept(q)", taken):
-            found.append(q)
-        if len(found) == count:
-            return np.array(found)
-        if tried >= _JUDGED and len(found) * _ATTEMPTS < _FEW * tried:
+            configurations.append(q)
+        if len(configurations) == count:
+            return np.array(configurations)
+        if tried >= _JUDGED and len(configurations) * _ATTEMPTS < _FEW * tried:
             break
     raise ArgumentError(
-        f"poses: accept takes {len(found)} of {tried} random configurations, of which {count} are needed; "
+        f"poses: accept takes {len(configurations)} of {tried} random configurations, of which {count} are needed; "
         "give narrower limits, or fewer candidates"
     )
 
@@ -149,16 +150,16 @@ def _limits(kin: Kinematics, bounds: Any) -> tuple[Array, Array]:
     """Limits of q (nq), NaN where a joint has any direction."""
     tree = kin.tree
     if isinstance(bounds, pin.Model):
-        given = bounds.lowerPositionLimit, bounds.upperPositionLimit
+        limits = bounds.lowerPositionLimit, bounds.upperPositionLimit
     elif isinstance(bounds, Bounds):
-        given = bounds.q_lower, bounds.q_upper
+        limits = bounds.q_lower, bounds.q_upper
     elif isinstance(bounds, list | tuple) and len(bounds) == 2:
-        given = bounds[0], bounds[1]
+        limits = bounds[0], bounds[1]
     else:
         raise ArgumentTypeError("poses: bounds: give the pin.Model, Bounds, or (lower, upper)")
     lower, upper = (
-        np.array(vector(f"poses: {what} bounds", x, tree.nq, finite=False))
-        for what, x in zip(("lower", "upper"), given, strict=True)
+        np.array(vector(f"poses: {side} bounds", x, tree.nq, finite=False))
+        for side, x in zip(("lower", "upper"), limits, strict=True)
     )
     for joint in tree.independent_joints:
         for k in range(joint.idx_q, joint.idx_q + joint.type.nq):

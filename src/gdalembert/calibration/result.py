@@ -42,10 +42,11 @@ class Calibration(Estimate):
         frame: what was measured, in words. ``frames``: the names of these frames.
         noise: the estimated standard deviation of a measured coordinate and, of poses, of an angle [m, rad], of mean
             weight; nan if none has a weight.
-        weights: of the rows of the samples that were fitted (N × 6, or N × 3 for each frame), their mean being 1.
-        before, residuals: of these samples with the model and after the fit: the twist from the frame to the measured
-            pose, LOCAL (N × 6) [m; rad], or the measured position minus that of the frame (N × 3, or N × 3 k of k
-            markers) [m]; NaN where nothing was measured.
+        weights: weights of the rows of the samples that were fitted (N × 6, or N × 3 for each frame), their mean being
+            1.
+        before, residuals: residuals of these samples with the model and after the fit: the twist from the frame to the
+            measured pose, LOCAL (N × 6) [m; rad], or the measured position minus that of the frame (N × 3, or N × 3 k
+            of k markers) [m]; NaN where nothing was measured.
         held_back: residuals of the samples that were held back, or ``None``.
     """
 
@@ -72,13 +73,13 @@ class Calibration(Estimate):
         """The root mean square of distances [m], for each of several markers, and, of poses, of angles [rad].
 
         Args:
-            residuals: a row for each measurement (N × m). ``weights``: of each number (N × m); those of weight 0 do
-                not count.
+            residuals: a row for each measurement (N × m). ``weights``: weights of each number (N × m); those of weight
+                0 do not count.
 
         Raises:
             ArgumentTypeError, ArgumentError: if they are no such rows.
         """
-        width, found = self.residuals.shape[1], []
+        width, distances = self.residuals.shape[1], []
         residuals = numbers("rms: residuals", residuals, finite=False)
         weights = None if weights is None else numbers("rms: weights", weights, finite=False)
         for name, rows in (("residuals", residuals), ("weights", residuals if weights is None else weights)):
@@ -91,8 +92,8 @@ class Calibration(Estimate):
             seen = np.isfinite(rows).all(axis=1)
             if weights is not None:
                 seen &= (weights[:, first : first + 3] > 0).all(axis=1)
-            found.append(float(np.sqrt(np.mean(np.sum(rows[seen] ** 2, axis=1)))) if seen.any() else np.nan)
-        return tuple(found)
+            distances.append(float(np.sqrt(np.mean(np.sum(rows[seen] ** 2, axis=1)))) if seen.any() else np.nan)
+        return tuple(distances)
 
     @cached_property
     def report(self) -> str:
@@ -124,8 +125,8 @@ class Calibration(Estimate):
             ("known in combinations alone", several, "; "),
             ("without effect", missing.without_effect, ", "),
         )
-        for what, known, comma in unknown:
-            lines += wrap(f"{what}: {some(known, comma)}", _COLUMNS, **_INDENTS) if known else []
+        for reason, known, comma in unknown:
+            lines += wrap(f"{reason}: {some(known, comma)}", _COLUMNS, **_INDENTS) if known else []
         values, deviation = 1e3 * self.base.values, 1e3 * self.base.standard_deviation
         order = np.argsort(-np.abs(values) / deviation, kind="stable")[:_CORRECTIONS]
         table = [

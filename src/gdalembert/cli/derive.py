@@ -37,9 +37,9 @@ def add_derive(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--body-only", action="store_true", help="LaTeX without a preamble")
     text = "drop terms as long as no torque is wrong by more than X times its limit (code only)"
     parser.add_argument("--simplify", type=float, metavar="X", help=text)
-    for name, what in (("a-max", "accelerations"), ("v-max", "velocities"), ("tau-max", "torques")):
+    for name, quantity in (("a-max", "accelerations"), ("v-max", "velocities"), ("tau-max", "torques")):
         default = "" if name == "a-max" else " (default: the model's)"
-        text = f"with --simplify: the largest {what}, or one for all{default}"
+        text = f"with --simplify: the largest {quantity}, or one for all{default}"
         parser.add_argument(f"--{name}", metavar="X,Y,…", help=text)
     text = "a file, or a folder, new or not (default: print, if there is one file)"
     parser.add_argument("--output", metavar="PATH", help=text)
@@ -54,12 +54,14 @@ def run_derive(arguments: argparse.Namespace) -> int:
         raise ArgumentError("--output is empty; give a file or a folder, '.' for the one you are in")
     if arguments.output is not None:
         check_output("--output", arguments.output)
-    given = {name: getattr(arguments, name) for name in ("formulation", "symbolic", "max_terms", "clean", "body_only")}
+    settings = {
+        name: getattr(arguments, name) for name in ("formulation", "symbolic", "max_terms", "clean", "body_only")
+    }
     terms = arguments.terms and [x.strip() for x in arguments.terms.split(",")]
     try:
         if arguments.simplify is not None:
             model = PrunedDynamics(model, arguments.simplify, **limits, clean=arguments.clean)
-        files = derive(model, arguments.to, terms=terms, **given)
+        files = derive(model, arguments.to, terms=terms, **settings)
     except UnsupportedError as error:
         options = " (options --terms, --numbers, --max-terms)" if "max_terms" in str(error) else ""
         raise UnsupportedError(f"{error}{options}") from None
@@ -74,9 +76,9 @@ def run_derive(arguments: argparse.Namespace) -> int:
 
 def _limits(arguments: argparse.Namespace) -> dict[str, Any]:
     """The limits for ``--simplify``, by the names that ``PrunedDynamics`` has for them."""
-    given = {name: text for name in ("a_max", "v_max", "tau_max") if (text := getattr(arguments, name)) is not None}
+    texts = {name: text for name in ("a_max", "v_max", "tau_max") if (text := getattr(arguments, name)) is not None}
     if arguments.simplify is None:
-        for name in given:
+        for name in texts:
             option = f"--{name.replace('_', '-')}"
             raise ArgumentError(f"{option}: is a limit for --simplify, which is not given; give it, as 0.01")
         return {}
@@ -88,4 +90,4 @@ def _limits(arguments: argparse.Namespace) -> dict[str, Any]:
         raise ArgumentError("--simplify: has its own equations in numbers; no --formulation, --symbolic or --numbers")
     if arguments.a_max is None:
         raise ArgumentError("--simplify: --a-max is missing; give the largest accelerations, as 8,6,12 or 10 for all")
-    return {name: numbers(f"--{name.replace('_', '-')}", text, "8,6,12 or 10 for all") for name, text in given.items()}
+    return {name: numbers(f"--{name.replace('_', '-')}", text, "8,6,12 or 10 for all") for name, text in texts.items()}

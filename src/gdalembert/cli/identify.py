@@ -92,15 +92,15 @@ def run_identify(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _gains(given: str | None, names: Sequence[str]) -> Any:
-    if given is None:
+def _gains(text: str | None, names: Sequence[str]) -> Any:
+    if text is None:
         return None
     try:
-        numbers = [float(x) for x in given.split(",")]
+        numbers = [float(x) for x in text.split(",")]
     except ValueError:
-        raise ArgumentError(f"--gains {given}: give numbers, as 11.0 or 14.9,13.3,11.1") from None
+        raise ArgumentError(f"--gains {text}: give numbers, as 11.0 or 14.9,13.3,11.1") from None
     if len(numbers) not in (1, len(names)):
-        raise ArgumentError(f"--gains {given}: got {len(numbers)} numbers; give 1, or {len(names)}: {', '.join(names)}")
+        raise ArgumentError(f"--gains {text}: got {len(numbers)} numbers; give 1, or {len(names)}: {', '.join(names)}")
     return numbers[0] if len(numbers) == 1 else dict(zip(names, numbers, strict=True))
 
 
@@ -138,19 +138,19 @@ def _table(path: str, rows: str | None) -> Array:
         if not colon or not all(x.isdecimal() or not x for x in (begin, end)):
             raise ArgumentError(f"--rows {rows}: give FIRST:LAST, as 100:2000")
         first, last = int(begin or 1), int(end or len(lines))
-    found = []
+    table = []
     for number, line in enumerate(lines[max(first - 1, 0) : last], start=max(first, 1)):
         try:
-            found.append([float(x) for x in line.split(separator)])
+            table.append([float(x) for x in line.split(separator)])
         except ValueError:
             if number > 1:
                 raise ArgumentError(f"{path}: line {number} is no row of numbers: {line[:60]!r}") from None
-    if not found:
+    if not table:
         raise ArgumentError(f"{path}: no rows of numbers in it; give a file of measured samples")
-    widths = [len(row) for row in found]
+    widths = [len(row) for row in table]
     if min(widths) < max(widths):
         raise ArgumentError(f"{path}: rows have {min(widths)} to {max(widths)} numbers; give the same in all")
-    return np.array(found)
+    return np.array(table)
 
 
 def _parts(path: str, table: Array, columns: str, model: pin.Model) -> dict[str, Array]:

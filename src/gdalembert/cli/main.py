@@ -123,18 +123,18 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(prog=PROG, description=about, epilog=_STATUS)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    given = next((text for text in argv if not text.startswith("-")), None)
+    asked = next((text for text in argv if not text.startswith("-")), None)
     known = (*_COMMANDS, *(alias for aliases in _ALIASES.values() for alias in aliases))
-    if given is not None and given not in known:
-        raise UnknownNameError("command", given, known)
+    if asked is not None and asked not in known:
+        raise UnknownNameError("command", asked, known)
     for name, (home, text) in _COMMANDS.items():
         aliases = _ALIASES.get(name, ())
         sentence = f"{text[0].upper()}{text[1:]}."
-        own = commands.add_parser(name, aliases=aliases, help=text, description=sentence, epilog=_STATUS)
-        if given in (name, *aliases):
+        subparser = commands.add_parser(name, aliases=aliases, help=text, description=sentence, epilog=_STATUS)
+        if asked in (name, *aliases):  # the modules of all commands take 2.5 s to import
             module = import_module(f"gdalembert.cli.{home}")
-            getattr(module, f"add_{name}")(own)
-            own.set_defaults(run=getattr(module, f"run_{name}"))
+            getattr(module, f"add_{name}")(subparser)
+            subparser.set_defaults(run=getattr(module, f"run_{name}"))
     return parser
 
 

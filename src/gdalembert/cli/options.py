@@ -1,4 +1,4 @@
-"""What several commands share: options and what they mean, counted nouns, tables."""
+"""Parts that several commands share: options and their meanings, counted nouns, tables."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def options(arguments: argparse.Namespace) -> Options:
         if not frame or reference not in _REFERENCES or kind not in ("", "3D", "6D"):
             raise ArgumentError(f"--wrench {text}: give a frame and {', '.join(_REFERENCES)}, as tool0=LOCAL")
         wrenches[frame] = (_REFERENCES[reference], "3D") if kind == "3D" else _REFERENCES[reference]
-    parameters = {kind: names.split(",") if given else True for kind, given, names in pairs}
+    parameters = {kind: names.split(",") if asked else True for kind, asked, names in pairs}
     return Options(clean=arguments.clean, parameters=parameters, wrenches=wrenches)
 
 

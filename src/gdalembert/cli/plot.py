@@ -91,8 +91,8 @@ def _ellipsoid(name: str, limits: str, plotting: Any, model: pin.Model, argument
         q = configuration(model, arguments.q)
     frame = model.nframes - 1 if arguments.frame is None else arguments.frame
     reference = _REFERENCES[arguments.reference or "local-world-aligned"]
-    own = getattr(model, limits) if arguments.limits else None
-    return getattr(plotting, name)(model, frame, q, reference, plane=arguments.plane, limits=own)
+    joint_limits = getattr(model, limits) if arguments.limits else None
+    return getattr(plotting, name)(model, frame, q, reference, plane=arguments.plane, limits=joint_limits)
 
 
 FIGURES: dict[str, Callable[[Any, pin.Model, argparse.Namespace], Any]] = {

@@ -97,27 +97,27 @@ def _formulation(model: pin.Model | Tree, clean: float) -> NewtonEuler:
 
 
 def rounded_angles(robot: str, arguments: argparse.Namespace) -> dict[str, Any]:
-    """What ``--round-angles`` saves: the joints, and the instructions of Functions without and with it.
+    """Count the savings of ``--round-angles``: the joints, and the instructions of Functions without and with it.
 
-    Where it is not given, with the tolerance that ``load_urdf`` tells. Where it changes no joint, nothing is counted.
+    Without that option the tolerance is the one that ``load_urdf`` tells. If no joint changes, nothing is counted.
     """
     tolerance = arguments.round_angles or MEANT
-    given, rounded = (load(robot, arguments, "off", each) for each in (0.0, tolerance))
-    pairs = zip(given.names, given.jointPlacements, rounded.jointPlacements, strict=True)
+    exact, rounded = (load(robot, arguments, "off", angle_tolerance) for angle_tolerance in (0.0, tolerance))
+    pairs = zip(exact.names, exact.jointPlacements, rounded.jointPlacements, strict=True)
     joints = [name for name, one, other in pairs if np.abs(one.homogeneous - other.homogeneous).max() > CLEANED]
-    both = [_formulation(model, arguments.clean) for model in (given, rounded) if joints]
+    both = [_formulation(model, arguments.clean) for model in (exact, rounded) if joints]
     counts = {name: [getattr(dynamics, name).n_instructions() for dynamics in both] for name in _ROUNDED if joints}
     return {"tolerance": tolerance, "joints": joints, "instructions": counts}
 
 
-def about_rounded_angles(found: dict[str, Any]) -> str:
+def about_rounded_angles(rounding: dict[str, Any]) -> str:
     """The same in a sentence; "" if it changes no joint."""
-    if not found["joints"]:
+    if not rounding["joints"]:
         return ""
-    counts = [f"{after} of {before} in {name}" for name, (before, after) in found["instructions"].items()]
+    counts = [f"{after} of {before} in {name}" for name, (before, after) in rounding["instructions"].items()]
     return (
-        f"--round-angles {found['tolerance']:g} takes angles of {', '.join(found['joints'])} for multiples of π/4 or "
-        f"π/6, which leaves instructions: {', '.join(counts)}"
+        f"--round-angles {rounding['tolerance']:g} takes angles of {', '.join(rounding['joints'])} for multiples "
+        f"of π/4 or π/6, which leaves instructions: {', '.join(counts)}"
     )
 
 
@@ -210,11 +210,11 @@ def add_count(parser: argparse.ArgumentParser) -> None:
 
 def run_count(arguments: argparse.Namespace) -> int:
     """Print the instructions, multiplications and additions of every Function of the formulations."""
-    chosen, given = chosen_formulations(arguments), options(arguments)
+    chosen, settings = chosen_formulations(arguments), options(arguments)
     model = load(arguments.robot, arguments)
     rows = []
     for name, formulation in chosen.items():
-        dynamics = formulation(model, **given)
+        dynamics = formulation(model, **settings)
         for function in (*FUNCTIONS, "terms"):
             try:
                 costs = [str(number) for number in count(getattr(dynamics, function)).values()]
@@ -239,8 +239,8 @@ def run_cache(arguments: argparse.Namespace) -> int:
     entries = cache.entries()
     print(f"{cache.folder}: {_total(entries)}, of at most {_size(MAX_SIZE)}")
     if entries:
-        dates = [time.strftime("%Y-%m-%d %H:%M", time.localtime(each.used)) for each in entries]
-        rows = [(each.folder.name[:12], _size(each.size), date) for each, date in zip(entries, dates, strict=True)]
+        dates = [time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used)) for entry in entries]
+        rows = [(entry.folder.name[:12], _size(entry.size), date) for entry, date in zip(entries, dates, strict=True)]
         print_table(("library", "size", "last used"), rows, left=(0, 2))
     return 0
 

@@ -37,7 +37,7 @@ def run_validate(arguments: argparse.Namespace) -> int:
     summaries, reports, errors = [], [], {}
     for robot in arguments.robot:
         try:
-            own = _validate(robot, chosen, arguments)
+            robot_reports = _validate(robot, chosen, arguments)
         except BrokenPipeError:  # nobody reads the reports; the robot can be used
             raise
         except (GdalembertError, OSError) as error:
@@ -47,8 +47,8 @@ def run_validate(arguments: argparse.Namespace) -> int:
             errors[robot] = str(error)
             summaries.append(f"{robot}: cannot be used: {shortened(str(error), _SHOWN)}")
         else:
-            summaries.append(_summary(own, arguments.samples))
-            reports += own
+            summaries.append(_summary(robot_reports, arguments.samples))
+            reports += robot_reports
     ok = not errors and all(report.ok for report in reports)
     if arguments.json:
         print(json.dumps({"ok": ok, "reports": [r.to_dict() for r in reports], "errors": errors}, indent=2))
@@ -59,10 +59,10 @@ def run_validate(arguments: argparse.Namespace) -> int:
 
 def _validate(robot: str, chosen: Iterable[type[Dynamics]], arguments: argparse.Namespace) -> list[Report]:
     """The reports about one robot, which are printed as they come."""
-    model, given, reports = load(robot, arguments), options(arguments), []
+    model, settings, reports = load(robot, arguments), options(arguments), []
     how = {name: getattr(arguments, name) for name in ("samples", "seed", "tolerance", "progress")}
     for formulation in chosen:
-        report = validate(formulation(model, **given), model, **how)
+        report = validate(formulation(model, **settings), model, **how)
         reports.append(report)
         if not arguments.json:
             print(report, end="\n\n", flush=True)

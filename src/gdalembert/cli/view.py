@@ -19,7 +19,7 @@ from gdalembert.viewer.scene import motion_of
 from gdalembert.viewer.viewer import Viewer, check_png, visuals
 
 _BROWSER_TIMEOUT = 60.0
-"""How long a screenshot waits for the browser that it opens [s]."""
+"""Time that a screenshot waits for the browser that it opens [s]."""
 _FRAME_PERIOD = 1 / 30
 """Time between pictures [s]."""
 _SWEEP_TIME = 4.0
@@ -76,10 +76,10 @@ def run_view(arguments: argparse.Namespace) -> int:
 @contextlib.contextmanager
 def _interrupts() -> Iterator[list[int]]:
     """Collect Ctrl-C in a list that is read between pictures: CasADi and viser do not survive it within a call."""
-    found: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: found.append(number))
+    signals: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: signals.append(number))
     try:
-        yield found
+        yield signals
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -44,7 +44,7 @@ class Cache:
 
     Args:
         folder: by default ``$GDALEMBERT_CACHE``, else ``gdalembert`` in the user's cache folder.
-        name: of the Function to be compiled, for messages.
+        name: that of the Function to be compiled, for messages.
 
     What is in it raises CompilationError if another user could have put code there, OSError if it cannot be used.
     """
@@ -53,8 +53,8 @@ class Cache:
         self.name = name
         xdg = Path(os.environ.get("XDG_CACHE_HOME", ""))
         try:
-            if given := folder or os.environ.get("GDALEMBERT_CACHE"):
-                self.folder = Path(given).expanduser().absolute()
+            if path := folder or os.environ.get("GDALEMBERT_CACHE"):
+                self.folder = Path(path).expanduser().absolute()
             elif xdg.is_absolute():
                 self.folder = xdg / "gdalembert"
             else:
@@ -105,21 +105,21 @@ class Cache:
                 if time.time() - folder.lstat().st_mtime > DAY:
                     remove(folder)
         total = 0
-        for each in self.entries():
-            total += each.size
-            if total > MAX_SIZE and each.folder != entry:
-                remove(each.folder)
+        for cached in self.entries():
+            total += cached.size
+            if total > MAX_SIZE and cached.folder != entry:
+                remove(cached.folder)
         return added
 
     def entries(self) -> list[CachedLibrary]:
-        """What is in the cache, the last used first."""
-        found = []
+        """Libraries in the cache, the last used first."""
+        libraries = []
         for folder in self._folders(_KEY):
             with contextlib.suppress(OSError):  # removed meanwhile, or not ours to read
                 states = [path.lstat() for path in folder.glob("*.so")]
                 size = sum(state.st_size for state in states)
-                found.append(CachedLibrary(folder, size, max((state.st_mtime for state in states), default=0.0)))
-        return sorted(found, key=lambda entry: entry.used, reverse=True)
+                libraries.append(CachedLibrary(folder, size, max((state.st_mtime for state in states), default=0.0)))
+        return sorted(libraries, key=lambda entry: entry.used, reverse=True)
 
     def clear(self) -> list[CachedLibrary]:
         """Remove all libraries and builds, and nothing else; returns the entries removed."""
@@ -129,13 +129,13 @@ class Cache:
         return [entry for entry in before if not os.path.lexists(entry.folder)]
 
     def _folders(self, name: re.Pattern[str]) -> list[Path]:
-        found = []
+        folders = []
         with contextlib.suppress(FileNotFoundError):
-            for each in os.scandir(self.folder):
+            for item in os.scandir(self.folder):
                 with contextlib.suppress(OSError):
-                    if name.fullmatch(each.name) and each.is_dir(follow_symlinks=False):
-                        found.append(Path(each))
-        return found
+                    if name.fullmatch(item.name) and item.is_dir(follow_symlinks=False):
+                        folders.append(Path(item))
+        return folders
 
     def _check(self, path: Path) -> None:
         """Refuse a file or folder that another user could have written."""
@@ -168,12 +168,12 @@ def remove(path: Path) -> None:
 
 def _make(folder: Path) -> None:
     """Make a folder, and those above it that are missing, for their owner alone."""
-    for each in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
-        each.mkdir(mode=0o700, exist_ok=True)
+    for missing in reversed([above for above in (folder, *folder.parents) if not above.exists()]):
+        missing.mkdir(mode=0o700, exist_ok=True)
 
 
 def _is_intact(path: Path) -> bool:
-    """Whether it is a regular file that is named after its contents."""
+    """True if it is a regular file that is named after its contents."""
     with contextlib.suppress(OSError):
         if stat.S_ISREG(path.lstat().st_mode):
             return path.stem == hashlib.sha256(path.read_bytes()).hexdigest()

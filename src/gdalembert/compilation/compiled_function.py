@@ -86,13 +86,14 @@ def compile(
             folder. It is made for its owner alone, and refused if another user could write code there. Above 1 GB, the
             libraries that were not used for the longest time are removed. It may be emptied at any time, as
             ``gdalembert cache --clear`` does.
-        time_limit: how long the compiler may run [s]; by default 600, at most a day.
+        time_limit: time that the compiler may run [s]; by default 600, at most a day.
         interpreter: evaluate by CasADi's virtual machine, without a compiler: the same calls, slower.
         output: what is written of matrices: ``"full"``; ``"nonzeros"``: the entries that are not always zero, an array
             (n,); ``"upper"``: these of the upper triangle of symmetric matrices. ``f.places[name].full(numbers)`` makes
             the matrix of them. Columns are always written in full.
-        dtype: of all arrays, ``"float64"`` or ``"float32"``, of which a register holds twice as many. Batches compute
-            in it; single calls, the interpreter, and all calls of a Function of MX compute in float64 and round.
+        dtype: the type of all arrays, ``"float64"`` or ``"float32"``, of which a register holds twice as many. Batches
+            compute in it; single calls, the interpreter, and all calls of a Function of MX compute in float64 and
+            round.
 
     Raises:
         ArgumentTypeError: if it is not a ``casadi.Function``, or an option has the wrong type.
@@ -129,14 +130,14 @@ def _check(options: Mapping[str, Any], interpreter: bool) -> None:
         raise ArgumentError(f"the interpreter compiles nothing; drop {', '.join(options)}")
 
 
-def _dtype(given: npt.DTypeLike) -> str:
+def _dtype(dtype: npt.DTypeLike) -> str:
     """The name of a type of numbers."""
     try:
-        name = np.dtype(given).name
+        name = np.dtype(dtype).name
     except (TypeError, ValueError):
         name = ""
-    if given is None or name not in REALS:
-        raise ArgumentError(f"compile: dtype is {shown(given)}; give {' or '.join(map(repr, REALS))}")
+    if dtype is None or name not in REALS:
+        raise ArgumentError(f"compile: dtype is {shown(dtype)}; give {' or '.join(map(repr, REALS))}")
     return name
 
 
@@ -158,12 +159,12 @@ class CompiledFunction:
 
     Attributes:
         function: the ``casadi.Function`` that it evaluates.
-        dtype: of all arrays.
+        dtype: the type of all arrays.
         library: the file of its machine code; ``None`` for the interpreter.
         width: the number of states that a batch evaluates at once; 1 where it evaluates one after the other.
         inputs: the shape of each input by name, in order.
         outputs: the shape of each output by name, in order.
-        places: of the matrices whose entries are written in part, where their numbers belong.
+        places: places of the numbers of matrices whose entries are written in part.
     """
 
     def __init__(
@@ -228,7 +229,7 @@ class CompiledFunction:
         So p (n_p,) are the parameters of all states, and p (N, n_p) has a row for each.
 
         Args:
-            inputs: by position, or by name (``named``).
+            inputs: inputs by position, or by name (``named``).
             threads: the number of threads that share the work, ``None`` for one per core. They are started once, and
                 pay off from some tenths of a millisecond of work on, but not for the interpreter.
             out: receives the outputs, as in a single call.
@@ -246,8 +247,8 @@ class CompiledFunction:
             if out is not None:
                 if not (self._last if axis else self._first)(inputs, out if type(out) is tuple else (out,)):
                     return out
-            elif (found := self._few(inputs, axis)) is not None:
-                return found
+            elif (few := self._few(inputs, axis)) is not None:
+                return few
         if threads is not None and not (isinstance(threads, int) and threads > 0):
             raise ArgumentError(
                 f"{self._name}: threads is {shown(threads)}; give a positive integer, or None for all cores"
@@ -286,7 +287,7 @@ class CompiledFunction:
 
     @property
     def address(self) -> int:
-        """Where the machine code of many states is, for other machine code; 0 of the interpreter."""
+        """Address of the machine code of many states, for other machine code; 0 of the interpreter."""
         return self._code.address
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -313,17 +314,17 @@ class CompiledFunction:
                 return ordered
         except KeyError:  # the messages are below
             pass
-        given = dict(zip(self.inputs, inputs, strict=False))
+        values = dict(zip(self.inputs, inputs, strict=False))
         for name in named:
             if name not in self.inputs:
                 raise UnknownNameError(f"input of {self._name}", name, self.inputs)
         wrong = [f"{len(inputs)} inputs are given"] if len(inputs) > len(self.inputs) else []
-        wrong += [f"{name!r} is given twice" for name in named if name in given]
-        given.update(named)
-        wrong += [f"{name!r} is missing" for name in self.inputs if name not in given]
+        wrong += [f"{name!r} is given twice" for name in named if name in values]
+        values.update(named)
+        wrong += [f"{name!r} is missing" for name in self.inputs if name not in values]
         if wrong:
             raise ArgumentError(f"{self._name}: {', '.join(wrong)}; give {_listed(self.inputs)}")
-        return tuple(given[name] for name in self.inputs)
+        return tuple(values[name] for name in self.inputs)
 
     def _checked(self, k: int, x: Any, axis: int | None = None) -> Reals:
         """Input k as an array of the right shape; of many states, whose axis is given, they come first."""

@@ -41,7 +41,7 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.instructions import evaluate, operations
 
 TIME_LIMIT = 600.0
-"""How long the compiler may run by default [s]."""
+"""Time that the compiler may run by default [s]."""
 _COMPILERS = ("cc", "gcc", "clang")
 _FROM_PYPI = (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=undefined")
 """Clang, as the package ziglang has it, without the checks that it adds to code that is not optimised."""
@@ -63,11 +63,12 @@ class Compiler:
     """The machine's C compiler, once it is found.
 
     Attributes:
-        name: of the Function or of the caller, for messages.
-        level: of optimisation, for which the processor is named too, where the compiler knows it.
+        name: that of the Function or of the caller, for messages.
+        level: level of optimisation, for which the processor is named too, where the compiler knows it.
         without, slow: what to do without a compiler, and if it takes too long.
-        time_limit: how long it may run [s].
-        command, flags, macros: of it; macros are those that it predefines, which name its version and the processor.
+        time_limit: time that it may run [s].
+        command, flags, macros: those of the compiler; macros are those that it predefines, which name its version and
+            the processor.
     """
 
     name: str
@@ -167,7 +168,7 @@ class Compiler:
 
 
 def _is_whole(library: Path) -> bool:
-    """Whether a library, of Linux and 64 bits, has all that its head announces: reading the rest would end the process,
+    """True if a library, of Linux and 64 bits, has all that its head announces: reading the rest would end the process,
     where other systems refuse to load it.
     """
     contents = library.read_bytes()
@@ -342,7 +343,7 @@ def _constant(x: float) -> str:
 
 def _places(statements: Sequence[_Statement], number: dict[str, int], length: int) -> dict[str, int]:
     """The place in ``shared`` of each value that a later part needs."""
-    last = {name: k // length for k, each in enumerate(statements) for name in each.operands}
+    last = {name: k // length for k, statement in enumerate(statements) for name in statement.operands}
     places: dict[str, int] = {}
     free_after: list[int] = []  # the last part that needs what is in a place
     for name, k in number.items():
@@ -356,16 +357,16 @@ def _places(statements: Sequence[_Statement], number: dict[str, int], length: in
 
 def _body(part: Sequence[_Statement], places: dict[str, int]) -> Iterator[str]:
     known: set[str] = set()
-    for each in part:
-        for name in each.operands:
+    for statement in part:
+        for name in statement.operands:
             if name not in known:
                 known.add(name)
                 yield f"  const V {name} = shared[{places[name]}];"
-        known.update(each.values)
-        if each.code:
-            yield f"  {each.code}"
-        yield from (f"  shared[{places[name]}] = {name};" for name in each.values if name in places)
-        yield from (f"  {store}" for store in each.stores)
+        known.update(statement.values)
+        if statement.code:
+            yield f"  {statement.code}"
+        yield from (f"  shared[{places[name]}] = {name};" for name in statement.values if name in places)
+        yield from (f"  {store}" for store in statement.stores)
 
 
 def angles_apart(graph: ca.Function) -> tuple[ca.Function, ca.Function] | None:
@@ -383,11 +384,11 @@ def angles_apart(graph: ca.Function) -> tuple[ca.Function, ca.Function] | None:
         """The result of an operation; that of a sine or cosine is a symbol."""
         if op not in _ANGLES:
             return ca.SX.unary(op, *operands) if len(operands) == 1 else ca.SX.binary(op, *operands)
-        key, symbols = operands[0].element_hash(), {each: ca.SX.sym(name) for each, name in _ANGLES.items()}
+        key, symbols = operands[0].element_hash(), {code: ca.SX.sym(name) for code, name in _ANGLES.items()}
         return angles.setdefault(key, (operands[0], symbols))[1][op]
 
     entries = evaluate(graph, [[x[k] for k in range(x.numel())] for x in inputs], ca.SX, operation)
-    results = [ca.densify(ca.vertcat(ca.SX(0, 1), *each)) for each in entries]
+    results = [ca.densify(ca.vertcat(ca.SX(0, 1), *column)) for column in entries]
     made = ca.densify(ca.vertcat(*(angle for angle, _ in angles.values())))
     taken = [ca.vertcat(*(symbols[op] for _, symbols in angles.values())) for op in _ANGLES]
     if not angles or ca.depends_on(made, ca.vertcat(*taken)):
@@ -401,8 +402,8 @@ def _source(function: ca.Function, graph: ca.Function, dtype: str) -> str:
     vectors = vector_code(graph)
     split = None if vectors is None else angles_apart(graph)
     generator = ca.CodeGenerator("gdalembert")
-    for each in split or (graph,):
-        generator.add(each)
+    for part in split or (graph,):
+        generator.add(part)
     code = generator.dump()
     sizes = [function.size_in(i) for i in range(function.n_in())]
     sizes += [function.size_out(i) for i in range(function.n_out())]
@@ -452,7 +453,7 @@ def load_library(
 
 
 def library_of(tool: Compiler, source: str, open_library: Callable[[Path], Loaded]) -> Loaded:
-    """What the library of a C source gives when it is opened, from the cache or built now."""
+    """Open the library of a C source, from the cache or built now."""
     return _load(tool, None, (source,), lambda: source, open_library)
 
 
@@ -483,7 +484,7 @@ def _load(
     source: Callable[[], str],
     open_library: Callable[[Path], Loaded],
 ) -> Loaded:
-    """What a library gives when it is opened; from the cache, or built now from its source, which some texts determine.
+    """Open a library from the cache, or build it now from its source, which some texts determine, and open that.
 
     OSError, AttributeError and RuntimeError say that a file is no such library.
     """
@@ -518,8 +519,8 @@ def external(function: ca.Function, order: int, where: str) -> ca.Function:
     Its derivatives have tens of thousands of instructions, for which compilers take long at higher levels.
 
     Args:
-        function: of SX, without a state of its own; its derivatives are those of whole Jacobians.
-        order: of derivatives: 1 for its Jacobian, 2 for its adjoint and the Jacobian of that, too.
+        function: a Function of SX, without a state of its own; its derivatives are those of whole Jacobians.
+        order: order of derivatives: 1 for its Jacobian, 2 for its adjoint and the Jacobian of that, too.
         where: the caller, for messages.
     """
     without = "drop compiled=True"
@@ -530,9 +531,9 @@ def external(function: ca.Function, order: int, where: str) -> ca.Function:
     def source() -> str:
         """C code of the Function and its derivatives, by the names under which CasADi looks for them."""
         generator = ca.CodeGenerator("gdalembert")
-        for each in (function, *((function.reverse(1),) if order > 1 else ())):
-            generator.add(each)
-            generator.add(each.jacobian())
+        for derivative in (function, *((function.reverse(1),) if order > 1 else ())):
+            generator.add(derivative)
+            generator.add(derivative.jacobian())
         return generator.dump()
 
     determines = (function.serialize(), str(order), inspect.getsource(sys.modules[__name__]))

@@ -14,16 +14,16 @@ from gdalembert.spatial.arguments import numbers as numbers_of
 from gdalembert.spatial.arrays import Array
 
 OUTPUTS = ("full", "nonzeros", "upper")
-"""What is written of a matrix: all entries, those that are not always zero, or these of its upper triangle."""
+"""Entries of a matrix that are written: all, those that are not always zero, or these of its upper triangle."""
 _ASYMMETRY = 1e-9
 """Relative: a matrix whose transpose differs by more is not symmetric."""
 
 
 class Places:
-    """Where the numbers of a packed matrix belong.
+    """Places of the numbers of a packed matrix.
 
     Attributes:
-        shape: of the matrix. ``rows``, ``columns``: of each number, column by column.
+        shape: that of the matrix. ``rows``, ``columns``: those of each number, column by column.
         mirrored: whether the matrix is symmetric, and the numbers are those of its upper triangle.
     """
 
@@ -51,12 +51,12 @@ class Places:
             many = f"({n}, N)" if axis else f"(N, {n})"
             raise ArgumentError(f"full: got the shape {packed.shape}; give ({n},) or {many}")
         real = np.float32 if getattr(numbers, "dtype", None) == np.float32 else np.float64
-        found = np.zeros((*self.shape, *several) if axis else (*several, *self.shape), dtype=real)
+        full = np.zeros((*self.shape, *several) if axis else (*several, *self.shape), dtype=real)
         before = () if axis else (...,)
-        found[(*before, self.rows, self.columns)] = packed
+        full[(*before, self.rows, self.columns)] = packed
         if self.mirrored:
-            found[(*before, self.columns, self.rows)] = packed
-        return found
+            full[(*before, self.columns, self.rows)] = packed
+        return full
 
 
 def packed(function: ca.Function, output: str) -> tuple[ca.Function, Mapping[str, Places]]:

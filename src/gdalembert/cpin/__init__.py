@@ -20,23 +20,22 @@ from typing import Any
 import casadi as ca
 import pinocchio as pin
 
-from gdalembert.cpin import configurations, constraints, data, dynamics, kinematics, model
+from gdalembert.cpin import configurations, constraints, data, dynamics, kinematics, model, object_maps, objects
+from gdalembert.cpin.calls import MissingAttributeError, refusing
 from gdalembert.cpin.configurations import *
 from gdalembert.cpin.constraints import *
 from gdalembert.cpin.data import *
-from gdalembert.cpin.data import MissingAttributeError
 from gdalembert.cpin.dynamics import *
 from gdalembert.cpin.kinematics import *
+from gdalembert.cpin.lie_groups import liegroups
+from gdalembert.cpin.matrices import StdVec
 from gdalembert.cpin.model import *
-from gdalembert.dynamics.lie_groups import liegroups
+from gdalembert.cpin.object_maps import *
+from gdalembert.cpin.objects import *
 from gdalembert.errors import UnknownNameError, UnsupportedError
-from gdalembert.spatial import interrupts, object_maps, objects
-from gdalembert.spatial.arguments import refusing
-from gdalembert.spatial.matrices import StdVec
-from gdalembert.spatial.object_maps import *
-from gdalembert.spatial.objects import *
+from gdalembert.spatial import interrupts
 
-__all__ = ["ScalarType", "StdVec", "install", "liegroups"]
+__all__ = ["MissingAttributeError", "ScalarType", "StdVec", "install", "liegroups"]
 __all__ += configurations.__all__ + constraints.__all__ + data.__all__ + dynamics.__all__ + kinematics.__all__
 __all__ += model.__all__ + object_maps.__all__ + objects.__all__
 _SHARED = ("BaumgarteCorrectorParameters", "XAxis", "YAxis", "ZAxis", "__version__")
@@ -44,13 +43,13 @@ ScalarType = ca.SX
 
 
 def _public(call: Callable[..., Any]) -> Callable[..., Any]:
-    """An algorithm, whose arguments are checked, and whose data follows its model."""
+    """Wrap an algorithm so that its arguments are checked, and its data follows its model."""
 
     @wraps(call)
-    def followed(*args: Any, **named: Any) -> Any:
+    def followed(*args: Any, **kwargs: Any) -> Any:
         if len(args) > 1 and isinstance(args[1], data.Data):
             args[1].follow(args[0])
-        return call(*args, **named)
+        return call(*args, **kwargs)
 
     return refusing(followed, model=(model.Model, "a cpin.Model"), data=(data.Data, "model.createData()"))
 
@@ -70,7 +69,7 @@ for _name in (*objects.__all__, *object_maps.__all__):
 
 
 def __getattr__(name: str) -> Any:
-    """Pinocchio's enumerations, axes, joint models and parsers, and lists in place of its vectors."""
+    """Give Pinocchio's enumerations, axes, joint models and parsers, and a list in place of its vectors."""
     shared = getattr(pin, name, None)
     is_enumeration = isinstance(shared, int) or (isinstance(shared, type) and issubclass(shared, int))
     is_joint = shared is not None and name.startswith("JointModel")
@@ -79,7 +78,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("StdVec_"):
         return StdVec
     if shared is not None and name.startswith(("buildModelFrom", "buildSampleModel")):
-        return lambda *given, **options: model.Model(getattr(pin, name)(*given, **options))
+        return lambda *args, **kwargs: model.Model(getattr(pin, name)(*args, **kwargs))
     unknown = UnknownNameError("algorithm or class of cpin", name, __all__)
     raise MissingAttributeError(str(unknown) if shared is None else f"cpin.{name}: use pin.{name}; it takes no symbols")
 
@@ -87,8 +86,8 @@ def __getattr__(name: str) -> Any:
 def install() -> None:
     """Make ``from pinocchio import casadi`` give this module; an UnsupportedError where Pinocchio has its own."""
     this = sys.modules[__name__]
-    found = importlib.util.find_spec("pinocchio.casadi")
-    if found is not None and found is not this.__spec__:
+    spec = importlib.util.find_spec("pinocchio.casadi")
+    if spec is not None and spec is not this.__spec__:
         raise UnsupportedError(
             f"cpin.install: pinocchio {pin.__version__} has its own pinocchio.casadi; import that, or gdalembert.cpin"
         )

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
+from gdalembert.cpin.calls import MissingAttributeError
+from gdalembert.cpin.matrices import LazyList, is_same, matrix
+from gdalembert.cpin.objects import SE3
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.errors import ArgumentError, GdalembertError, UnknownNameError, UnsupportedError
+from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import check_one_kind
-from gdalembert.spatial.matrices import Items, is_same, matrix
-from gdalembert.spatial.objects import SE3
 
-__all__ = ["Data", "MissingAttributeError"]
+__all__ = ["Data"]
 
 _Q = "oMi liMi"
 _V = f"{_Q} v"
@@ -68,23 +69,19 @@ ARGUMENTS = dict.fromkeys(("tau", "f", "dtau_dq", "dtau_dv"), "q, v, a")
 ARGUMENTS |= dict.fromkeys(("ddq", "ddq_dq", "ddq_dv", "ddq_dtau"), "q, v, tau")
 ARGUMENTS |= {"lambda_c": "q, v, tau, contact_models, contact_datas", "dq_after": "q, v, J", "impulse_c": "q, v, J"}
 ARGUMENTS |= dict.fromkeys(("dlambda_dq", "dlambda_dv", "dlambda_dtau"), "contact_models, contact_datas")
-"""What a slot is computed from, of those that :data:`SLOTS` has not."""
+"""The arguments of calls that fill the slots that :data:`SLOTS` has not."""
 SLOTS: dict[str, tuple[str, Callable[..., Callable[[], Any]]]] = {}
-"""Which of q, v, a a slot is computed from, and what prepares that: (model, data, q, …) → () → value."""
+"""The letters of q, v, a that a slot is computed from, and its preparation: (model, data, q, …) → () → value."""
 
 
-def _call(slot: str) -> str:
+def filling_call(slot: str) -> str:
     """The call that fills a slot."""
     algorithm = next(name for name, slots in WRITES.items() if slot in slots.split())
     return f"{algorithm}(model, data, {', '.join(SLOTS[slot][0]) if slot in SLOTS else ARGUMENTS[slot]})"
 
 
-class MissingAttributeError(GdalembertError, AttributeError):
-    """A quantity that no algorithm has computed, where Pinocchio gives zeros; a name that is not there."""
-
-
-class Whole(Items):
-    """A list of the robot's quantity alone: those of subtrees, which Pinocchio has behind it, are not computed."""
+class WholeRobotList(LazyList):
+    """A list of one quantity, the robot's; those of subtrees, which Pinocchio has behind it, are not computed."""
 
     def __init__(self, name: str, value: Callable[[], Any]) -> None:
         super().__init__(name, 1, lambda _: value())
@@ -96,7 +93,7 @@ class Whole(Items):
 
 
 class Data:
-    """The results of algorithms, ``data.oMf[k]``, ``data.M`` and so on; a MissingAttributeError for what none computed.
+    """Results of algorithms, as ``data.oMf[k]`` and ``data.M``; a MissingAttributeError where none has computed them.
 
     Attributes:
         at, made_of: the q, v, a of slots, as far as they are computed from these, and the kinematics of then.
@@ -117,16 +114,16 @@ class Data:
             raise AttributeError(name)
         if name == "mass":
             model = self._model
-            return Whole("data.mass", lambda: model.total_mass)
+            return WholeRobotList("data.mass", lambda: model.total_mass)
         if name in self._slots:
-            value = self.__dict__[name] = self._slots[name]()
+            value = self.__dict__[name] = self._slots[name]()  # found there from now on, without this method
             return value
         if name in SLOTS or name in ARGUMENTS:
-            raise MissingAttributeError(f"data.{name}: nothing has computed it; call {_call(name)} before")
+            raise MissingAttributeError(f"data.{name}: nothing has computed it; call {filling_call(name)} before")
         raise MissingAttributeError(str(UnknownNameError("slot of data", name, (*SLOTS, *ARGUMENTS))))
 
     def copy(self) -> Data:
-        """Data of the same results, which other calls change."""
+        """A copy of the results, which other calls may fill."""
         copied = type(self)(self._model)
         copied.__dict__.update({name: dict(x) if isinstance(x, dict) else x for name, x in self.__dict__.items()})
         return copied
@@ -149,12 +146,12 @@ class Data:
         self._model = model
 
     def fill(self, **slots: Callable[[], Any]) -> None:
-        """Take what computes each slot, in place of what was there."""
+        """Keep a function that computes each slot, in place of its value."""
         self.empty(*slots)
         self._slots |= slots
 
     def put(self, **values: Any) -> None:
-        """Take what is computed already."""
+        """Keep values that are computed already."""
         self.empty(*values)
         self.__dict__.update(values)
 
@@ -165,41 +162,43 @@ class Data:
                 known.pop(name, None)
 
     def is_at(self, slot: str, *state: Matrix) -> bool:
-        """Whether a slot, if it is filled, is of this q, v, a, and of the model of the call, as it is now."""
+        """True if a slot is empty, or of this q, v, a and of the model of the call as it is now."""
         known = slot not in self.at or self.made_of[slot] is self._model.kinematics
         return known and all(map(is_same, self.at.get(slot, ()), state))
 
     def _is_together(self, slot: str, other: str) -> bool:
-        """Whether two slots are of the same q, v, a, and of the same model."""
+        """True if two slots are of the same q, v, a, and of the same model."""
         return self.made_of[slot] is self.made_of[other] and all(map(is_same, self.at[slot], self.at[other]))
 
     def run(self, algorithm: str, **state: Any) -> tuple[Matrix, ...]:
         """Check q, v, a or tau, and fill what the algorithm fills; forget what needs others too, if of another q."""
         sizes, name = {"q": self._model.pin.nq}, algorithm.split()[0]
-        state = {x: matrix(f"{name}: {x}", given, sizes.get(x, self._model.nv)) for x, given in state.items()}
+        state = {x: matrix(f"{name}: {x}", value, sizes.get(x, self._model.nv)) for x, value in state.items()}
         check_one_kind(name, state)
         for slot in WRITES[algorithm].split():
             needed = SLOTS[slot][0] if slot in SLOTS else ""
-            own = tuple(state[x] for x in needed if x in state)
-            if own and len(own) == len(needed):
-                self.fill_at(slot, *own)
-            elif slot.startswith("-") or not self.is_at(slot, *(own or state.values())):
+            state_of_slot = tuple(state[x] for x in needed if x in state)
+            if state_of_slot and len(state_of_slot) == len(needed):
+                self.fill_at(slot, *state_of_slot)
+            elif slot.startswith("-") or not self.is_at(slot, *(state_of_slot or state.values())):
+                # An old value beside slots of the new state would be a wrong number that nobody sees.
                 self.empty(slot.strip("-"))
+        # Pinocchio leaves data.oMf at an older q, where programs forget to call updateFramePlacements.
         if "oMf" in self.at and "oMi" in self.at and not self._is_together("oMf", "oMi"):
             self.empty("oMf")
         return tuple(state.values())
 
     def fill_at(self, slot: str, *state: Matrix) -> None:
-        """Take what computes a slot at q, v, a."""
+        """Keep a function that computes a slot at q, v, a."""
         self.fill(**{slot: SLOTS[slot][1](self._model, self, *state)})
         self.note(slot, *state)
 
     def note(self, slot: str, *state: Matrix) -> None:
-        """Keep the q, v, a of a slot."""
+        """Keep the state q, v, a of a slot."""
         self.at[slot], self.made_of[slot] = state, self._model.kinematics
 
     def fill_entries(self, slot: str, entries: Iterable[int], q: Matrix) -> None:
-        """Take what computes some placements of a list at q, where not all of them are known there."""
+        """Keep a function that computes some placements of a list at q, unless all of them are known there."""
         if slot not in self.at or not self.is_at(slot, q):
             computed, whole = set[int](), SLOTS[slot][1](self._model, self, q)
             self.fill(**{slot: lambda: _some(whole(), computed, slot)})
@@ -210,39 +209,41 @@ class Data:
     def run_again(self, algorithm: str) -> None:
         """Fill what Pinocchio's algorithm fills from the placements, velocities and accelerations that are there."""
         first, *others = WRITES[algorithm].split()
-        found = {"C": self.placed(algorithm, "dJ", "J")} if first == "C" else {}
-        for slot in () if found else (first, *(x for x in others if x in SLOTS and x not in f"{_A} oa ov dJ".split())):
+        states = {"C": self.placed(algorithm, "dJ", "J")} if first == "C" else {}
+        for slot in () if states else (first, *(x for x in others if x in SLOTS and x not in f"{_A} oa ov dJ".split())):
             source = {"q": "oMi", "qv": "v", "qva": "a"}[SLOTS[slot][0]]
             if slot == first or source in self.at:
-                found[slot] = self.placed(algorithm, source, "liMi")
+                states[slot] = self.placed(algorithm, source, "liMi")
         self.empty(*(slot[1:] for slot in others if slot.startswith("-")))
-        for slot, state in found.items():
+        for slot, state in states.items():
             self.fill_at(slot, *state)
 
     def known(self, algorithm: str, *slots: str) -> tuple[Matrix, ...]:
-        """The q, v, a of the first of these slots that something has filled, of the model as it is; else an error."""
+        """The state of the first of these slots that something has filled, of the model as it is; else an error."""
         whole = self.at.keys() - self.partial.keys()
         slot = next((slot for slot in slots if slot in whole), slots[-1])
         if slot in whole and self.made_of[slot] is self._model.kinematics:
             return self.at[slot]
-        why = "the model is another, or has changed, since data.{} was computed"
-        why = why if slot in whole else "nothing has computed data.{}"
-        raise MissingAttributeError(f"{algorithm}: {why.format(slot)}; call {_call(slot)} before")
+        changed = f"the model is another, or has changed, since data.{slot} was computed"
+        reason = changed if slot in whole else f"nothing has computed data.{slot}"
+        raise MissingAttributeError(f"{algorithm}: {reason}; call {filling_call(slot)} before")
 
     def placed(self, algorithm: str, *slots: str) -> tuple[Matrix, ...]:
-        """The q, v, a of the first slot; an error if one of them is not of the q of the placements."""
+        """The state of the first slot; an error if one of the slots is not of the q of the placements."""
         for slot in slots:
             if not is_same(self.known(algorithm, slot)[0], self.known(algorithm, "oMi")[0]):
-                raise MissingAttributeError(f"{algorithm}: data.{slot} has another q than data.oMi; call {_call(slot)}")
+                raise MissingAttributeError(
+                    f"{algorithm}: data.{slot} has another q than data.oMi; call {filling_call(slot)}"
+                )
         return self.at[slots[0]]
 
 
-def _some(whole: Items, entries: set[int], slot: str) -> Items:
-    """The list, of which only these entries have been computed."""
+def _some(whole: LazyList, entries: set[int], slot: str) -> LazyList:
+    """Restrict a list to those entries that have been computed."""
 
     def entry(k: int) -> Any:
         if k not in entries:
-            raise MissingAttributeError(f"{whole.name}[{k}]: nothing has computed it; call {_call(slot)} before")
+            raise MissingAttributeError(f"{whole.name}[{k}]: nothing has computed it; call {filling_call(slot)} before")
         return whole[k]
 
-    return Items(whole.name, len(whole), entry)
+    return LazyList(whole.name, len(whole), entry)

@@ -9,14 +9,14 @@ from typing import Any
 import casadi as ca
 import pinocchio as pin
 
-from gdalembert.cpin.data import SLOTS, Data, Whole
+from gdalembert.cpin.data import SLOTS, Data, WholeRobotList
 from gdalembert.cpin.kinematics import algorithm, evaluate, in_convention, prepared
+from gdalembert.cpin.matrices import is_constant, number_of
 from gdalembert.cpin.model import Model
+from gdalembert.cpin.objects import SE3, Force, Inertia
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import listed
-from gdalembert.spatial.matrices import is_constant, number_of
-from gdalembert.spatial.objects import SE3, Force, Inertia
 
 __all__ = [
     *("aba", "ccrba", "centerOfMass", "computeABADerivatives", "computeAllTerms"),
@@ -31,15 +31,17 @@ __all__ = [
 
 
 def _forced(algorithm: str, model: Model, data: Data, fext: Any, **state: Any) -> tuple[Any, tuple[Matrix, ...]]:
-    """The robot under forces on joints, in the axes of each; what is given of q, v, a and tau, and [forces (6 × n)]."""
-    acting, name = dict[int, Matrix](), algorithm.split()[0]
+    """The dynamics with forces on joints, in the axes of each, and their inputs: the state, and [forces (6 × n)]."""
+    wrenches, name = dict[int, Matrix](), algorithm.split()[0]
     if fext is not None:
-        if (given := listed(fext)) is None or len(given) != model.njoints:
-            got = "is no list" if given is None else f"has {len(given)} forces"
+        if (forces := listed(fext)) is None or len(forces) != model.njoints:
+            got = "is no list" if forces is None else f"has {len(forces)} forces"
             raise ArgumentError(f"{name}: fext {got}; give njoints = {model.njoints} forces, the universe's first")
-        forces = {k: Force(force).vector for k, force in enumerate(given) if k}
-        acting = {k: f for k, f in forces.items() if not (is_constant(f) and not number_of(f).any())}
-    return model.robot([*acting]), (*data.run(algorithm, **state), *([ca.horzcat(*acting.values())] if acting else []))
+        columns = {k: Force(force).vector for k, force in enumerate(forces) if k}
+        # Forces of zeros, which programs give for most joints, would make the graph larger.
+        wrenches = {k: f for k, f in columns.items() if not (is_constant(f) and not number_of(f).any())}
+    inputs = [ca.horzcat(*wrenches.values())] if wrenches else []
+    return model.robot([*wrenches]), (*data.run(algorithm, **state), *inputs)
 
 
 def _torques(model: Model, data: Data, robot: Any, *state: Matrix) -> Matrix:
@@ -50,7 +52,10 @@ def _torques(model: Model, data: Data, robot: Any, *state: Matrix) -> Matrix:
 
 
 def rnea(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> Matrix:
-    """tau (nv) of a motion; forces act on the robot, one for each joint, in its axes, as those on links do (data.f)."""
+    """The torques (nv) of a motion under ``fext``, forces on the links of all joints in the axes of these.
+
+    Forces that joints pass on are in ``data.f``, in the same axes.
+    """
     robot, state = _forced("rnea", model, data, fext, q=q, v=v, a=a)
     return _torques(model, data, robot, *state)
 
@@ -58,8 +63,8 @@ def rnea(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> 
 def aba(
     model: Model, data: Data, q: Any, v: Any, tau: Any, fext: Any = None, convention: Any = pin.Convention.LOCAL
 ) -> Matrix:
-    """a (nv) under tau and forces, as of rnea."""
-    if isinstance(fext, pin.Convention):
+    """The acceleration (nv) under tau and forces on links, as those of rnea."""
+    if isinstance(fext, pin.Convention):  # (…, tau, convention) is a call of Pinocchio, too
         fext, convention = None, fext
     robot, state = _forced(in_convention("aba", convention), model, data, fext, q=q, v=v, tau=tau)
     data.put(ddq=evaluate(model, robot.forward_dynamics, *state))
@@ -68,13 +73,13 @@ def aba(
 
 
 def computeStaticTorque(model: Model, data: Data, q: Any, fext: Any) -> Matrix:
-    """tau (nv) that holds the robot still under forces."""
+    """The torques (nv) that hold the robot still under forces on links."""
     robot, (at_q, *forces) = _forced("computeStaticTorque", model, data, fext, q=q)
     return _torques(model, data, robot, at_q, ca.DM.zeros(model.nv), ca.DM.zeros(model.nv), *forces)
 
 
 def computeRNEADerivatives(model: Model, data: Data, q: Any, v: Any, a: Any, fext: Any = None) -> tuple[Matrix, ...]:
-    """∂tau/∂q, ∂tau/∂v and M (nv × nv each)."""
+    """The derivatives ∂tau/∂q and ∂tau/∂v, and M (nv × nv each)."""
     robot, state = _forced("computeRNEADerivatives", model, data, fext, q=q, v=v, a=a)
     dtau_dq, dtau_dv = evaluate(model, robot.inverse_dynamics_derivatives, *state)
     inputs = model.inputs
@@ -86,7 +91,7 @@ def computeRNEADerivatives(model: Model, data: Data, q: Any, v: Any, a: Any, fex
 def computeABADerivatives(
     model: Model, data: Data, q: Any = None, v: Any = None, tau: Any = None, fext: Any = None
 ) -> tuple[Matrix, ...]:
-    """∂a/∂q, ∂a/∂v and M⁻¹ (nv × nv each), at q, v, tau, or, of (model, data, fext), at those of the last aba."""
+    """The derivatives ∂a/∂q and ∂a/∂v, and M⁻¹ (nv × nv each); (model, data, fext) takes the last aba's q, v, tau."""
     if v is None and tau is None:
         fext = fext if q is None else q
         q, v, tau = data.known("computeABADerivatives", "ddq")
@@ -105,8 +110,8 @@ def computeABADerivatives(
     return by_q, by_v, inverse
 
 
-def _whole(slot: str) -> Callable[[Matrix], Whole]:
-    return lambda x: Whole(f"data.{slot}", lambda: ca.densify(x))
+def _whole(slot: str) -> Callable[[Matrix], WholeRobotList]:
+    return lambda x: WholeRobotList(f"data.{slot}", lambda: ca.densify(x))
 
 
 def _centroidal_inertia(model: Model, data: Data, q: Matrix) -> Callable[[], Inertia]:
@@ -127,7 +132,7 @@ def _energy(model: Model, data: Data, q: Matrix, v: Matrix) -> Callable[[], Matr
 
 
 def _centroidal_maps(model: Model, data: Data, q: Matrix, v: Matrix) -> Callable[[], Matrix]:
-    """dAg, and Ag of the same graph."""
+    """Make the preparation of dAg, and put in that of Ag: one graph has both."""
     both = cache(prepared("kinematics", "centroidal_maps", tuple)(model, data, q, v))
     data.fill(Ag=lambda: both()[0])
     data.note("Ag", q)
@@ -177,17 +182,17 @@ computeCentroidalMomentumTimeVariation = algorithm("computeCentroidalMomentumTim
 
 
 def computeAllTerms(model: Model, data: Data, q: Any, v: Any) -> None:
-    """Placements, J and dJ, motions at a = 0, and what belongs to masses; each of them is made when it is read."""
+    """Fill placements, J and dJ, motions at a = 0, M, momenta and energies; each is made when it is read."""
     data.run("computeAllTerms", q=q, v=v, a=ca.DM.zeros(model.nv))
 
 
 def computeTotalMass(model: Model, data: Data | None = None) -> float | Matrix:
-    """The mass of all links that a joint moves [kg]; data.mass[0] is always that."""
+    """The mass of all links that a joint moves [kg], as in ``data.mass[0]``."""
     return model.total_mass
 
 
 def computeCentroidalDynamicsDerivatives(model: Model, data: Data, q: Any, v: Any, a: Any) -> tuple[Matrix, ...]:
-    """∂h/∂q, ∂ḣ/∂q, ∂ḣ/∂v and ∂ḣ/∂a (6 × nv each)."""
+    """The derivatives ∂h/∂q, ∂ḣ/∂q, ∂ḣ/∂v and ∂ḣ/∂a (6 × nv each)."""
     data.run("computeCentroidalDynamicsDerivatives", q=q, v=v, a=a)
     return getCentroidalDynamicsDerivatives(model, data)
 
@@ -201,5 +206,6 @@ def getCentroidalDynamicsDerivatives(model: Model, data: Data) -> tuple[Matrix, 
 def getCenterOfMassVelocityDerivatives(model: Model, data: Data) -> Matrix:
     """The derivative of the velocity of the centre of mass by q (3 × nv), at the last q, v."""
     state = *data.known("getCenterOfMassVelocityDerivatives", "v"), ca.DM.zeros(model.nv)
+    # The momentum of the robot is its mass times the velocity of the centre of mass, whatever a is.
     momentum, *_ = evaluate(model, model.kinematics.centroidal_dynamics_derivatives, *state)
     return momentum[:3, :] / computeTotalMass(model)

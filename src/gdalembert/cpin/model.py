@@ -15,20 +15,21 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
+from gdalembert.cpin.calls import refusing, taken
 from gdalembert.cpin.data import Data
+from gdalembert.cpin.matrices import LazyList, OwnedVector, index_of, is_constant, is_same, matrix, owned
+from gdalembert.cpin.objects import SE3, Frame, Inertia, Motion
+from gdalembert.cpin.symbolic_constants import with_constants, with_placed_frame
 from gdalembert.dynamics.frames import FrameIndex, joint_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
-from gdalembert.model.symbolic_constants import with_constants, with_placed_frame
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import listed, numbers, refusing, taken
+from gdalembert.spatial.arguments import listed, numbers
 from gdalembert.spatial.functions import check_one_kind
-from gdalembert.spatial.matrices import Column, Items, index_of, is_constant, is_same, matrix, owned
-from gdalembert.spatial.objects import SE3, Frame, Inertia, Motion
 
 if TYPE_CHECKING:
     from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
@@ -39,15 +40,15 @@ T = TypeVar("T")
 
 
 _BUILT: list[tuple[pin.Model, float, dict[Any, Any]]] = []
-"""The latest robots of numbers, the tolerance of their cleaning, and what was made of each, which equal ones share."""
-_KEPT = 8
+"""The latest robots of numbers, the tolerance of their cleaning, and their objects, which equal robots share."""
+_KEPT = 8  # programs make models anew in loops, of few robots
 
 
 def _built(model: pin.Model, clean: float) -> dict[Any, Any]:
-    """What was made of an equal robot."""
-    for known, tolerance, made in _BUILT:
-        if tolerance == clean and known == model:
-            return made
+    """The objects that were built of an equal robot."""
+    for robot, tolerance, objects in _BUILT:
+        if tolerance == clean and robot == model:
+            return objects
     _BUILT.insert(0, (pin.Model(model), clean, {}))
     del _BUILT[_KEPT:]
     return _BUILT[0][2]
@@ -57,36 +58,38 @@ _STATE = ("pin", "clean", "_lists", "_seen", "_symbolic", "_cache")
 
 
 class _Armature:
-    def __init__(self, given: Any) -> None:
-        self.parts = getattr(given, "parts", None) or (matrix("model.armature", given, given.shape[0]),)
+    """The armature as one of the constants, which have parts."""
+
+    def __init__(self, armature: Any) -> None:
+        self.parts = getattr(armature, "parts", None) or (matrix("model.armature", armature, armature.shape[0]),)
 
 
 _KINDS = {"jointPlacements": SE3, "frames": Frame, "inertias": Inertia, "gravity": Motion, "armature": _Armature}
-"""The constants that may have symbols, and what each is handed out as."""
+"""The constants that may have symbols, and the classes that they are handed out in."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """A frame of a tree: by the kinematics that know it, its index, and what the symbols of the tree stand for.
+class LocatedFrame:
+    """A frame of a tree, by the kinematics that know it, its index, and the values of the symbols of the tree.
 
-    ``within`` is the placement of one that a call places at a joint, whose frame has that index.
+    ``placement`` is that of a frame which a call places at a joint, whose frame has the index.
     """
 
     kinematics: Kinematics
-    frame: int
+    index: int
     inputs: list[Matrix]
-    within: SE3 | None = None
+    placement: SE3 | None = None
 
     def evaluate(self, quantity: str, reference: pin.ReferenceFrame, *state: Matrix) -> Any:
-        """A Function of the kinematics, at a state."""
-        return getattr(self.kinematics, quantity)(self.frame, reference)(*state, *self.inputs)
+        """Evaluate a Function of the kinematics at a state."""
+        return getattr(self.kinematics, quantity)(self.index, reference)(*state, *self.inputs)
 
 
 class Model:
     """A robot with Pinocchio's lists, which symbols may stand in: ``Model(pin_model)``, or built joint by joint.
 
     ``clean`` is the tolerance of numbers that rounding has left, as of every formulation; 0 takes every bit as given.
-    What is no constant of the dynamics (names, parents, limits, ids) is read from :attr:`pin`. Models of equal numbers
+    Names, parents, limits and ids, which the dynamics does not need, are read from :attr:`pin`. Models of equal numbers
     share the Functions that were built of one of them. They can be pickled where there are no symbols.
 
     Attributes:
@@ -105,20 +108,20 @@ class Model:
         for (name, k), x in model._handed_out() if isinstance(model, Model) else ():
             self._list(name)[k] = x
 
-    def _list(self, name: str) -> Items:
+    def _list(self, name: str) -> LazyList:
         """The constants of one kind; gravity and armature are lists of one."""
-        lists: dict[str, Items] = self._lists
+        lists: dict[str, LazyList] = self._lists
         if name not in lists:
             many = name in ("jointPlacements", "frames", "inertias")
             length = len(getattr(self.pin, name)) if many else 1
 
             def read(k: int) -> Any:
                 value = getattr(self.pin, name)
-                found = _KINDS[name](value[k] if many else value)
-                self._seen[name, k] = tuple(type(part)(part) for part in found.parts)
-                return found
+                constant = _KINDS[name](value[k] if many else value)
+                self._seen[name, k] = tuple(type(part)(part) for part in constant.parts)
+                return constant
 
-            lists[name] = Items(f"model.{name}", length, read, _KINDS[name])
+            lists[name] = LazyList(f"model.{name}", length, read, _KINDS[name])
         return lists[name]
 
     def _handed_out(self) -> list[tuple[tuple[str, int], Any]]:
@@ -133,7 +136,7 @@ class Model:
         if name in _KINDS:
             return self._list(name)[0] if name == "gravity" else self._list(name)
         value = getattr(self.pin, name)
-        return Column(self.pin, name) if isinstance(value, np.ndarray) else value
+        return OwnedVector(self.pin, name) if isinstance(value, np.ndarray) else value
 
     def __setattr__(self, name: str, x: Any) -> None:
         if name == "armature":
@@ -141,7 +144,7 @@ class Model:
         elif name == "gravity":
             self._list(name)[0] = x
         elif isinstance(getattr(self.pin, name, None), np.ndarray):
-            Column(self.pin, name)[:] = x
+            OwnedVector(self.pin, name)[:] = x
         else:
             object.__setattr__(self, name, x)
 
@@ -152,7 +155,7 @@ class Model:
         return type(self)(self)
 
     def _attributes(self) -> dict[str, Any]:
-        """What a subclass or a program keeps in the model beside its state."""
+        """The attributes that a subclass or a program has added to the model."""
         return {name: x for name, x in self.__dict__.items() if name not in _STATE}
 
     def __copy__(self) -> Model:
@@ -167,16 +170,16 @@ class Model:
         return _restored, (type(self), self.numbers("pickle"), self.clean, self._attributes())
 
     def createData(self) -> Data:
-        """Data, for algorithms to fill."""
+        """Make data for algorithms to fill."""
         return Data(self)
 
-    def _grow(self, append: Callable[..., Any], *given: Any, placement: Any = None) -> int:
-        """Append something, with its placement; what has symbols stays, and lists are read anew."""
+    def _grow(self, append: Callable[..., Any], *args: Any, placement: Any = None) -> int:
+        """Append a joint or a frame with its placement; constants of symbols stay, the others are read anew."""
         self._update()
         kept = [(key, x) for key, x in self._handed_out() if key in self._symbolic]
-        index = int(taken(append.__name__, append, *given))
-        for each in (self._lists, self._seen, self._symbolic):
-            each.clear()
+        index = int(taken(append.__name__, append, *args))
+        for constants in (self._lists, self._seen, self._symbolic):
+            constants.clear()
         self.__dict__["_cache"] = None
         for (name, k), x in kept:
             self._list(name)[k] = ca.vertcat(x.parts[0], ca.DM.zeros(self.nv))[: self.nv] if name == "armature" else x
@@ -187,30 +190,29 @@ class Model:
         return index
 
     def addJoint(self, parent: int, joint: Any, placement: Any, name: str, *limits: Any) -> int:
-        """Append a joint, whose placement may have symbols; limits are numbers. Its index."""
-        given = parent, joint, pin.SE3.Identity(), name, *(numbers("addJoint: limits", x) for x in limits)
-        return self._grow(self.pin.addJoint, *given, placement=SE3(placement))
+        """Append a joint, whose placement may have symbols, with limits in numbers, and return its index."""
+        values = (numbers("addJoint: limits", x) for x in limits)
+        add = self.pin.addJoint
+        return self._grow(add, parent, joint, pin.SE3.Identity(), name, *values, placement=SE3(placement))
 
     def addFrame(self, frame: Any, *options: bool) -> int:
-        """Append a frame, whose placement may have symbols. Its index."""
+        """Append a frame, whose placement may have symbols, and return its index."""
         return self._grow(self.pin.addFrame, Frame(frame).pin, *options, placement=Frame(frame).placement)
 
     def addJointFrame(self, joint: int, *previous: int) -> int:
         return self._grow(self.pin.addJointFrame, joint, *previous)
 
     def addBodyFrame(self, name: str, parent: int, placement: Any, *previous: int) -> int:
-        given = name, parent, pin.SE3.Identity(), *previous
-        return self._grow(self.pin.addBodyFrame, *given, placement=SE3(placement))
+        add = self.pin.addBodyFrame
+        return self._grow(add, name, parent, pin.SE3.Identity(), *previous, placement=SE3(placement))
 
     def appendBodyToJoint(self, joint: int, inertia: Any, placement: Any = None) -> None:
         """Add a body, of symbols or numbers, to the link of a joint."""
-        at = SE3() if placement is None else placement
-        self.inertias[joint] = self.inertias[joint] + Inertia(inertia).se3Action(at)
-
-    # What the algorithms stand on.
+        placed = Inertia(inertia).se3Action(SE3() if placement is None else placement)
+        self.inertias[joint] = self.inertias[joint] + placed
 
     def _update(self) -> None:
-        """Write the numbers that were changed into :attr:`pin`, and note what has symbols."""
+        """Write the numbers that were changed into :attr:`pin`, and note the constants that have symbols."""
         for key, x in self._handed_out():
             if key in self._seen and all(map(is_same, x.parts, self._seen[key])):
                 continue
@@ -232,32 +234,32 @@ class Model:
         else:
             getattr(self.pin, name)[k] = x.numbers()
 
-    def numbers(self, where: str) -> pin.Model:
+    def numbers(self, context: str) -> pin.Model:
         """A copy as ``pin.Model``; an UnsupportedError if constants have symbols."""
         self._update()
         if self._symbolic:
             name, k = next(iter(self._symbolic))
-            raise UnsupportedError(f"{where}: model.{name}[{k}] has symbols; give a model of numbers")
+            raise UnsupportedError(f"{context}: model.{name}[{k}] has symbols; give a model of numbers")
         return pin.Model(self.pin)
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
-        """What is made once, for as long as no constant changes; models of equal numbers share it."""
+        """Make an object once for as long as no constant changes; models of equal numbers share it."""
         self._update()
         if self._cache is None:
             self.__dict__["_cache"] = {} if self._symbolic else _built(self.pin, self.clean)
-        made: dict[Any, T] = self._cache
-        if key not in made:
-            made[key] = make()
-        return made[key]
+        objects: dict[Any, T] = self._cache
+        if key not in objects:
+            objects[key] = make()
+        return objects[key]
 
     @property
     def tree(self) -> Tree:
-        """The constants, after cleaning, and behind the frames of the model those of its joints."""
+        """The constants after cleaning; the frames of joints stand behind those of the model."""
         return self.cached("tree", self._tree_and_inputs)[0]
 
     @property
     def inputs(self) -> list[Matrix]:
-        """[p], what the symbols of the tree stand for; [] if there are none."""
+        """The input [p], the values of the symbols of the tree; [] if there are none."""
         return self.cached("tree", self._tree_and_inputs)[1]
 
     def _tree_and_inputs(self) -> tuple[Tree, list[Matrix]]:
@@ -272,33 +274,35 @@ class Model:
         return total
 
     def frame(self, frame_id: int) -> int:
-        """A frame in the tree, by its index in the model."""
+        """The index in the tree of a frame of the model."""
         return index_of("model.frames", frame_id, self.pin.nframes)
 
     def joint_frame(self, joint_id: int) -> int:
-        """The frame of a joint in the tree."""
+        """The index in the tree of the frame of a joint."""
         return int(self.pin.nframes + index_of("model.joints", joint_id, self.pin.njoints))
 
-    def place(self, frame: int, within: Any = None) -> Place:
-        """A frame of the tree, or one that is placed in it, whose placement is an input of the Functions."""
-        if within is None:
-            return Place(self.kinematics, frame, self.inputs)
-        if not isinstance(within, SE3 | pin.SE3):
-            raise ArgumentTypeError(f"frame at a joint: its placement is of type {type(within).__name__}; give an SE3")
-        placed = SE3(within)
-        parts = dict(zip(("placement.rotation", "placement.translation"), placed.parts, strict=True))
+    def located_frame(self, index: int, placement: Any = None) -> LocatedFrame:
+        """Locate a frame of the tree, or one that is placed in it, whose placement is an input of the Functions."""
+        if placement is None:
+            return LocatedFrame(self.kinematics, index, self.inputs)
+        if not isinstance(placement, SE3 | pin.SE3):
+            kind = type(placement).__name__
+            raise ArgumentTypeError(f"frame at a joint: its placement is of type {kind}; give an SE3")
+        at_joint = SE3(placement)
+        parts = dict(zip(("placement.rotation", "placement.translation"), at_joint.parts, strict=True))
         check_one_kind("frame", {"model": ca.vertcat(*self.inputs)} | parts)
-        made = self.cached(("placed", frame), lambda: Kinematics(with_placed_frame(self.tree, frame), clean=0))
-        values = *self.inputs, *(ca.vec(ca.densify(part)) for part in placed.parts)
-        return Place(made.by_index(), frame, [ca.vertcat(*values)], placed)
+        kinematics = self.cached(("placed", index), lambda: Kinematics(with_placed_frame(self.tree, index), clean=0))
+        values = *self.inputs, *(ca.vec(ca.densify(part)) for part in at_joint.parts)
+        return LocatedFrame(kinematics.by_index(), index, [ca.vertcat(*values)], at_joint)
 
     @property
     def kinematics(self) -> Kinematics:
+        """The kinematics of the tree, which has been cleaned."""
         return self.cached("kinematics", lambda: Kinematics(self.tree, clean=0).by_index())
 
     @property
     def configurations(self) -> Kinematics:
-        """The kinematics of its joints in numbers, which configurations are a matter of."""
+        """The kinematics of the joints in numbers, on which alone configurations depend."""
         return self.cached("joints", lambda: Kinematics(self.pin))
 
     @property
@@ -306,7 +310,7 @@ class Model:
         return self.robot()
 
     def robot(self, joints: Sequence[int] = ()) -> NewtonEuler:
-        """The dynamics, with wrenches, LOCAL, at the frames of some joints as an input."""
+        """The dynamics; wrenches, LOCAL, at the frames of these joints are an input."""
         from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 
         wrenches: dict[int, Any] = {FrameIndex(self.joint_frame(k)): pin.LOCAL for k in joints}
@@ -314,24 +318,24 @@ class Model:
 
 
 def _restored(kind: type[Model], model: Any, clean: float, attributes: dict[str, Any]) -> Model:
-    """A model of this class, whose constructor may take other arguments."""
-    made = kind.__new__(kind)
-    Model.__init__(made, model, clean)
-    made.__dict__.update(attributes)
-    return made
+    """Make a model of a class whose constructor may take other arguments."""
+    restored = kind.__new__(kind)
+    Model.__init__(restored, model, clean)
+    restored.__dict__.update(attributes)
+    return restored
 
 
 @refusing
 def buildReducedModel(model: Any, list_of_joints_to_lock: Sequence[int], reference_configuration: Any) -> Any:
-    """A Model, or a ``pin.Model`` of one, with joints locked; an UnsupportedError if it or the q has symbols."""
-    known = Model(model).numbers("buildReducedModel")
-    q = matrix("buildReducedModel: reference_configuration", reference_configuration, known.nq)
+    """Lock joints of a Model, or of a ``pin.Model``; an UnsupportedError if it or the configuration has symbols."""
+    full = Model(model).numbers("buildReducedModel")
+    q = matrix("buildReducedModel: reference_configuration", reference_configuration, full.nq)
     if not is_constant(q):
         raise UnsupportedError("buildReducedModel: the reference configuration has symbols; give numbers")
     indices = listed(list_of_joints_to_lock)
     if indices is None:
         raise ArgumentTypeError("buildReducedModel: give a list of the indices of joints to lock")
-    if wrong := [k for k in indices if not isinstance(k, int | np.integer) or not 0 < k < known.njoints]:
-        raise ArgumentError(f"buildReducedModel: no joint {wrong[0]}; give indices from 1 to {known.njoints - 1}")
-    reduced = pin.buildReducedModel(known, [*map(int, indices)], ca.evalf(q).full().ravel())
+    if wrong := [k for k in indices if not isinstance(k, int | np.integer) or not 0 < k < full.njoints]:
+        raise ArgumentError(f"buildReducedModel: no joint {wrong[0]}; give indices from 1 to {full.njoints - 1}")
+    reduced = pin.buildReducedModel(full, [*map(int, indices)], ca.evalf(q).full().ravel())
     return reduced if isinstance(model, pin.Model) else Model(reduced)

@@ -233,7 +233,7 @@ class Dynamics(EquationsOfMotion, ABC):
             raise ModelError(
                 f"{self.tree.name}: {without_inertia(names)}; give the links mass and inertia, the joints an "
                 "armature or motors=, or the robot parameters={'inertia': True}, so that p has them; gd.Kinematics, "
-                "gd.joint_torques and cpin need none"
+                "gd.joint_torques and the kinematics of cpin need no inertia"
             )
 
     def require_inertia_of(self, where: str, p: Array) -> None:

@@ -36,7 +36,6 @@ from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.functions import TupleFunction, function, symbols
 from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.lie.maps import motion_log
-from gdalembert.spatial.objects import SE3
 
 _KINDS = (Placement.kind, Inertia.kind, Payload.kind)
 """The kinds of parameters that kinematics depends on."""
@@ -466,13 +465,3 @@ class Kinematics:
 def _named(outputs: str | tuple[str, ...], values: Any) -> dict[str, Matrix]:
     """One output, or several, by name."""
     return {outputs: values} if isinstance(outputs, str) else dict(zip(outputs, values, strict=True))
-
-
-def frame_placements_at(kinematics: Kinematics, q: Matrix, inputs: Sequence[Matrix]) -> Callable[[int], SE3]:
-    """The placement of each frame at q and [p]: in one graph of SX, by a Function each in MX or numbers."""
-    tree = kinematics.tree
-    if not any(isinstance(x, ca.SX) for x in (q, *inputs)):
-        return lambda k: SE3(kinematics.frame_placement(k)(q, *inputs))
-    given = [*kinematics.symbols("q").values()]
-    shared = frame_motion.SharedPlacements(tree, given, list(map(ca.SX, (q, *inputs))))
-    return lambda k: SE3.later(partial(shared.rotation, tree.frames[k]), partial(shared.position, tree.frames[k]))

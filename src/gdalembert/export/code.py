@@ -56,18 +56,18 @@ _CALLS = (
 def sympy_files(forms: ClosedForms) -> Files:
     """One module with the matrices by name in ``forms``."""
     names = [x.name for x in forms.symbols]
-    for each in names:
-        if not each.isidentifier() or keyword.iskeyword(each) or each in _IMPORTED:
-            raise ArgumentError(f"symbol {each!r}: cannot name a Python variable here; rename it")
+    for name in names:
+        if not name.isidentifier() or keyword.iskeyword(name) or name in _IMPORTED:
+            raise ArgumentError(f"symbol {name!r}: cannot name a Python variable here; rename it")
     first, *others = forms.notes
     lines = ['"""' + first, *others, "", "forms holds the matrices by name.", '"""', ""]
     lines += ["from sympy import Matrix, Rational, cos, sin, symbols", ""]
-    lines += [f'{each} = symbols("{each}", real=True)' for each in names]
+    lines += [f'{name} = symbols("{name}", real=True)' for name in names]
     lines += ["", *(f"{short} = {_code(meaning)}" for short, meaning in forms.shorthand.items())]
     lines += ["", "forms = {}"]
-    for own in forms.matrices:
-        rows = (",\n     ".join(map(_code, row)) for row in forms.short(own).tolist())
-        lines += ["", f'forms["{own}"] = Matrix([', *(f"    [{row}]," for row in rows), "])"]
+    for matrix in forms.matrices:
+        rows = (",\n     ".join(map(_code, row)) for row in forms.short(matrix).tolist())
+        lines += ["", f'forms["{matrix}"] = Matrix([', *(f"    [{row}]," for row in rows), "])"]
     return {f"{forms.name}_sympy.py": "\n".join([*lines, ""])}
 
 
@@ -84,7 +84,7 @@ def _code(expression: sympy.Expr) -> str:
 
 @dataclass(frozen=True)
 class Language:
-    """How operations (``ca.OP_…``) and entries of inputs (name, index from 0) are written."""
+    """Spellings of operations (``ca.OP_…``) and of entries of inputs (name, index from 0)."""
 
     name: str
     operations: Mapping[int, str]
@@ -103,8 +103,8 @@ class Language:
     ) -> Language:
         """A language that writes functions as ``prefix`` and their names, or what it calls them instead."""
         called = {
-            op: f"{prefix}{renamed.get(own, own)}({'{0}, {1}' if own == 'atan2' else '{0}'})"
-            for op, own in FUNCTIONS.items()
+            op: f"{prefix}{renamed.get(key, key)}({'{0}, {1}' if key == 'atan2' else '{0}'})"
+            for op, key in FUNCTIONS.items()
         }
         powers = dict.fromkeys((ca.OP_POW, ca.OP_CONSTPOW), power)
         return cls(name, _ARITHMETIC | called | powers | {ca.OP_FABS: absolute}, entry)
@@ -156,17 +156,17 @@ _PYTHON = Language.of("Python", "math.", _entry_of_python, power="{0} ** {1}").w
 def python_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
     """One module with a function for each Function."""
     head = ['"""' + notes[0], *notes[1:], "", _RESULTS, '"""', "", "import math"]
-    parts = ["\n".join(head)] + [_python_function(own, x, _PYTHON, "{0}") for own, x in functions.items()]
+    parts = ["\n".join(head)] + [_python_function(key, x, _PYTHON, "{0}") for key, x in functions.items()]
     return {f"{name}.py": "\n\n\n".join(parts) + "\n"}
 
 
 def _python_function(name: str, function: ca.Function, language: Language, result: str) -> str:
     assignments, outputs = statements(function, language)
     lines = [f"def {name}({', '.join(function.name_in())}):", f'    """{signature(name, function)}."""']
-    for given in function.name_in():  # assignments that fail if the argument has the wrong length
-        names = ", ".join(f"{given}_{k + 1}" for k in range(function.numel_in(given)))
-        names += "," if function.numel_in(given) == 1 else ""
-        wrapped = textwrap.wrap(f"({names})\0=\0{given}", 114, initial_indent="    ", subsequent_indent="     ")
+    for argument in function.name_in():  # assignments that fail if the argument has the wrong length
+        names = ", ".join(f"{argument}_{k + 1}" for k in range(function.numel_in(argument)))
+        names += "," if function.numel_in(argument) == 1 else ""
+        wrapped = textwrap.wrap(f"({names})\0=\0{argument}", 114, initial_indent="    ", subsequent_indent="     ")
         lines += [line.replace("\0", " ") for line in wrapped]  # no line breaks beside the =
     lines += [f"    {variable} = {expression}" for variable, expression in assignments]
     results = []
@@ -190,7 +190,7 @@ _JAX = Language.of(
 def jax_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
     """One module with a pure function of arrays for each Function: for ``jax.jit``, ``jax.vmap`` and ``jax.grad``."""
     head = ['"""' + notes[0], *notes[1:], "", *textwrap.wrap(_ARRAYS, 100), '"""', "", "import jax.numpy as jnp"]
-    parts = ["\n".join(head)] + [_python_function(own, x, _JAX, "jnp.array({0})") for own, x in functions.items()]
+    parts = ["\n".join(head)] + [_python_function(key, x, _JAX, "jnp.array({0})") for key, x in functions.items()]
     return {f"{name}_jax.py": "\n\n\n".join(parts) + "\n"}
 
 
@@ -203,15 +203,15 @@ def c_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str
     head = [*c_comment([*notes, "", *textwrap.wrap(f"{_CALLS} {name}.c", 100)]), ""]
     head += [f"#ifndef {guard}", f"#define {guard}", "", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     wrappers = [f'#include "{name}.h"']
-    for own, function in functions.items():
-        symbols, given, results = function.sx_in(), function.name_in(), function.name_out()
-        inner = ca.Function(f"{name}_{own}_casadi", symbols, [ca.densify(x) for x in function.call(symbols)])
+    for key, function in functions.items():
+        symbols, names, results = function.sx_in(), function.name_in(), function.name_out()
+        inner = ca.Function(f"{name}_{key}_casadi", symbols, [ca.densify(x) for x in function.call(symbols)])
         generator.add(inner)
-        arguments = [f"const double* {x}" for x in given] + [f"double* {x}" for x in results]
-        prototype = f"void {name}_{own}({', '.join(arguments)})"
-        head += [*c_comment([signature(own, function)]), f"{prototype};", ""]
+        arguments = [f"const double* {x}" for x in names] + [f"double* {x}" for x in results]
+        prototype = f"void {name}_{key}({', '.join(arguments)})"
+        head += [*c_comment([signature(key, function)]), f"{prototype};", ""]
         wrappers += ["", f"{prototype} {{"]
-        wrappers += [f"  const double* arg[{max(1, inner.sz_arg())}] = {{{', '.join(given) or '0'}}};"]
+        wrappers += [f"  const double* arg[{max(1, inner.sz_arg())}] = {{{', '.join(names) or '0'}}};"]
         wrappers += [f"  double* res[{max(1, inner.sz_res())}] = {{{', '.join(results)}}};"]
         wrappers += [f"  int iw[{max(1, inner.sz_iw())}];", f"  double w[{max(1, inner.sz_w())}];"]
         wrappers += [f"  {inner.name()}(arg, res, iw, w, 0);", "}"]
@@ -239,13 +239,13 @@ def rust_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[
     """One module ``name.rs`` with a function for each Function."""
     head = [f"//! {line}".rstrip() for line in (*notes, "", *textwrap.wrap(_MODULE, 100))]
     head += ["#![allow(dead_code, non_snake_case, unused_parens, unused_variables, clippy::all)]"]
-    parts = ["\n".join(head)] + [_rust_function(own, function) for own, function in functions.items()]
+    parts = ["\n".join(head)] + [_rust_function(key, function) for key, function in functions.items()]
     return {f"{name}.rs": "\n\n".join(parts) + "\n"}
 
 
 def _rust_function(name: str, function: ca.Function) -> str:
     assignments, outputs = statements(function, _RUST)
-    given = ", ".join(f"{x}: &[f64; {function.numel_in(x)}]" for x in function.name_in())
+    arguments = ", ".join(f"{x}: &[f64; {function.numel_in(x)}]" for x in function.name_in())
     kinds, results = [], []
     for i, entries in enumerate(outputs):
         rows, columns = function.size_out(i)
@@ -254,8 +254,8 @@ def _rust_function(name: str, function: ca.Function) -> str:
         single = rows == columns == 1
         kinds.append(kind if single else f"[{kind}; {rows}]")
         results.append(entries[0] if single else f"[{', '.join(nested)}]")
-    returned, value = (each[0] if len(each) == 1 else f"({', '.join(each)})" for each in (kinds, results))
-    lines = [f"/// {signature(name, function)}.", f"pub fn {name}({given}) -> {returned} {{"]
+    returned, value = (items[0] if len(items) == 1 else f"({', '.join(items)})" for items in (kinds, results))
+    lines = [f"/// {signature(name, function)}.", f"pub fn {name}({arguments}) -> {returned} {{"]
     lines += [f"    let {variable}: f64 = {expression};" for variable, expression in assignments]
     return "\n".join([*lines, f"    {value}", "}"])
 
@@ -270,17 +270,17 @@ def julia_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence
     """One module ``NAME_dynamics``, which no name of Julia's own can be, with a function for each Function."""
     head = [f"# {line}".rstrip() for line in (*notes, "", *textwrap.wrap(_JULIA_MODULE, 100))]
     parts = ["\n".join([*head, "", f"module {name}_dynamics"])]
-    parts += [_julia_function(own, function) for own, function in functions.items()]
+    parts += [_julia_function(key, function) for key, function in functions.items()]
     return {f"{name}.jl": "\n\n".join([*parts, f"end # module {name}_dynamics"]) + "\n"}
 
 
 def _julia_function(name: str, function: ca.Function) -> str:
     assignments, outputs = statements(function, _JULIA)
     lines = ['"""', f"    {signature(name, function)}", '"""', f"function {name}({', '.join(function.name_in())})"]
-    for given in function.name_in():
-        length = function.numel_in(given)
-        wrong = f'DimensionMismatch("{name}: {given} has {length} entries, got $(length({given}))")'
-        lines.append(f"    length({given}) == {length} || throw({wrong})")
+    for argument in function.name_in():
+        length = function.numel_in(argument)
+        wrong = f'DimensionMismatch("{name}: {argument} has {length} entries, got $(length({argument}))")'
+        lines.append(f"    length({argument}) == {length} || throw({wrong})")
     lines += [f"    {variable} = {expression}" for variable, expression in assignments]
     results = []
     for i, entries in enumerate(outputs):
@@ -299,8 +299,8 @@ _MATLAB = Language.of("MATLAB", "", lambda name, k: f"{name}({k + 1})", power="{
 @code_format("matlab")
 def matlab_files(name: str, functions: Mapping[str, ca.Function], notes: Sequence[str]) -> Files:
     """A file ``ROBOT_FUNCTION.m`` for each Function; a file ``moment.m`` would hide MATLAB's own function."""
-    named = {f"{name}_{own}": function for own, function in functions.items()}
-    return {f"{own}.m": _matlab_function(own, function, notes) for own, function in named.items()}
+    named = {f"{name}_{key}": function for key, function in functions.items()}
+    return {f"{file_name}.m": _matlab_function(file_name, function, notes) for file_name, function in named.items()}
 
 
 def _matlab_function(name: str, function: ca.Function, notes: Sequence[str]) -> str:
@@ -309,10 +309,10 @@ def _matlab_function(name: str, function: ca.Function, notes: Sequence[str]) -> 
     left = results[0] if len(results) == 1 else f"[{', '.join(results)}]"
     lines = [f"function {left} = {name}({', '.join(function.name_in())})"]
     lines += [f"% {line}".rstrip() for line in (signature(name, function), "", *notes)]
-    for given in function.name_in():
-        length = function.numel_in(given)
-        wrong = f"    error('{name}: {given} has {length} entries, got %d', numel({given}));"
-        lines += [f"if numel({given}) ~= {length}", wrong, "end"]
+    for argument in function.name_in():
+        length = function.numel_in(argument)
+        wrong = f"    error('{name}: {argument} has {length} entries, got %d', numel({argument}));"
+        lines += [f"if numel({argument}) ~= {length}", wrong, "end"]
     lines += [f"{variable} = {expression};" for variable, expression in assignments]
     for i, (result, entries) in enumerate(zip(results, outputs, strict=True)):
         rows, columns = function.size_out(i)

@@ -25,7 +25,7 @@ from gdalembert.dynamics.lagrange_euler import LagrangeEuler
 from gdalembert.dynamics.named_functions import KINEMATIC, OF_FRAMES, NamedFunction
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
-from gdalembert.export.meanings import Sum, of_functions, sums
+from gdalembert.export.meanings import TorqueEquation, of_functions, sums
 from gdalembert.export.notes import angles, called, notes, origin, parameters, values, wrenches
 from gdalembert.model.from_pinocchio import idle_joints, read_tree
 from gdalembert.model.load_mjcf import load_robot
@@ -126,7 +126,7 @@ class ExportedGraph(NamedTuple):
 
 
 _REGRESSORS = ("base_regressor", "kinetic_energy_regressor", "potential_energy_regressor")
-"""Those beside the torque regressor, which has the letter Y for itself."""
+"""Regressors beside that of the torque, which has the letter Y for itself."""
 
 
 def choose(dynamics: Dynamics, terms: Iterable[str] | None, functions: Sequence[str]) -> list[ExportedGraph]:
@@ -203,7 +203,7 @@ class ClosedForms(Brief):
     def notes(self) -> list[str]:
         """The lines at the head of a file."""
         used = values(self.tree, (x.name for x in self.symbols), self.automatic)
-        sums = [each.plain for each in self.sums]
+        sums = [total.plain for total in self.sums]
         return notes(self.dynamics, [*self.remarks, *(["", *sums] if sums else []), *used], self.origin)
 
     @property
@@ -213,8 +213,8 @@ class ClosedForms(Brief):
         return [source if self.has_terms else "closed forms that are the same in every formulation.", writer]
 
     @property
-    def sums(self) -> list[Sum]:
-        """How the torque is made of the matrices."""
+    def sums(self) -> list[TorqueEquation]:
+        """Equations of the torque in terms of the matrices."""
         return sums(self.dynamics, self.matrices, self.has_terms)
 
     @property
@@ -279,7 +279,7 @@ def derive(
     if symbolic is not None:
         flag("derive: symbolic", symbolic)
     if body_only and not into.has_preamble:
-        having = " and ".join(each.name for each in FORMATS.values() if each.has_preamble)
+        having = " and ".join(format_.name for format_ in FORMATS.values() if format_.has_preamble)
         raise ArgumentError(f"body_only (--body-only): only {having} has a preamble, and {to} has none; leave it out")
     if isinstance(robot, Dynamics):
         if formulation is not None or symbolic is not None:
@@ -319,7 +319,7 @@ def _with_rotors(tree: Tree) -> Tree:
 
 
 def _by_name(robot: Dynamics) -> str:
-    """How to ask for the formulation of a Dynamics, of a model."""
+    """The argument that asks a model for the formulation of a Dynamics."""
     name = getattr(robot, "name", None)
     return f"formulation={shown(name)}" if name in formulations() else "terms=['mass_matrix'], for example"
 
@@ -353,19 +353,19 @@ def _symbolic(model: pin.Model | Tree, *, with_symbols: bool, clean: float) -> t
 
 
 def _first(
-    into: Format, given: str | type[Dynamics] | None, terms: Iterable[str] | None, make: _Make, *, numeric: bool
+    into: Format, formulation: str | type[Dynamics] | None, terms: Iterable[str] | None, make: _Make, *, numeric: bool
 ) -> tuple[Dynamics, list[ExportedGraph]]:
     """The given formulation, or the first that has all terms; the error names those that have the missing term."""
     known, functions = formulations(), CLOSED if into.closed else NUMERIC
     others: Sequence[type[Dynamics]] = (NewtonEuler, *_SYMBOLIC) if numeric else _SYMBOLIC
-    if isinstance(given, str):
-        if given not in known:
-            raise UnknownNameError("formulation", given, known)
-        given = known[given]
-    if given is not None and not (isinstance(given, type) and issubclass(given, Dynamics)):
-        raise ArgumentTypeError(f"formulation={shown(given)}: give a name or a class, as 'lagrange_euler'")
+    if isinstance(formulation, str):
+        if formulation not in known:
+            raise UnknownNameError("formulation", formulation, known)
+        formulation = known[formulation]
+    if formulation is not None and not (isinstance(formulation, type) and issubclass(formulation, Dynamics)):
+        raise ArgumentTypeError(f"formulation={shown(formulation)}: give a name or a class, as 'lagrange_euler'")
     missing: UnknownNameError | None = None
-    for kind in others if given is None else [given]:
+    for kind in others if formulation is None else [formulation]:
         dynamics = make(kind)
         try:
             return dynamics, choose(dynamics, terms, functions)
@@ -387,7 +387,7 @@ def _code(into: Format, dynamics: Dynamics, choices: Sequence[ExportedGraph], co
     name = identifier(dynamics.tree.name if named else f"{dynamics.tree.name} {called(dynamics)}")
     functions = {choice.name: choice.function(dynamics) for choice in choices}
     written = [choice.name for choice in choices if choice.output is not None]
-    added = [each.plain for each in sums(dynamics, written, has_terms=True)]
+    added = [total.plain for total in sums(dynamics, written, has_terms=True)]
     lines = [*constants, *(["", *added] if added else []), *of_functions((x.of for x in choices), dynamics)]
     return into.write(name, functions, notes(dynamics, lines))
 
@@ -401,8 +401,8 @@ def _closed(
         if choice.output in unique:
             continue
         outputs = [other.output for other in choices if other.of == choice.of and other.output is not None]
-        found = closed_forms(tree, formulation, of=choice.of, outputs=outputs or None, max_terms=max_terms)
-        unique |= {choice.matrix_name(name): matrix for name, matrix in found.items()}
+        matrices = closed_forms(tree, formulation, of=choice.of, outputs=outputs or None, max_terms=max_terms)
+        unique |= {choice.matrix_name(name): matrix for name, matrix in matrices.items()}
     terms = sum(len(x) for matrix in unique.values() for row in matrix.tolist() for x in row)
     if terms * _WRITTEN > max_terms:
         raise UnsupportedError(
@@ -414,7 +414,7 @@ def _closed(
 
 def formats_of(*, closed: bool) -> str:
     """The names of the formats for closed forms, ``"latex or sympy"``, or for code, ``"python, c or rust"``."""
-    *others, last = (each.name for each in FORMATS.values() if each.closed is closed)
+    *others, last = (format_.name for format_ in FORMATS.values() if format_.closed is closed)
     return f"{', '.join(others)} or {last}"
 
 
@@ -434,7 +434,7 @@ def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bo
         ArgumentTypeError: if the output is not a path.
         ArgumentError: if a file exists already, or cannot be written.
     """
-    usable = isinstance(files, Mapping) and all(isinstance(x, str) for each in files.items() for x in each)
+    usable = isinstance(files, Mapping) and all(isinstance(x, str) for texts in files.items() for x in texts)
     if not usable or not files:
         raise ArgumentTypeError(f"write: files: got {shown(files)}; give {{name: text}}, as derive does")
     path = file_path("output (--output)", output, "a file or a folder, '.' for the one you are in")
@@ -452,14 +452,14 @@ def write(files: Mapping[str, str], output: str | os.PathLike[str], *, force: bo
                 )
         _write_all(next(iter(targets)).parent, targets)
     except OSError as error:
-        where = error.filename or path
-        raise ArgumentError(f"{where}: cannot be written: {error.strerror}; choose another output") from error
+        place = error.filename or path
+        raise ArgumentError(f"{place}: cannot be written: {error.strerror}; choose another output") from error
     return list(targets)
 
 
 def _write_all(folder: Path, targets: Mapping[Path, str]) -> None:
     """Write all texts beside their places, then move them there; whatever fails, all is as it was before."""
-    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    made = [missing for missing in (folder, *folder.parents) if not missing.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".gdalembert-") as stage, contextlib.ExitStack() as undo:

@@ -61,12 +61,12 @@ class Printer:
 
     def pieces(self, expression: sympy.Expr) -> list[Piece]:
         """The summands of an expression, also those of sums in parentheses."""
-        found: list[Piece] = []
+        pieces: list[Piece] = []
         depth = 0
         for text in self._sum(expression).split(_BREAK):
-            found.append((text, depth))
+            pieces.append((text, depth))
             depth += text.count("(") - text.count(")")
-        return found
+        return pieces
 
     def decimal(self, x: float) -> str:
         """Six significant digits."""
@@ -187,7 +187,7 @@ def latex_files(forms: ClosedForms, *, body_only: bool = False) -> Files:
     tree = forms.tree
     about = " ".join(forms.origin)
     parts = [rf"\section*{{{_text(comment_text(tree.name))}}}", _text(f"{about[0].upper()}{about[1:]}")]
-    lines = [f"{_text(joint)}: {_formulas(what)}" for joint, what in coordinates(tree)]
+    lines = [f"{_text(joint)}: {_formulas(coordinate)}" for joint, coordinate in coordinates(tree)]
     lines += map(_formulas, forms.remarks)
     parts += [UNITS + " \\\\\n" + " \\\\\n".join(lines)]
     parts += [_equations_of(forms)] if forms.sums else []
@@ -202,8 +202,8 @@ def latex_files(forms: ClosedForms, *, body_only: bool = False) -> Files:
         others = (symbol(x) for x in used if x.name not in tree.numbers)
         parts += [r"\subsection*{Symbols}", *meant, _list([*values, *others])]
     parts += [text] if (text := _told_apart(forms, used)) else []
-    for own in forms.matrices:
-        parts += _matrix(own, forms.short(own), printer)
+    for matrix in forms.matrices:
+        parts += _matrix(matrix, forms.short(matrix), printer)
     if printer.rounded:
         parts.append("Numbers are rounded to six significant digits.")
     body = "\n\n".join(parts) + "\n"
@@ -211,8 +211,8 @@ def latex_files(forms: ClosedForms, *, body_only: bool = False) -> Files:
 
 
 def _equations_of(forms: ClosedForms) -> str:
-    """How the torque is made of the matrices, and what each of them is."""
-    lines = [f"${each.latex}$" for each in forms.sums]
+    """Equations of the torque in terms of the matrices, and the meaning of each matrix."""
+    lines = [f"${total.latex}$" for total in forms.sums]
     named: dict[str, str] = {}  # h_1, h_2, … together
     for name in forms.matrices:
         if words := meaning(name):
@@ -250,7 +250,7 @@ _SHORTLY = {
     "its inertia tensor about the centre of mass [kg m^2]": "an entry of an inertia tensor",
     "rotor inertia at joint i [kg m^2 or kg]": "a rotor inertia",
 }
-"""What symbols are, where they are told apart from others."""
+"""Kinds of symbols, in the words in which they are told apart from others."""
 
 
 def equations(left: Sequence[str], right: Sequence[list[tuple[str, int]]], line: float = LINE) -> list[str]:
@@ -259,7 +259,7 @@ def equations(left: Sequence[str], right: Sequence[list[tuple[str, int]]], line:
     lines = []
     for name, pieces in zip(left, right, strict=True):
         first, *rest = broken(pieces, room, room - width(r"\qquad"))
-        lines += [f"{name} &= {first[0]}", *(rf"&\{'qquad' if depth else 'quad'} {each}" for each, depth in rest)]
+        lines += [f"{name} &= {first[0]}", *(rf"&\{'qquad' if depth else 'quad'} {piece}" for piece, depth in rest)]
     return lines
 
 
@@ -290,10 +290,10 @@ def _name(name: str, index: str = "") -> str:
 
 
 def _entry(name: str, i: int, j: int, shape: tuple[int, int]) -> str:
-    own = [] if shape == (1, 1) else [i + 1] if shape[1] == 1 else [i + 1, j + 1]
+    indices = [] if shape == (1, 1) else [i + 1] if shape[1] == 1 else [i + 1, j + 1]
     match = re.fullmatch(r"[a-zA-Z]_(\d+)", name)
-    apart = "," if max([*own, int(match[1]) if match else 0], default=0) > 9 else ""
-    return _name(name, (apart if match and own else "") + apart.join(map(str, own)))
+    apart = "," if max([*indices, int(match[1]) if match else 0], default=0) > 9 else ""
+    return _name(name, (apart if match and indices else "") + apart.join(map(str, indices)))
 
 
 def _formulas(words: str) -> str:
@@ -304,7 +304,7 @@ def _formulas(words: str) -> str:
 
 
 def _list(formulas: Iterable[str]) -> str:
-    return ", ".join(f"${each}$" for each in formulas) + "."
+    return ", ".join(f"${formula}$" for formula in formulas) + "."
 
 
 def _text(words: str) -> str:

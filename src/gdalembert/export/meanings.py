@@ -1,4 +1,4 @@
-"""What closed forms and code say about their own letters: how terms add up, and what each of them is.
+"""Meanings of the letters in closed forms and code: how terms add up, and what each of them is.
 
 Text is plain, for the heads of code, and LaTeX. Sums run over all joints: ``h_112`` and ``h_121`` count both.
 """
@@ -14,8 +14,8 @@ from gdalembert.dynamics.named_functions import NamedFunction
 from gdalembert.spatial.source_text import comment_text
 
 
-class Sum(NamedTuple):
-    """How torques are made of terms, in plain text and as LaTeX; ``of`` are the names of these terms."""
+class TorqueEquation(NamedTuple):
+    """An equation of torques in terms, in plain text and as LaTeX; ``of`` are the names of these terms."""
 
     plain: str
     latex: str
@@ -23,34 +23,34 @@ class Sum(NamedTuple):
 
 
 _TERMS = {
-    "generalized_dalembert": Sum(
+    "generalized_dalembert": TorqueEquation(
         "tau_i = sum_j (D_tra_ij + D_rot_ij) a_j + I_act_i a_i + H_tra_i + H_rot_i + G_i",
         r"\tau_i = \sum_j (D^{\mathrm{tra}}_{ij} + D^{\mathrm{rot}}_{ij}) a_j + I^{\mathrm{act}}_i a_i"
         r" + H^{\mathrm{tra}}_i + H^{\mathrm{rot}}_i + G_i",
         ("D_tra", "D_rot", "H_tra", "H_rot", "G", "I_act"),
     ),
-    "lagrange_euler": Sum(
+    "lagrange_euler": TorqueEquation(
         "tau_i = sum_j D_ij a_j + I_act_i a_i + sum_j sum_k h_ijk v_j v_k + c_i, each sum over all joints",
         r"\tau_i = \sum_j D_{ij} a_j + I^{\mathrm{act}}_i a_i + \sum_j \sum_k h_{ijk} v_j v_k + c_i",
         ("D", "h", "c", "I_act"),
     ),
-    "newton_euler": Sum(
+    "newton_euler": TorqueEquation(
         "tau_i = axis_i . moment_i (revolute) or axis_i . force_i (prismatic) + I_act_i a_i, column i being joint i's",
         r"\tau_i = \mathrm{axis}_i \cdot \mathrm{moment}_i \text{ (revolute) or } \mathrm{axis}_i \cdot"
         r" \mathrm{force}_i \text{ (prismatic)} + I^{\mathrm{act}}_i a_i",
         ("force", "moment"),
     ),
 }
-"""By name of the formulation."""
+"""Equations by the name of the formulation."""
 _FUNCTIONS = (
-    Sum("tau = M a + C v + g", r"\tau = M a + C v + g", ("M", "C", "g")),
-    Sum("tau = M a + nle", r"\tau = M a + \mathrm{nle}", ("nle",)),
-    Sum(
+    TorqueEquation("tau = M a + C v + g", r"\tau = M a + C v + g", ("M", "C", "g")),
+    TorqueEquation("tau = M a + nle", r"\tau = M a + \mathrm{nle}", ("nle",)),
+    TorqueEquation(
         "tau = Y pi + I_act a, without friction, springs and other forces",
         r"\tau = Y \pi + I^{\mathrm{act}} a \text{, without friction, springs and other forces}",
         ("Y",),
     ),
-    Sum(
+    TorqueEquation(
         "tau = Y_base beta + I_act a, without friction, springs and other forces",
         r"\tau = Y^{\mathrm{base}} \beta + I^{\mathrm{act}} a \text{, without friction, springs and other forces}",
         ("Y_base",),
@@ -78,24 +78,24 @@ _MEANINGS = {
     "Y": "regressor: ten columns a joint's body, m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the joint",
     "Y_base": "regressor of the base parameters",
 }
-"""By name of the matrix, without the frame."""
+"""Meanings by the name of the matrix, without the frame."""
 
 
 _LONGEST = 10_000
 """Characters of a formula of a base parameter."""
 
 
-def sums(dynamics: Dynamics, names: Iterable[str], has_terms: bool) -> list[Sum]:
-    """How the torque is made of what is written: the terms of a formulation, and Functions."""
+def sums(dynamics: Dynamics, names: Iterable[str], has_terms: bool) -> list[TorqueEquation]:
+    """Equations of the torque in terms of what is written: the terms of a formulation, and Functions."""
     written = {re.sub(r"_\d+$", "", name) for name in names}
     of_terms = _TERMS.get(getattr(dynamics, "name", ""))
-    found = [of_terms] if has_terms and of_terms is not None and written & {*of_terms.of} else []
-    return found + [each for each in _FUNCTIONS if written & {*each.of}]
+    written_sums = [of_terms] if has_terms and of_terms is not None and written & {*of_terms.of} else []
+    return written_sums + [total for total in _FUNCTIONS if written & {*total.of}]
 
 
 def of_functions(functions: Iterable[NamedFunction], dynamics: Dynamics) -> list[str]:
     """Lines for the head of code: what the columns of regressors are."""
-    asked, lines = {each.of for each in functions}, []
+    asked, lines = {function.of for function in functions}, []
     if {"torque_regressor", "kinetic_energy_regressor", "potential_energy_regressor"} & asked:
         bodies = ", ".join(map(comment_text, dynamics.tree.body_names))
         lines += [f"Columns of regressors: {_MEANINGS['Y'].partition(': ')[2]}; bodies: {bodies}.", _FUNCTIONS[2].plain]
@@ -106,6 +106,6 @@ def of_functions(functions: Iterable[NamedFunction], dynamics: Dynamics) -> list
 
 
 def meaning(name: str) -> str:
-    """What a matrix is, or ""."""
+    """The meaning of a matrix, or ""."""
     family = re.sub(r"_\d+$", "", name)
     return _MEANINGS.get(family) or _MEANINGS.get(family.partition("_")[0] if family[:2] in ("T_", "J_") else "", "")

@@ -41,7 +41,7 @@ def called(dynamics: Dynamics) -> str:
 
 def origin(dynamics: Dynamics) -> list[str]:
     """The source of the equations, and the package that writes them with its version, a line each."""
-    named = [f"{each.equations}: {each.text}" for each in dynamics.sources if each.equations]
+    named = [f"{cited.equations}: {cited.text}" for cited in dynamics.sources if cited.equations]
     source = named[0] if named else f"formulation {called(dynamics)}."
     return [source, f"Written by gdalembert {metadata.version('gdalembert')}."]
 
@@ -51,7 +51,7 @@ def notes(dynamics: Dynamics, constants: Iterable[str] = (), about: Sequence[str
     tree = dynamics.tree
     source, writer = about or origin(dynamics)
     lines = [f"{comment_text(tree.name)}: {source}", writer, "", UNITS]
-    lines += [f"{joint}: {what}" for joint, what in coordinates(tree)]
+    lines += [f"{joint}: {coordinate}" for joint, coordinate in coordinates(tree)]
     if not isinstance(tree.gravity, ca.SX):
         lines.append(f"gravity: ({', '.join(f'{x:.9g}' for x in tree.gravity)}) m/s^2")
     lines += [
@@ -63,8 +63,8 @@ def notes(dynamics: Dynamics, constants: Iterable[str] = (), about: Sequence[str
     known = not np.isnan(dynamics.parameters.values).any()
     forces = dynamics.at().forces if known else dynamics.forces
     for force in forces[1:] if dynamics.springs else forces:
-        own = ", ".join(f"{comment_text(name)} = {x!r}" for name, x in force.parameters.items()) if known else ""
-        lines.append(f"force in tau, nle and a: {comment_text(force.name)}{own and f' ({own}, SI)'}")
+        listed = ", ".join(f"{comment_text(name)} = {x!r}" for name, x in force.parameters.items()) if known else ""
+        lines.append(f"force in tau, nle and a: {comment_text(force.name)}{listed and f' ({listed}, SI)'}")
     if isinstance(dynamics, SimplifiedDynamics):
         lines += ["", *_bounds(dynamics)]
     wrapper = textwrap.TextWrapper(100, subsequent_indent="  ", break_on_hyphens=False)
@@ -81,12 +81,12 @@ def values(tree: SymbolicTree, names: Iterable[str], automatic: bool) -> list[st
 
 def parameters(dynamics: Dynamics, automatic: bool = False) -> list[str]:
     """Lines with the names of the entries of p and their values in the robot, in their order; none without p."""
-    own = dynamics.parameters
-    if not own:
+    named = dynamics.parameters
+    if not named:
         return []
-    meanings = [f"{kind}: {meaning}" for kind, meaning in symbols(own.names).items()] if automatic else []
-    known = [f"{comment_text(name)} = {value!r}" for name, value in dict(own).items() if not np.isnan(value)]
-    return ["", *meanings, *known, "", f"p: {', '.join(map(comment_text, own.names))}"]
+    meanings = [f"{kind}: {meaning}" for kind, meaning in symbols(named.names).items()] if automatic else []
+    known = [f"{comment_text(name)} = {value!r}" for name, value in dict(named).items() if not np.isnan(value)]
+    return ["", *meanings, *known, "", f"p: {', '.join(map(comment_text, named.names))}"]
 
 
 def wrenches(dynamics: Dynamics) -> list[str]:
@@ -94,11 +94,11 @@ def wrenches(dynamics: Dynamics) -> list[str]:
     external = dynamics.external_wrenches
     if not external.is_input:
         return []
-    found = zip(external.names, external.references, external.rows, strict=True)
+    named_columns = zip(external.names, external.references, external.rows, strict=True)
     if len(set(external.rows)) > 1:
-        parts = (f"{comment_text(x)} ({r.name}, {', '.join(_WRENCH[:rows])})" for x, r, rows in found)
+        parts = (f"{comment_text(x)} ({r.name}, {', '.join(_WRENCH[:rows])})" for x, r, rows in named_columns)
         return ["", f"wrenches, one column, on the robot: {', '.join(parts)}"]
-    columns = (f"{comment_text(x)} ({r.name})" for x, r, _ in found)
+    columns = (f"{comment_text(x)} ({r.name})" for x, r, _ in named_columns)
     entries = ", ".join(_WRENCH[: external.shape[0]])
     return ["", f"wrenches, column by column, each ({entries}) on the robot: {', '.join(columns)}"]
 
@@ -121,9 +121,9 @@ def signature(name: str, function: ca.Function) -> str:
     def named(x: str, rows: int, columns: int) -> str:
         return f"{x} ({rows})" if columns == 1 else f"{x} ({rows} x {columns})"
 
-    given = (named(x, *function.size_in(x)) for x in function.name_in())
+    arguments = (named(x, *function.size_in(x)) for x in function.name_in())
     results = (named(x, *function.size_out(x)) for x in function.name_out())
-    return f"{name}({', '.join(given)}) -> {', '.join(results)}"
+    return f"{name}({', '.join(arguments)}) -> {', '.join(results)}"
 
 
 def angles(model: pin.Model | Tree) -> list[str]:
@@ -133,7 +133,7 @@ def angles(model: pin.Model | Tree) -> list[str]:
 
 
 def _has_angle(joint: Joint) -> bool:
-    """Whether one angle can replace cosine and sine in q."""
+    """True if one angle can replace cosine and sine in q."""
     return joint.type.in_minimal_coordinates() != joint.type
 
 

@@ -44,7 +44,7 @@ class PlacedBeam(Brief):
     """The beam of a flexible link.
 
     Attributes:
-        name: of the flexible link. ``link``: the index of its joint in the tree.
+        name: that of the flexible link. ``link``: the index of its joint in the tree.
         root, tip: names of the frames there.
         length: l [m].
         modes: the entries of v that are its modal coordinates.
@@ -63,14 +63,14 @@ class PlacedBeam(Brief):
 
 @dataclass(frozen=True, eq=False)
 class Flexibility(Brief):
-    """What is flexible in a robot, beside its tree.
+    """The flexible parts of a robot, beside its tree.
 
     Attributes:
         stiffness, damping: matrices (nv × nv) of each flexible link and joint, by name.
         actuation: B, nv × number of actuators.
         rotors: names of the flexible joints, whose rotors are the last entries of v.
-        replacements: what each beam replaces.
-        beams: of the flexible links in assumed modes, by name. ``rods``: of the others.
+        replacements: the body that each beam replaces.
+        beams: beams of the flexible links in assumed modes, by name. ``rods``: those of the others.
         left_out: link and direction (``"bending_y"``, ``"bending_z"``) of modes that the links left to the arm, and
             that nothing in it excites.
     """
@@ -113,9 +113,9 @@ def assemble(
     """
     if tree.has_mimic:
         raise UnsupportedError(f"{tree.name}: mimic joints are not supported beside flexible links")
-    for what, given in (("links", links), ("joints", joints), ("fixed_bodies", fixed_bodies)):
-        if not isinstance(given, Mapping):
-            raise ArgumentTypeError(f"{what}: expected a dict by name, got {type(given).__name__}")
+    for argument, entries in (("links", links), ("joints", joints), ("fixed_bodies", fixed_bodies)):
+        if not isinstance(entries, Mapping):
+            raise ArgumentTypeError(f"{argument}: expected a dict by name, got {type(entries).__name__}")
     names = _names_by_index(tree, links)
     rigid = [attach.RigidLink(tree, i, names.get(i, "")) for i in range(len(tree.joints))]
     merged = [frame.name for i in names for frame in rigid[i].merged_bodies]
@@ -148,9 +148,9 @@ def _assembly(
 ) -> tuple[Tree, Flexibility]:
     """The tree of links, with springs, and rotors at the flexible joints, which move nothing but their armature."""
     rotors = _rotors(tree, joints)
-    first_rotor = tree.nv + sum(each.modes for each in attached)
+    first_rotor = tree.nv + sum(link.modes for link in attached)
     nv, more = first_rotor + len(rotors), tree.nq - tree.nv
-    index = np.cumsum([0, *(len(each.joints) for each in attached)]).tolist()
+    index = np.cumsum([0, *(len(link.joints) for link in attached)]).tolist()
     frames = []
     for f in tree.frames:
         on_world = Attachment(-1, homogeneous(f.rotation, f.translation))
@@ -158,35 +158,35 @@ def _assembly(
     armature, actuation = np.pad(tree.armature, (0, nv - tree.nv)), np.eye(nv)[:, : tree.nv]
     stiffness, damping = dict[str, Array](), dict[str, Array]()
 
-    def add(name: str, rows: Sequence[int], *own: Array) -> None:
+    def add(name: str, rows: Sequence[int], *addends: Array) -> None:
         """Add to the stiffness and damping of a name, which a link and a joint may share."""
-        for matrices, matrix in zip((stiffness, damping), own, strict=True):
+        for matrices, matrix in zip((stiffness, damping), addends, strict=True):
             matrices.setdefault(name, np.zeros((nv, nv)))[np.ix_(rows, rows)] += matrix
 
-    beams = {name: each.beam for i, name in sorted(names.items()) if (each := attached[i]).beam is not None}
+    beams = {name: link.beam for i, name in sorted(names.items()) if (link := attached[i]).beam is not None}
     placed = _placed(beams, {name: index[i] for i, name in names.items()}, tree.nv, frames)
     for name, beam in beams.items():
         add(name, placed[name].modes, beam.stiffness, beam.damping)
     axis, place = Revolute((0.0, 0.0, 1.0)), (frozen(np.eye(3)), frozen(np.zeros(3)))
     rotor_joints = []
     for rotor, (name, joint) in enumerate(rotors.items(), first_rotor):
-        spring, own = joints[name], joint.idx_v
-        armature[rotor] = armature[own] if spring.rotor_inertia is None else spring.rotor_inertia
+        spring, driven = joints[name], joint.idx_v
+        armature[rotor] = armature[driven] if spring.rotor_inertia is None else spring.rotor_inertia
         if spring.rotor_inertia is None:
-            armature[own] = 0.0
+            armature[driven] = 0.0
         between = np.array([[1.0, -1.0], [-1.0, 1.0]])
-        add(name, (own, rotor), spring.stiffness * between, spring.damping * between)
-        actuation[:, own] = np.eye(nv)[rotor]
+        add(name, (driven, rotor), spring.stiffness * between, spring.damping * between)
+        actuation[:, driven] = np.eye(nv)[rotor]
         rotor_joints.append(Joint(f"{name} rotor", axis, -1, *place, NO_BODY, rotor + more, rotor))
     flexible = replace(
         tree,
         nq=nv + more,
         nv=nv,
-        joints=(*(joint for each in attached for joint in each.joints), *rotor_joints),
+        joints=(*(joint for link in attached for joint in link.joints), *rotor_joints),
         links=tuple(index[i] for i in tree.links),
         armature=frozen(armature),
         frames=tuple(frames),
-        modal_inertias=tuple(own for beam in beams.values() for own in beam.inertias.items()),
+        modal_inertias=tuple(modal_inertia for beam in beams.values() for modal_inertia in beam.inertias.items()),
     )
     return flexible, Flexibility(
         stiffness=stiffness,
@@ -214,8 +214,8 @@ def _placed(
         taken |= {root, tip}
         frames += [_frame(root, beam.root), _frame(tip, beam.tip)]
         modes = range(first, first := first + len(beam.stiffness))
-        own = beam.length, modes, beam.buckling_load, beam.frequency
-        placed[name] = PlacedBeam(name, index[name], root, tip, *own)
+        constants = beam.length, modes, beam.buckling_load, beam.frequency
+        placed[name] = PlacedBeam(name, index[name], root, tip, *constants)
     return placed
 
 
@@ -263,8 +263,8 @@ def _carrier(rigid: attach.RigidLink, attached: Sequence[attach.AttachedLink], d
         base = attached[joint.parent].attachments[attach.model_joint_name(tree, rigid.index)]
         at = _frame(joint.name, base)
         joint = replace(joint, parent=at.joint, rotation=at.rotation, translation=at.translation)
-    modes = sum(each.modes for each in attached)
-    index = sum(len(each.joints) for each in attached)
+    modes = sum(link.modes for link in attached)
+    index = sum(len(link.joints) for link in attached)
     return Carrier(joint, index, tree.nq + modes, tree.nv + modes, deflection)
 
 
@@ -318,12 +318,12 @@ def assemble_with_selected_modes(
         warnings.simplefilter("ignore")  # they are repeated
         whole, flexibility = assemble(tree, links, joints, fixed_bodies)
     links = dict(links)
-    candidates = [(link, each) for link in links for each in _choices(links[link])]
+    candidates = [(link, direction) for link in links for direction in _choices(links[link])]
     left_out = _at_rest(whole, flexibility, tree.nv, candidates, wrenches)
     for name, direction in left_out:
         links[name] = replace(links[name], **{direction: None})  # type: ignore[arg-type]  # of any field
-    found, flexibility = assemble(tree, links, joints, fixed_bodies, deflection)
-    return found, replace(flexibility, left_out=tuple(left_out)), links
+    arm_tree, flexibility = assemble(tree, links, joints, fixed_bodies, deflection)
+    return arm_tree, replace(flexibility, left_out=tuple(left_out)), links
 
 
 def _choices(link: FlexibleLink | CosseratRod) -> tuple[str, ...]:
@@ -361,13 +361,13 @@ def _at_rest(
     for name, direction in candidates:
         station = tree.joints[tree.first_station(flexibility.beams[name].link)]
         letters = [mode.rpartition(" ")[2][0] for mode in station.type.coordinate_names]
-        own = [k for k, letter in zip(station.columns, letters, strict=True) if letter == DIRECTIONS[direction]]
-        columns[name, direction] = own
+        entries = [k for k, letter in zip(station.columns, letters, strict=True) if letter == DIRECTIONS[direction]]
+        columns[name, direction] = entries
     moving, resting = np.abs(forces([])), list(candidates)
     while True:
-        tau = forces([k for each in resting for k in columns[each]])
-        excited = [each for each in resting if np.abs(tau[columns[each]]).max() > _REST * moving[columns[each]].max()]
+        tau = forces([k for pair in resting for k in columns[pair]])
+        excited = [pair for pair in resting if np.abs(tau[columns[pair]]).max() > _REST * moving[columns[pair]].max()]
         links = [name for name, _ in resting]
-        if not (excited := excited or [each for each in resting if links.count(each[0]) > 1]):
+        if not (excited := excited or [pair for pair in resting if links.count(pair[0]) > 1]):
             return resting
-        resting = [each for each in resting if each not in excited]
+        resting = [pair for pair in resting if pair not in excited]

@@ -28,7 +28,7 @@ _SAME_LENGTH = 1e-6
 _STUBBY = 10.0
 """Length over radius of gyration, where shear is 10 % (round) to 16 % (thin tube) of bending."""
 _DIFFERENT = 1e-2
-"""In mass, or in the centre of mass over the length of the beam: warned about."""
+"""Difference in mass, or in the centre of mass over the length of the beam, that is warned about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +53,11 @@ class RigidLink:
     @cached_property
     def placements(self) -> dict[str, Array]:
         """The placements (4 × 4) of child joints and frames on the link, by the model's names."""
-        found = {name: homogeneous(child.rotation, child.translation) for name, child in self.children.items()}
+        placements = {name: homogeneous(child.rotation, child.translation) for name, child in self.children.items()}
         for f in self.tree.frames:
             if f.joint == self.index:
-                found.setdefault(f.name, homogeneous(f.rotation, f.translation))
-        return found
+                placements.setdefault(f.name, homogeneous(f.rotation, f.translation))
+        return placements
 
     @property
     def merged_bodies(self) -> list[Frame]:
@@ -65,33 +65,33 @@ class RigidLink:
         here = [f for f in self.tree.frames if f.joint == self.index]
         fixed = {f.name for f in here if f.type == "FIXED_JOINT"}
         bodies = [f for f in here if f.type == "BODY"]
-        own = next((f.name for f in bodies if is_link_frame(f)), None)
-        return [f for f in bodies if f.name != own and self.tree.frames[f.previous].name not in fixed]
+        own_name = next((f.name for f in bodies if is_link_frame(f)), None)
+        return [f for f in bodies if f.name != own_name and self.tree.frames[f.previous].name not in fixed]
 
     def fixture(self, name: str) -> str:
         """The outermost fixed joint on the link that carries a child joint or frame; itself if there is none."""
         frames = self.tree.frames
         if name in self.children:
-            own = next((f for f in frames if f.name == name and f.type == "JOINT"), None)
-            here = len(frames) if own is None else own.previous
+            joint_frame = next((f for f in frames if f.name == name and f.type == "JOINT"), None)
+            here = len(frames) if joint_frame is None else joint_frame.previous
         else:
             here = next(k for k, f in enumerate(frames) if f.name == name and f.joint == self.index)
-        found = name
+        outermost = name
         while here < len(frames) and frames[here].joint == self.index:
             if frames[here].type == "FIXED_JOINT":
-                found = frames[here].name
+                outermost = frames[here].name
             if frames[here].previous >= here:
                 break
             here = frames[here].previous
-        return found
+        return outermost
 
-    def fixed_bodies(self, given: Mapping[str, pin.Inertia]) -> list[tuple[str, Array]]:
+    def fixed_bodies(self, inertias: Mapping[str, pin.Inertia]) -> list[tuple[str, Array]]:
         """Name and pseudo-inertia (4 × 4, in the link frame) of the bodies that are fixed to the link.
 
         Those of a URDF are on its fixed joints; those of a model made by hand are given, by the name of their frame.
         """
         merged = self.merged_bodies
-        if missing := [f.name for f in merged if f.name not in given]:
+        if missing := [f.name for f in merged if f.name not in inertias]:
             asked = ", ".join(f"{name!r}: pin.Inertia(...)" for name in missing)
             raise ArgumentError(
                 f"link {self.name!r}: the model does not tell its own body from what is fixed to it; give the inertia "
@@ -99,20 +99,20 @@ class RigidLink:
             )
         here = [f for f in self.tree.frames if f.joint == self.index and f.type == "FIXED_JOINT"]
         fixed = [(f, f.pseudo_inertia) for f in here if f.pseudo_inertia[3, 3] > 0]
-        fixed += [(f, pseudo_inertia_of(given[f.name])) for f in merged]
+        fixed += [(f, pseudo_inertia_of(inertias[f.name])) for f in merged]
         placed = [(f.name, homogeneous(f.rotation, f.translation), body) for f, body in fixed]
         return [(name, placement @ body @ placement.T) for name, placement, body in placed]
 
     def own_body(self, fixed: list[tuple[str, Array]]) -> Array:
         """The pseudo-inertia (4 × 4) of the link's own body, in the link frame."""
         whole = self.joint.pseudo_inertia
-        own: Array = whole - sum((body for _, body in fixed), np.zeros((4, 4)))
-        if own[3, 3] < -MOMENT_TOLERANCE * whole[3, 3]:
+        body_alone: Array = whole - sum((body for _, body in fixed), np.zeros((4, 4)))
+        if body_alone[3, 3] < -MOMENT_TOLERANCE * whole[3, 3]:
             raise ArgumentError(
-                f"link {self.name!r}: what is fixed to it has {whole[3, 3] - own[3, 3]:.6g} kg, and the model gives it "
-                f"and the link's own body {whole[3, 3]:.6g} kg together; give less in fixed_bodies"
+                f"link {self.name!r}: what is fixed to it has {whole[3, 3] - body_alone[3, 3]:.6g} kg, and the model "
+                f"gives it and the link's own body {whole[3, 3]:.6g} kg together; give less in fixed_bodies"
             )
-        return own
+        return body_alone
 
 
 def model_joint_name(tree: Tree, i: int) -> str:
@@ -121,7 +121,7 @@ def model_joint_name(tree: Tree, i: int) -> str:
 
 
 def is_link_frame(frame: Frame) -> bool:
-    """Whether a frame coincides with the link frame."""
+    """True if a frame coincides with the link frame."""
     off = homogeneous(frame.rotation, frame.translation) - np.eye(4)
     return bool(np.abs(off).max() <= SAME_PLACE)
 
@@ -152,7 +152,7 @@ class AttachedLink:
 
     Attributes:
         joints: the joint that moves the link, and the stations on it; parents are indices in the tree.
-        attachments: of all child joints and frames on the link, by name.
+        attachments: those of all child joints and frames on the link, by name.
         beam: what of the link is flexible; ``None`` for a rigid link.
     """
 
@@ -171,12 +171,13 @@ class AttachedBeam:
     """The beam of a flexible link where it is attached; n modal coordinates.
 
     Attributes:
-        inertias: of the modes, in the frame of the link or station with that index in the tree, which carries them.
-        stiffness, damping: of the modal coordinates (n × n).
+        inertias: those of the modes, in the frame of the link or station with that index in the tree, which carries
+            them.
+        stiffness, damping: matrices of the modal coordinates (n × n).
         root, tip: where frames there are attached.
         length: [m].
         replacement: ``None`` if the link's own body stays.
-        buckling_load: of the bare beam [N]; nan of a rod.
+        buckling_load: that of the bare beam [N]; nan of a rod.
         frequency: the first one of the clamped link, with the bodies on it but without child joints [rad/s]; nan of a
             rod.
     """
@@ -207,8 +208,8 @@ def beam_on_link(
     if beam.to is not None and beam.to not in rigid.placements:
         raise UnknownNameError(f"joint or frame on link {rigid.name!r}", beam.to, rigid.placements)
     end = next(iter(rigid.children)) if beam.to is None and len(rigid.children) == 1 else beam.to
-    clamped, beam = _line(rigid, beam, end)
-    abscissae = _abscissae(rigid, beam, clamped, end)
+    clamped_to_link, beam = _line(rigid, beam, end)
+    abscissae = _abscissae(rigid, beam, clamped_to_link, end)
     fixed = rigid.fixed_bodies(fixed_bodies)
     if isinstance(beam, FlexibleLink):
         loaded = [abscissae[name] for name in (*rigid.children, *(name for name, _ in fixed))]
@@ -217,16 +218,19 @@ def beam_on_link(
     on_link = [(abscissae[name], body) for name, body in fixed]
     if beam.keep_body:
         on_link.append((0.0, own_body))
-    stations = _loaded_stations(beam, clamped, abscissae.values(), on_link)
+    stations = _loaded_stations(beam, clamped_to_link, abscissae.values(), on_link)
     _check_proportions(rigid.name, beam)
-    replacement = None if beam.keep_body else _replacement(rigid.name, own_body, clamped, beam)
+    replacement = None if beam.keep_body else _replacement(rigid.name, own_body, clamped_to_link, beam)
     if isinstance(beam, CosseratRod):
-        return _rod(carrier, rigid, beam, clamped, stations, abscissae, replacement)
-    return _in_modes(carrier, rigid, beam, clamped, stations, abscissae, replacement)
+        return _rod(carrier, rigid, beam, clamped_to_link, stations, abscissae, replacement)
+    return _in_modes(carrier, rigid, beam, clamped_to_link, stations, abscissae, replacement)
 
 
 def _loaded_stations(
-    beam: FlexibleLink | CosseratRod, clamped: Array, abscissae: Iterable[float], on_link: list[tuple[float, Array]]
+    beam: FlexibleLink | CosseratRod,
+    clamped_to_link: Array,
+    abscissae: Iterable[float],
+    on_link: list[tuple[float, Array]],
 ) -> dict[float, Station]:
     """The stations of a beam by abscissa [m], root and tip first, with the bodies there, hub and tip body included.
 
@@ -236,12 +240,12 @@ def _loaded_stations(
     bare = {eta: beam.station(eta) for eta in etas}
     bodies = {eta: np.zeros((4, 4)) for eta in etas}
     for eta, body in on_link:
-        to_station = bare[eta].to_axis(0) @ np.linalg.inv(clamped)
-        bodies[eta] += to_station @ body @ to_station.T
-    for given, eta in ((beam.hub, 0.0), (beam.tip_body, beam.length)):
-        if given is not None:
-            placement = bare[eta].to_axis(eta)
-            bodies[eta] += placement @ pseudo_inertia_of(given) @ placement.T
+        link_to_station = bare[eta].to_axis(0) @ np.linalg.inv(clamped_to_link)
+        bodies[eta] += link_to_station @ body @ link_to_station.T
+    for inertia, eta in ((beam.hub, 0.0), (beam.tip_body, beam.length)):
+        if inertia is not None:
+            body_to_station = bare[eta].to_axis(eta)
+            bodies[eta] += body_to_station @ pseudo_inertia_of(inertia) @ body_to_station.T
     return {eta: replace(station, body=frozen(bodies[eta])) for eta, station in bare.items()}
 
 
@@ -249,22 +253,22 @@ def _in_modes(
     carrier: Carrier,
     rigid: RigidLink,
     link: FlexibleLink,
-    clamped: Array,
+    clamped_to_link: Array,
     stations: Mapping[float, Station],
     abscissae: Mapping[str, float],
     replacement: Replacement | None,
 ) -> AttachedLink:
     """A beam in assumed modes on its link."""
     inertia, etas, sections = link.inertia(), list(stations), tuple(stations.values())
-    from_link = np.linalg.inv(clamped)
+    link_to_clamped = np.linalg.inv(clamped_to_link)
     names = tuple(f"{rigid.name} {mode}" for mode in link.mode_names)
-    carried = CarriedBeam(carrier, inertia, clamped, sections, names)
-    found = {
-        name: carried.attachment(etas.index(eta), stations[eta].to_axis(0) @ from_link @ rigid.placements[name])
+    carried = CarriedBeam(carrier, inertia, clamped_to_link, sections, names)
+    attachments = {
+        name: carried.attachment(etas.index(eta), stations[eta].to_axis(0) @ link_to_clamped @ rigid.placements[name])
         for name, eta in abscissae.items()
     }
     beam = AttachedBeam(
-        inertias={carrier.index: inertia.placed(clamped)} if inertia.modes else {},
+        inertias={carrier.index: inertia.placed(clamped_to_link)} if inertia.modes else {},
         stiffness=inertia.stiffness,
         damping=link.damping_matrix(),
         root=carried.attachment(0, np.eye(4)),
@@ -274,41 +278,43 @@ def _in_modes(
         buckling_load=link.buckling_load(),
         frequency=1 / np.sqrt(largest_eigenvalue(inertia.stiffness, modal_mass(inertia, *sections))),
     )
-    return AttachedLink(carried.joints, found, beam)
+    return AttachedLink(carried.joints, attachments, beam)
 
 
 def _rod(
     carrier: Carrier,
     rigid: RigidLink,
     rod: CosseratRod,
-    clamped: Array,
+    clamped_to_link: Array,
     stations: Mapping[float, Station],
     abscissae: Mapping[str, float],
     replacement: Replacement | None,
 ) -> AttachedLink:
     """A Cosserat rod on its link."""
-    axes = homogeneous(clamped[:3, :3], np.zeros(3))
+    axes = homogeneous(clamped_to_link[:3, :3], np.zeros(3))
     on_sections = {eta: axes @ station.body @ axes.T for eta, station in stations.items() if eta > 0}
-    made = RodJoints.of(rod, clamped, on_sections, rigid.name, carrier.index, carrier.mode_idx_q, carrier.mode_idx_v)
-    body = made.inertias[carrier.index].rigid + clamped @ stations[0.0].body @ clamped.T
-    own = replace(carrier.joint, pseudo_inertia=frozen(clean_matrix(body)))
+    made = RodJoints.of(
+        rod, clamped_to_link, on_sections, rigid.name, carrier.index, carrier.mode_idx_q, carrier.mode_idx_v
+    )
+    body = made.inertias[carrier.index].rigid + clamped_to_link @ stations[0.0].body @ clamped_to_link.T
+    carried = replace(carrier.joint, pseudo_inertia=frozen(clean_matrix(body)))
 
     def attached(eta: float, placement: Array) -> Attachment:
         """Place along the rod of a placement in the link frame of the straight rod."""
-        root = np.zeros(3) if eta == 0 else -(clamped @ _ahead(eta))[:3, 3]
+        root = np.zeros(3) if eta == 0 else -(clamped_to_link @ _ahead(eta))[:3, 3]
         return Attachment(made.at[eta], homogeneous(np.eye(3), root) @ placement)
 
     beam = AttachedBeam(
         inertias=made.inertias,
         stiffness=made.stiffness,
         damping=rod.damping_matrix(),
-        root=attached(0.0, clamped),
-        tip=attached(rod.length, clamped @ _ahead(rod.length)),
+        root=attached(0.0, clamped_to_link),
+        tip=attached(rod.length, clamped_to_link @ _ahead(rod.length)),
         length=rod.length,
         replacement=replacement,
     )
-    found = {name: attached(eta, rigid.placements[name]) for name, eta in abscissae.items()}
-    return AttachedLink((own, *made.joints), found, beam)
+    attachments = {name: attached(eta, rigid.placements[name]) for name, eta in abscissae.items()}
+    return AttachedLink((carried, *made.joints), attachments, beam)
 
 
 def _check_proportions(name: str, beam: FlexibleLink | CosseratRod) -> None:
@@ -349,38 +355,38 @@ def _line(
             f"link {rigid.name!r}: it has {f'{n} child joints' if n else 'no child joint'}; say with to= on which of "
             f"{ahead} the beam ends, or give root= and the beam's length"
         )
-    what = f"its child joint {end!r}" if end in rigid.children else f"{end!r}"
+    end_name = f"its child joint {end!r}" if end in rigid.children else f"{end!r}"
     if beam.root is not None:
         if end is None or (beam.has_length and beam.to is None):
             return np.asarray(beam.root), beam
-        clamped, length, where = _from_root(rigid, beam, end, what)
+        clamped_to_link, length, reason = _from_root(rigid, beam, end, end_name)
     elif end is not None:
-        clamped, length, where = _straight(rigid, rigid.placements[end][:3, 3], what)
+        clamped_to_link, length, reason = _straight(rigid, rigid.placements[end][:3, 3], end_name)
     else:
-        clamped, length, where = _straight(rigid, 2 * rigid.joint.com, "twice its centre of mass")
+        clamped_to_link, length, reason = _straight(rigid, 2 * rigid.joint.com, "twice its centre of mass")
     if not beam.has_length:
-        return clamped, beam.with_length(length)
+        return clamped_to_link, beam.with_length(length)
     if abs(length - beam.length) > _SAME_LENGTH * beam.length and end not in beam.children:
         raise ArgumentError(
-            f"link {rigid.name!r}: the beam is {beam.length:g} m long, but {where}; give that length or none, say with "
-            "children= where on the beam that is attached, or with to= or root= where the beam runs"
+            f"link {rigid.name!r}: the beam is {beam.length:g} m long, but {reason}; give that length or none, say "
+            "with children= where on the beam that is attached, or with to= or root= where the beam runs"
         )
-    return clamped, beam
+    return clamped_to_link, beam
 
 
-def _from_root(rigid: RigidLink, beam: FlexibleLink | CosseratRod, end: str, what: str) -> tuple[Array, float, str]:
+def _from_root(rigid: RigidLink, beam: FlexibleLink | CosseratRod, end: str, end_name: str) -> tuple[Array, float, str]:
     """The clamped frame at the root that is given, the abscissa of the end [m], and where that is, in words."""
-    clamped = np.asarray(beam.root)
-    length = float((np.linalg.inv(clamped) @ rigid.placements[end])[0, 3])
+    clamped_to_link = np.asarray(beam.root)
+    length = float((np.linalg.inv(clamped_to_link) @ rigid.placements[end])[0, 3])
     if length <= 0 and not beam.has_length:
         raise ArgumentError(
-            f"link {rigid.name!r}: {what} lies at {length:.6g} m along x of root=, so that the beam has no length; "
+            f"link {rigid.name!r}: {end_name} lies at {length:.6g} m along x of root=, so that the beam has no length; "
             "turn x of root= towards it, or give the beam a length"
         )
-    return clamped, length, f"{what} is {length:g} m along x of root="
+    return clamped_to_link, length, f"{end_name} is {length:g} m along x of root="
 
 
-def _straight(rigid: RigidLink, end: Array, what: str) -> tuple[Array, float, str]:
+def _straight(rigid: RigidLink, end: Array, end_name: str) -> tuple[Array, float, str]:
     """The clamped frame of a beam from the link frame to its end (3, m), their distance [m], and the same in words.
 
     z, about which the beam bends in y, is as near to the joint's axis as that allows.
@@ -388,18 +394,20 @@ def _straight(rigid: RigidLink, end: Array, what: str) -> tuple[Array, float, st
     length = float(np.linalg.norm(end))
     if length == 0:
         raise ArgumentError(
-            f"link {rigid.name!r}: {what} lies in the link's frame, so that the beam has no direction; say with "
+            f"link {rigid.name!r}: {end_name} lies in the link's frame, so that the beam has no direction; say with "
             "root= where it begins and runs"
         )
     x = end / length
     axis = np.array(rigid.joint.type.axis if rigid.joint.type.is_revolute else (0.0, 0.0, 1.0))
     across = axis - x * (x @ axis)
     z = across / np.linalg.norm(across) if np.linalg.norm(across) > NEGLIGIBLE else turned_to(x)[:, 0]
-    clamped = homogeneous(np.column_stack([x, np.cross(z, x), z]), np.zeros(3))
-    return clamped, length, f"{what} is {length:g} m from the link's frame"
+    clamped_to_link = homogeneous(np.column_stack([x, np.cross(z, x), z]), np.zeros(3))
+    return clamped_to_link, length, f"{end_name} is {length:g} m from the link's frame"
 
 
-def _abscissae(rigid: RigidLink, beam: FlexibleLink | CosseratRod, clamped: Array, end: str | None) -> dict[str, float]:
+def _abscissae(
+    rigid: RigidLink, beam: FlexibleLink | CosseratRod, clamped_to_link: Array, end: str | None
+) -> dict[str, float]:
     """The abscissa at which each child joint and frame is attached to the beam [m].
 
     Those that are fixed to each other are attached together: where ``children`` says for one of them; at the tip, if
@@ -407,55 +415,59 @@ def _abscissae(rigid: RigidLink, beam: FlexibleLink | CosseratRod, clamped: Arra
     """
     fixtures = {name: rigid.fixture(name) for name in rigid.placements}
     declared: dict[str, str | float] = {}
-    for name, where in beam.children.items():
-        declared.setdefault(fixtures[name], where)
-    inverse = np.linalg.inv(clamped)
-    ends_there = end is not None and abs((inverse @ rigid.placements[end])[0, 3] / beam.length - 1) <= _SAME_LENGTH
+    for name, abscissa in beam.children.items():
+        declared.setdefault(fixtures[name], abscissa)
+    link_to_clamped = np.linalg.inv(clamped_to_link)
+    ends_there = (
+        end is not None and abs((link_to_clamped @ rigid.placements[end])[0, 3] / beam.length - 1) <= _SAME_LENGTH
+    )
     abscissae: dict[str, float] = {}
     for name, fixture in fixtures.items():
-        given = beam.children.get(name, declared.get(fixture))
-        if given is None and ends_there and end is not None and fixture == fixtures[end]:
-            given = "tip"
-        if given is None:
-            lies = float((inverse @ rigid.placements[fixture])[0, 3])
+        place = beam.children.get(name, declared.get(fixture))
+        if place is None and ends_there and end is not None and fixture == fixtures[end]:
+            place = "tip"
+        if place is None:
+            lies = float((link_to_clamped @ rigid.placements[fixture])[0, 3])
             if name in rigid.children and lies > beam.length * (1 + _SAME_LENGTH):
                 raise ArgumentError(
                     f"link {rigid.name!r}: child joint {name!r} lies at {lies:g} m, beyond the tip of the beam of "
                     f"{beam.length:g} m; give a longer beam, or say with children={{{name!r}: 'tip'}} that it is "
                     "attached to the tip"
                 )
-            given = min(max(lies, 0.0), beam.length)
-        eta = given if not isinstance(given, str) else beam.length if given == "tip" else 0.0
+            place = min(max(lies, 0.0), beam.length)
+        eta = place if not isinstance(place, str) else beam.length if place == "tip" else 0.0
         ends = (e for e in (0.0, beam.length) if abs(eta - e) <= _SAME_LENGTH * beam.length)
         abscissae[name] = next(ends, float(eta))
     return abscissae
 
 
-def _replacement(name: str, own: Array, clamped: Array, beam: FlexibleLink | CosseratRod) -> Replacement:
-    """What the beam replaces: the link's own body (4 × 4). Warn if they differ.
+def _replacement(name: str, link_body: Array, clamped_to_link: Array, beam: FlexibleLink | CosseratRod) -> Replacement:
+    """The replacement of the link's own body (4 × 4) by the beam, with a warning if they differ.
 
     A hub is part of the link's own body. A tip body may be part of it too, or may be a payload in addition.
     """
-    com = own[:3, 3] / own[3, 3] if own[3, 3] > 0 else np.zeros(3)
+    com = link_body[:3, 3] / link_body[3, 3] if link_body[3, 3] > 0 else np.zeros(3)
 
     def by(body: Array) -> tuple[Replacement, bool]:
         """The replacement by a body in the clamped frame, and whether it differs."""
-        mass, new = float(own[3, 3]), clamped @ body @ clamped.T
-        found = Replacement(name, mass, float(new[3, 3]), frozen(com), frozen(new[:3, 3] / new[3, 3]))
-        heavier = abs(mass - found.beam_mass) > _DIFFERENT * max(mass, found.beam_mass)
-        return found, bool(heavier or np.abs(found.com - found.beam_com).max() > _DIFFERENT * beam.length)
+        mass, new = float(link_body[3, 3]), clamped_to_link @ body @ clamped_to_link.T
+        replacement = Replacement(name, mass, float(new[3, 3]), frozen(com), frozen(new[:3, 3] / new[3, 3]))
+        heavier = abs(mass - replacement.beam_mass) > _DIFFERENT * max(mass, replacement.beam_mass)
+        return replacement, bool(
+            heavier or np.abs(replacement.com - replacement.beam_com).max() > _DIFFERENT * beam.length
+        )
 
     alone = beam.body + (0 if beam.hub is None else pseudo_inertia_of(beam.hub))
-    (found, differs), counted = by(alone), ""
+    (replacement, differs), counted = by(alone), ""
     if beam.tip_body is not None and differs:
-        at_tip = _ahead(beam.length)
-        whole = alone + at_tip @ pseudo_inertia_of(beam.tip_body) @ at_tip.T
+        tip_to_clamped = _ahead(beam.length)
+        whole = alone + tip_to_clamped @ pseudo_inertia_of(beam.tip_body) @ tip_to_clamped.T
         with_tip, differs = by(whole)
         counted = f", with its tip_body {float(whole[3, 3]):.3g} kg"
-        found = found if differs else with_tip
-    if differs and own.any():  # a link without inertia has nothing to be replaced
+        replacement = replacement if differs else with_tip
+    if differs and link_body.any():  # a link without inertia has nothing to be replaced
         warn(
-            f"{found}{counted}; give a hub= or tip_body= for what is left, or keep_body=True to have both",
+            f"{replacement}{counted}; give a hub= or tip_body= for what is left, or keep_body=True to have both",
             BeamWarning,
         )
-    return found
+    return replacement

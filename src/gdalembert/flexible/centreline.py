@@ -44,7 +44,7 @@ def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | 
 
     Args:
         arm: the arm.
-        name: of the flexible link.
+        name: that of the flexible link.
         abscissae: (n,) from 0 to the length of the beam [m].
         links: the dict of flexible links that the arm was made from; an arm that was pickled or copied needs it.
 
@@ -57,23 +57,23 @@ def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | 
     at = numbers("centreline: abscissae", abscissae)
     if at.ndim != 1 or not at.size:
         raise ArgumentError(f"centreline: abscissae have shape {at.shape}; give (n,) numbers [m]")
-    beam, found = arm.flexibility.link(name), list[tuple[Matrix, Matrix]]()
+    beam, frames = arm.flexibility.link(name), list[tuple[Matrix, Matrix]]()
     s, behind = arm.symbols("q") if arm.tree.has_displacements else symbols(q=arm.tree.nq), arm.tree.nq - arm.tree.nv
-    r, p = placement(arm.tree, arm.tree.frames[find_frame(arm.tree, beam.root)], s["q"])
+    r_clamped, p_clamped = placement(arm.tree, arm.tree.frames[find_frame(arm.tree, beam.root)], s["q"])
     f = s["q"][beam.modes.start + behind : beam.modes.stop + behind]
     if name in arm.flexibility.rods:
         rod = links_of(arm, links)[name]
         if not isinstance(rod, CosseratRod):
             raise ArgumentTypeError(f"link {name!r}: expected a CosseratRod, got {type(rod).__name__}")
-        found = sections(rod.with_length(beam.length), at, f)
+        frames = sections(rod.with_length(beam.length), at, f)
     else:
-        own = placed_link(arm, name, links)
+        link = placed_link(arm, name, links)
         for eta in map(float, at):
-            station = own.station(eta)
-            turned, shifted = station.deflection(np.eye(4), kind=arm.deflection).placement(f)
-            found.append((turned, shifted + turned @ spatial.constant(station.to_axis(eta)[:3, 3])))
-    positions = ca.horzcat(*(p + r @ shifted for _, shifted in found))
-    rotations = ca.horzcat(*(r @ turned for turned, _ in found))
+            station = link.station(eta)
+            r_in_clamped, p_in_clamped = station.deflection(np.eye(4), kind=arm.deflection).placement(f)
+            frames.append((r_in_clamped, p_in_clamped + r_in_clamped @ spatial.constant(station.to_axis(eta)[:3, 3])))
+    positions = ca.horzcat(*(p_clamped + r_clamped @ p_in_clamped for _, p_in_clamped in frames))
+    rotations = ca.horzcat(*(r_clamped @ r_in_clamped for r_in_clamped, _ in frames))
     return function("centreline", s, {"positions": positions, "rotations": rotations})
 
 
@@ -86,23 +86,23 @@ def links_of(arm: Arm, links: Links | None = None) -> Links:
         UnknownNameError: if one of the arm is not among them, or the arm has none of that name.
     """
     beams = arm.flexibility.links
-    given = arm.links if links is None else links
-    if given is None:
+    flexible_links = arm.links if links is None else links
+    if flexible_links is None:
         if beams:
             raise ArgumentError(
                 f"{arm.tree.name}: an arm that was pickled or copied has no shapes of its modes; give links=, the dict "
                 "of flexible links that it was made of"
             )
         return {}
-    if not isinstance(given, Mapping):
-        raise ArgumentTypeError(f"links: expected a dict by name, got {type(given).__name__}")
-    for name in given:
+    if not isinstance(flexible_links, Mapping):
+        raise ArgumentTypeError(f"links: expected a dict by name, got {type(flexible_links).__name__}")
+    for name in flexible_links:
         if name not in beams:
             raise UnknownNameError("flexible link", name, beams)
     for name in beams:
-        if name not in given:
-            raise UnknownNameError("flexible link in links", name, given)
-    return given
+        if name not in flexible_links:
+            raise UnknownNameError("flexible link in links", name, flexible_links)
+    return flexible_links
 
 
 def placed_link(arm: Arm, name: str, links: Links | None = None) -> FlexibleLink:
@@ -115,19 +115,19 @@ def placed_link(arm: Arm, name: str, links: Links | None = None) -> FlexibleLink
     beam = arm.flexibility.beams[name]
     sized = link if link.has_length else link.with_length(beam.length)
     sized = sized if arm.kinematics == "exact" else straight(sized)
-    resting: list[dict[str, None]] = [{}, *({each: None} for each in sized.directions_by_role)]
+    resting: list[dict[str, None]] = [{}, *({direction: None} for direction in sized.directions_by_role)]
     for carries, left_out in itertools.product((True, False), resting):
         with contextlib.suppress(ArgumentError):
-            own = sized.with_modes(**left_out).by_role(carries=carries)
-            if _is(own, arm.tree, beam):
-                return own
+            selected = sized.with_modes(**left_out).by_role(carries=carries)
+            if _is(selected, arm.tree, beam):
+                return selected
     raise ArgumentError(
         f"link {name!r}: this is not the link of {beam.length:g} m that the arm was made of; give the same FlexibleLink"
     )
 
 
 def _is(link: FlexibleLink, tree: Tree, beam: PlacedBeam) -> bool:
-    """Whether a link is the one on which a beam of a tree stands."""
+    """True if a link is the one on which a beam of a tree stands."""
     theirs, root = tree.sections(beam.link)[0], tree.frames[find_frame(tree, beam.root)]
     ours = link.station("tip").deflection(homogeneous(root.rotation, root.translation))
     if tuple(f"{beam.name} {mode}" for mode in link.mode_names) != theirs.coordinate_names:

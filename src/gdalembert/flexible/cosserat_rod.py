@@ -64,9 +64,9 @@ class CosseratRod(BeamLink):
     Where the beam runs, what it replaces and how it is damped is as of :class:`~gdalembert.FlexibleLink`.
 
     Attributes:
-        beam: with a length or without.
+        beam: a beam with a length or without.
         segments: number of pieces of equal length, each with coordinates of its own.
-        degree: of the polynomials; 0 is piecewise constant strain.
+        degree: that of the polynomials; 0 is piecewise constant strain.
         strains: those that the rod has, of ``"torsion"`` [rad/m], ``"bending_y"``, ``"bending_z"`` (curvature towards y
             and towards z, with EI_z and EI_y [1/m]), ``"elongation"``, ``"shear_y"``, ``"shear_z"``. It is rigid
             against the others.
@@ -98,37 +98,37 @@ class CosseratRod(BeamLink):
         self._check_ratios()
 
     def _check_strains(self) -> None:
-        where, given = "CosseratRod: strains", self.strains
-        if not isinstance(given, tuple | list):
-            raise ArgumentTypeError(f"{where}: got {shown(given)}; {_KNOWN}")
-        if not given:
-            raise ArgumentError(f"{where}: got none; {_KNOWN}")
-        for name in given:
+        argument, strains = "CosseratRod: strains", self.strains
+        if not isinstance(strains, tuple | list):
+            raise ArgumentTypeError(f"{argument}: got {shown(strains)}; {_KNOWN}")
+        if not strains:
+            raise ArgumentError(f"{argument}: got none; {_KNOWN}")
+        for name in strains:
             if not isinstance(name, str) or name not in STRAINS:
-                raise ArgumentError(f"{where}: got {shown(name)}; {_KNOWN}")
-            if given.count(name) > 1:
-                raise ArgumentError(f"{where}: got {shown(name)} {given.count(name)} times; give it once")
+                raise ArgumentError(f"{argument}: got {shown(name)}; {_KNOWN}")
+            if strains.count(name) > 1:
+                raise ArgumentError(f"{argument}: got {shown(name)} {strains.count(name)} times; give it once")
             if getattr(self.beam, stiffness := STRAINS[name][3]) is None:
                 raise ArgumentError(
-                    f"{where}: {name!r} needs the stiffness {stiffness} of the beam; give it, as "
+                    f"{argument}: {name!r} needs the stiffness {stiffness} of the beam; give it, as "
                     f"by dataclasses.replace(beam, {stiffness}=…), or leave {name!r} out"
                 )
 
     def _checked_rest(self) -> dict[str, Property]:
-        given: Any = {} if self.rest is None else self.rest
-        if not isinstance(given, Mapping):
+        rest: Any = {} if self.rest is None else self.rest
+        if not isinstance(rest, Mapping):
             raise ArgumentTypeError(
-                f"CosseratRod: rest: got {shown(given)}; give {{strain: number or function of η [m]}}"
+                f"CosseratRod: rest: got {shown(rest)}; give {{strain: number or function of η [m]}}"
             )
-        found: dict[str, Property] = {}
-        for name, value in given.items():
+        checked: dict[str, Property] = {}
+        for name, value in rest.items():
             if name not in STRAINS:
                 raise ArgumentError(f"CosseratRod: rest: got {shown(name)}; {_KNOWN}")
-            what = f"CosseratRod: rest[{name!r}]"
-            found[name] = value if callable(value) else number(what, value, least=-np.inf)
+            argument = f"CosseratRod: rest[{name!r}]"
+            checked[name] = value if callable(value) else number(argument, value, least=-np.inf)
             if name == "elongation" and not callable(value) and value <= -1:
-                raise ArgumentError(f"{what}: got {value:g}; give more than -1, where the rod has no length")
-        return found
+                raise ArgumentError(f"{argument}: got {value:g}; give more than -1, where the rod has no length")
+        return checked
 
     @property
     def body(self) -> Array:
@@ -136,7 +136,7 @@ class CosseratRod(BeamLink):
 
     @property
     def shears(self) -> bool:
-        """Whether the rod has shear strain in both directions in which it bends."""
+        """True if the rod has shear strain in both directions in which it bends."""
         return all(self.strains.count(f"shear_{x}") >= self.strains.count(f"bending_{x}") for x in "yz")
 
     def station(self, where: Where) -> Station:
@@ -189,17 +189,17 @@ def sections(rod: CosseratRod, etas: Array, q: Matrix) -> list[tuple[Matrix, Mat
     Raises:
         ArgumentError: if an abscissa does not lie on the rod.
     """
-    found: list[tuple[Matrix, Matrix]] = []
+    placements: list[tuple[Matrix, Matrix]] = []
     root: tuple[Matrix, Matrix] = (ca.DM.eye(3), ca.DM(3, 1))
     for eta in etas:
         rod.station(float(eta))
     for part in segments_of(rod, np.eye(4)):
-        own, q = ca.vertsplit(q, [0, part.kinematics.coordinates, q.shape[0]])
-        on_segment = [x for x in etas[len(found) :] if x <= part.end * (1 + ROUND_OFF)]
-        placed = [part.station(float(x), ()).placement(own) for x in (*on_segment, part.end)]
+        q_segment, q = ca.vertsplit(q, [0, part.kinematics.coordinates, q.shape[0]])
+        on_segment = [x for x in etas[len(placements) :] if x <= part.end * (1 + ROUND_OFF)]
+        placed = [part.station(float(x), ()).placement(q_segment) for x in (*on_segment, part.end)]
         *here, root = [(root[0] @ r, root[1] + root[0] @ p) for r, p in placed]
-        found += here
-    return found
+        placements += here
+    return placements
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +209,7 @@ class RodJoints:
     Attributes:
         joints: behind the joint of the link. Their pseudo-inertias include those of the segments whose root they carry,
             at rest.
-        inertias: of the segments, by the joint that carries their root.
+        inertias: those of the segments, by the joint that carries their root.
         at: the joint at each abscissa [m], 0.0 being that of the link.
         stiffness: K (n × n).
     """
@@ -226,24 +226,24 @@ class RodJoints:
         """The rod with a station at its tip and wherever something is attached.
 
         Args:
-            rod: with a length.
+            rod: a rod with a length.
             clamped: the clamped frame in the link frame (4 × 4).
             bodies: pseudo-inertias (4 × 4) of what is attached, in link axes about the section, by abscissa [m].
-            name: of the link, for joints and coordinates.
+            name: that of the link, for joints and coordinates.
             link: the index of its joint in the tree; the stations follow it.
             idx_q, idx_v: where the coordinates start in q and v.
         """
         joints: list[Joint] = []
 
-        def add(what: str, kind: JointType, parent: int, body: Array, start: int, *shared: float) -> int:
+        def add(label: str, kind: JointType, parent: int, body: Array, start: int, *shared: float) -> int:
             place, starts = (np.eye(3), np.zeros(3)), (idx_q + start, idx_v + start)
-            joints.append(Joint(f"{name} {what}", kind, parent, *place, frozen(body), *starts, *shared))
+            joints.append(Joint(f"{name} {label}", kind, parent, *place, frozen(body), *starts, *shared))
             return link + len(joints)
 
         inertias, at, first, carrier = dict[int, SegmentInertia](), {0.0: link}, 0, link
         for part in segments_of(rod, clamped):
             inertia = part.inertia()
-            names = tuple(f"{name} {each}" for each in rod.mode_names[first : first + inertia.modes])
+            names = tuple(f"{name} {mode}" for mode in rod.mode_names[first : first + inertia.modes])
             if first:
                 carrier = add(f"{part.start:g} m", Fixed(), carrier, inertia.rigid, first)
             inertias[carrier] = inertia
@@ -253,7 +253,7 @@ class RodJoints:
                 body = bodies.get(eta, NO_BODY)
                 at[eta] = add(f"at {eta:g} m", part.station(eta, names), carrier, body, first, *shared)
             first, carrier = first + inertia.modes, at[end]
-        stiffness = ca.diagcat(*(ca.DM(each.stiffness) for each in inertias.values()))
+        stiffness = ca.diagcat(*(ca.DM(inertia.stiffness) for inertia in inertias.values()))
         return RodJoints(tuple(joints), inertias, at, frozen(stiffness.full()))
 
     @property
@@ -306,6 +306,7 @@ class RodSegment:
     def nodes(self) -> Array:
         """Abscissae of the nodes, from 0 to the length [m]."""
         number = self.rod.degree + (_NODES if self.rod.degree or self.rod.segments == 1 else _NODES - 1)
+        # Lobatto's: equidistant ones put the tip of half a turn off by 2.5e-4 of the length, not 6e-6
         inner = np.sort(legendre.legroots(legendre.legder([0.0] * (number - 1) + [1.0])))
         inner = (inner - inner[::-1]) / 2  # symmetric to the last bit: equal steps are the same expression
         return np.concatenate([[0.0], (inner + 1) / 2 * self.length, [self.length]])
@@ -391,12 +392,12 @@ class RodSegment:
         columns = np.zeros((3, len(self.rod.strains) * count + 1, len(s)))
         columns[0, -1] = kind
         for i, name in enumerate(self.rod.strains):
-            own, component, sign, _ = STRAINS[name]
-            if own == kind:
+            strain_kind, component, sign, _ = STRAINS[name]
+            if strain_kind == kind:
                 columns[component, i * count : (i + 1) * count] = sign * self._basis(s).T
         for name, rest in self.rest.items():
-            own, component, sign, _ = STRAINS[name]
-            if own == kind:
+            strain_kind, component, sign, _ = STRAINS[name]
+            if strain_kind == kind:
                 columns[component, -1] += sign * rest(self.start + s)
         return np.asarray(np.einsum("ab,bkm->akm", self.axes, columns))
 
@@ -414,4 +415,5 @@ class RodSegment:
 def _with_known_digits(x: ArrayLike) -> Array:
     """Constants with the digits that rounding has left them: those that symmetry makes equal are one number."""
     values = np.asarray(x, dtype=float)
+    # as they were computed, rounding told equal ones apart, by processor, and graphs were larger
     return frozen(known_digits(values, np.full(values.shape, _NOISE * np.abs(values).max(initial=0))))

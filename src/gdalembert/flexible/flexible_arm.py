@@ -50,7 +50,7 @@ from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import function
 
 _NONE = Options(springs=None, friction=None, forces=None, actuation=None, parameters=None, wrenches=None)
-"""What the robot with rigid links has beside ``clean``; the arm has the options."""
+"""Options that the robot with rigid links has beside ``clean``; the arm has the others."""
 _SINGULAR = 1e-14
 """Relative: the rounding error that remains of an inertia that is zero."""
 BeamLinkT = TypeVar("BeamLinkT", bound=BeamLink)
@@ -58,11 +58,11 @@ BeamLinkT = TypeVar("BeamLinkT", bound=BeamLink)
 
 @dataclass(frozen=True, eq=False)
 class Participation(Brief):
-    """What each of n natural modes carries, with motors or joints held.
+    """Parts of inertia and deflection that each of n natural modes carries, with motors or joints held.
 
     Attributes:
         frequencies: ω (n), rising [rad/s].
-        coordinates: for each mode the coordinate that has most of its elastic energy.
+        coordinates: the coordinate that has most of the elastic energy of each mode.
         joints: the names of the r velocities of the joints.
         inertia: the part (n × r) of the inertia eᵀ M e that it carries as the joint accelerates, (eᵀ M ψ)² / eᵀ M e; e
             moves the joint alone, and with motors held its rotor, too. A mode of none is not excited by that joint.
@@ -92,7 +92,7 @@ class Participation(Brief):
 
 
 class Arm(Dynamics):
-    """What arms share, whatever their kinematics; arguments, attributes and errors as of :class:`FlexibleArm`."""
+    """Parts that arms share, whatever their kinematics; arguments, attributes and errors as of :class:`FlexibleArm`."""
 
     sources: ClassVar[tuple[Source, ...]] = (book_1984.SOURCE, cetinkunt_book_1988.SOURCE)
     kinematics: ClassVar[str]
@@ -125,8 +125,8 @@ class Arm(Dynamics):
         fixed_bodies = {} if fixed_bodies is None else fixed_bodies
         if self.kinematics != "exact" and isinstance(links, Mapping):
             links = {name: straight(link) for name, link in links.items()}
-        given = links, joints, fixed_bodies, self.deflection, options.get("wrenches")
-        tree, flexibility, links = assemble_with_selected_modes(self.nominal, *given)
+        arguments = links, joints, fixed_bodies, self.deflection, options.get("wrenches")
+        tree, flexibility, links = assemble_with_selected_modes(self.nominal, *arguments)
         self._set_up_arm(tree, flexibility, options)
         self.links = MappingProxyType(dict(links))
 
@@ -202,7 +202,7 @@ class Arm(Dynamics):
 
     @property
     def driven_names(self) -> tuple[str, ...]:
-        """What an actuator drives by each entry of tau: that coordinate; by a rotor, its joint."""
+        """Names of what an actuator drives by each entry of tau: that coordinate; by a rotor, its joint."""
         rotors = self.flexibility.rotors
         return (*self.layout[: self.tree.nv - len(rotors)], *rotors)
 
@@ -252,7 +252,7 @@ class Arm(Dynamics):
         vectors = {"C_1": velocity[r], "C_2": velocity[f], "G_1": gravity[r], "G_2": gravity[f]}
         return function("terms", s, {**inertia, **vectors, "K_f": self.elasticity.matrix[f, f]})
 
-    # How far it bends and how far it is right; what natural modes carry is ours.
+    # Deflection, validity, and the parts that natural modes carry, which are ours.
 
     @property
     def flexible_joints(self) -> tuple[Joint, ...]:
@@ -280,13 +280,13 @@ class Arm(Dynamics):
 
     @cached_property
     def _kinematics(self) -> Kinematics:
-        """Of the arm in numbers, or with p where placements are parameters."""
+        """Kinematics of the arm in numbers, or with p where placements are parameters."""
         return Kinematics.of(self.parameters) if self.tree.has_displacements else Kinematics(self.nominal, clean=0)
 
     def participation(
         self, q: npt.ArrayLike, frame: str | None = None, *, joints: str | None = None, p: Values = None
     ) -> Participation:
-        """What each natural mode of the arm at q carries: parts of inertia and of static deflection.
+        """Parts of inertia and of static deflection that each natural mode of the arm at q carries.
 
         Args:
             q: a configuration (nq), or that of the joints alone.
@@ -336,7 +336,7 @@ class Arm(Dynamics):
         u: npt.ArrayLike | None = None,
         p: Values = None,
     ) -> dict[str, Validity | RodResolution]:
-        """How far a motion strains the assumptions of each flexible link, by name; ``.warnings`` list large indicators.
+        """Indicators of how far a motion strains the assumptions of each flexible link; ``.warnings`` list large ones.
 
         Of links in assumed modes the slope, the spin and the axial load
         (:class:`~gdalembert.flexible.model_validity.Validity`); of Cosserat rods how far the tip is off
@@ -356,13 +356,13 @@ class Arm(Dynamics):
             ArgumentError: if shapes do not fit, a number is not finite, or a and u are both given.
         """
         robot = self.at(p).under()
-        found: dict[str, Validity | RodResolution] = dict(
+        indicators: dict[str, Validity | RodResolution] = dict(
             validity(robot, robot.flexibility, robot.indicators, q, v, a, u)
         )
-        return found | self._rod_resolutions(table("validity: q", q, self.tree.nq))
+        return indicators | self._rod_resolutions(table("validity: q", q, self.tree.nq))
 
     def bending_warnings(self, q: Array) -> tuple[str, ...]:
-        return tuple(line for each in self._rod_resolutions(q).values() for line in each.warnings)
+        return tuple(line for resolution in self._rod_resolutions(q).values() for line in resolution.warnings)
 
     def _rod_resolutions(self, q: Array) -> dict[str, RodResolution]:
         return resolutions(self.flexibility, self.rod_errors, q) if self.flexibility.rods else {}
@@ -459,17 +459,17 @@ class FlexibleArm(Arm, RecursiveNewtonEuler):
         return (prepare(self.tree),)
 
 
-def require_flexible_arm(where: str, arm: object, expected: str = "FlexibleArm") -> Arm:
+def require_flexible_arm(context: str, arm: object, expected: str = "FlexibleArm") -> Arm:
     """The argument, if it is an arm with flexible links or joints; otherwise refuse it."""
     if not isinstance(arm, Arm):
-        raise ArgumentTypeError(f"{where}: expected a {expected}, got {type(arm).__name__}")
+        raise ArgumentTypeError(f"{context}: expected a {expected}, got {type(arm).__name__}")
     return arm
 
 
-def _restored(kind: type[Arm], given: Tree, tree: Tree, flexibility: Flexibility, **options: Unpack[Options]) -> Arm:
+def _restored(kind: type[Arm], nominal: Tree, tree: Tree, flexibility: Flexibility, **options: Unpack[Options]) -> Arm:
     """An arm from its pickled parts."""
     arm = kind.__new__(kind)
-    Dynamics.__init__(arm, given, clean=options["clean"])
+    Dynamics.__init__(arm, nominal, clean=options["clean"])
     arm._set_up_arm(tree, flexibility, options)
     arm.links = None
     return arm

@@ -32,7 +32,7 @@ Where: TypeAlias = str | float
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BeamLink(Brief, ABC):
-    """What all links have that are beams.
+    """A link that is a beam.
 
     Attributes:
         beam: a :class:`~gdalembert.Beam`, or :class:`~gdalembert.Nodes`.
@@ -73,7 +73,7 @@ class BeamLink(Brief, ABC):
 
     @property
     def has_length(self) -> bool:
-        """Whether the length is known; otherwise the arm gives it."""
+        """True if the length is known; otherwise the arm gives it."""
         return isinstance(self.beam, Nodes) or self.beam.length is not None
 
     @property
@@ -124,10 +124,10 @@ class BeamLink(Brief, ABC):
             raise ArgumentTypeError(
                 f"children: expected {{name: 'root', 'tip' or an abscissa [m]}}, got {shown(children)}"
             )
-        for name, where in children.items():
+        for name, place in children.items():
             if not isinstance(name, str):
                 raise ArgumentTypeError(f"children: expected names, got {shown(name)}")
-            self._abscissa(f"children[{name!r}]", where)
+            self._abscissa(f"children[{name!r}]", place)
         settled: dict[str, Any] = {"children": dict(children)}
         if self.root is not None:
             settled["root"] = checked_transform(
@@ -146,29 +146,29 @@ class BeamLink(Brief, ABC):
             alpha = number("rayleigh α", pair[0], "1/s", inclusive=True)
             return {"rayleigh": (alpha, number("rayleigh β", pair[1], "s", inclusive=True))}
         if (ratios := listed(self.modal_damping)) is not None:
-            each = (number(f"modal_damping[{k}]", ratio, inclusive=True) for k, ratio in enumerate(ratios))
-            return {"modal_damping": tuple(each)}
+            checked = (number(f"modal_damping[{k}]", ratio, inclusive=True) for k, ratio in enumerate(ratios))
+            return {"modal_damping": tuple(checked)}
         if self.modal_damping is not None:
             return {"modal_damping": number("modal_damping", self.modal_damping, inclusive=True)}
         return {}
 
-    def _abscissa(self, what: str, where: Where) -> float:
+    def _abscissa(self, argument: str, place: Where) -> float:
         """The abscissa [m] of an argument; that of the tip is infinite before the length is known."""
         length = self.length if self.has_length else np.inf
-        if isinstance(where, str):
-            if where not in ("root", "tip"):
-                raise ArgumentError(f"{what}: got {shown(where)}; give 'root', 'tip' or an abscissa [m]")
-            return 0.0 if where == "root" else length
-        eta = number(what, where, "m", inclusive=True)
+        if isinstance(place, str):
+            if place not in ("root", "tip"):
+                raise ArgumentError(f"{argument}: got {shown(place)}; give 'root', 'tip' or an abscissa [m]")
+            return 0.0 if place == "root" else length
+        eta = number(argument, place, "m", inclusive=True)
         if eta > length * (1 + ROUND_OFF):
-            raise ArgumentError(f"{what}: {eta:g} m does not lie on the link, which is {length:g} m long")
+            raise ArgumentError(f"{argument}: {eta:g} m does not lie on the link, which is {length:g} m long")
         return eta
 
     def _check_ratios(self) -> None:
         n = len(self.mode_names)
         if isinstance(self.modal_damping, tuple) and len(self.modal_damping) != n:
-            given = len(self.modal_damping)
-            raise ArgumentError(f"modal_damping: got {given} ratios; give one, or one for each of the {n} modes")
+            count = len(self.modal_damping)
+            raise ArgumentError(f"modal_damping: got {count} ratios; give one, or one for each of the {n} modes")
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class FlexibleJoint:
 
 
 class Choice(Enum):
-    """What is left to the arm."""
+    """A choice that is left to the arm."""
 
     BY_ROLE = "by role"
     """A set of modes."""
@@ -261,10 +261,10 @@ class FlexibleLink(BeamLink):
                 f"FlexibleLink: foreshortening: expected True or False, got {shown(self.foreshortening)}"
             )
         for name in modal_integrals.DIRECTIONS:
-            each = getattr(self, name)
-            if not isinstance(each, Modes) or (each is Choice.BY_ROLE and not name.startswith("bending")):
-                raise ArgumentTypeError(f"{name}: expected a set of gdalembert.modes, got {shown(each)}")
-            if isinstance(each, ModeSet) and isinstance(self.beam, Nodes):
+            modes = getattr(self, name)
+            if not isinstance(modes, Modes) or (modes is Choice.BY_ROLE and not name.startswith("bending")):
+                raise ArgumentTypeError(f"{name}: expected a set of gdalembert.modes, got {shown(modes)}")
+            if isinstance(modes, ModeSet) and isinstance(self.beam, Nodes):
                 raise ArgumentError(f"{name}: Nodes bring their own modes; leave it out")
         self._settle()
         if not self.has_modes:
@@ -277,26 +277,26 @@ class FlexibleLink(BeamLink):
                     "link carries moves as on a rigid link; add modes.hermite() (modes.craig_bampton has both)",
                     TipWarning,
                 )
-        for where in self.children.values():
-            self.station(where)
+        for place in self.children.values():
+            self.station(place)
         self._check_ratios()
         self.damping_matrix()
 
     @property
     def has_modes(self) -> bool:
-        """Whether modes and length are given, so that integrals and stations are known."""
+        """True if modes and length are given, so that integrals and stations are known."""
         return isinstance(self.beam, Nodes) or (self.has_length and bool(self.families))
 
     @property
     def shortens(self) -> bool:
-        """Whether a bent beam shortens."""
+        """True if a bent beam shortens."""
         return self.foreshortening is not False
 
     @property
     def families(self) -> dict[str, ModeSet]:
         """The sets that are given, by direction, in the order of the modes."""
-        given = ((name, getattr(self, name)) for name in modal_integrals.DIRECTIONS)
-        return {name: each for name, each in given if isinstance(each, ModeSet)}
+        values = ((name, getattr(self, name)) for name in modal_integrals.DIRECTIONS)
+        return {name: modes for name, modes in values if isinstance(modes, ModeSet)}
 
     @property
     def mode_names(self) -> tuple[str, ...]:

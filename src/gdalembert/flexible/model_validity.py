@@ -1,4 +1,4 @@
-"""Whether a motion stays within the assumptions on a beam: its slope, its spin and its axial load.
+"""Checks that a motion stays within the assumptions on a beam: its slope, its spin and its axial load.
 
 The axial load P on a beam counts every mass by the share ξ = η / l of the beam on which it presses: what the tip
 carries with its whole force, the beam's own mass at its abscissa. P is the force that belongs to a uniform shortening
@@ -46,7 +46,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Validity(Brief):
-    """How far a motion strains the assumptions of a flexible link.
+    """Indicators of how far a motion strains the assumptions of a flexible link.
 
     Attributes:
         link: its name.
@@ -54,7 +54,7 @@ class Validity(Brief):
         spin: the largest angular velocity of the root over the first frequency of the clamped link.
         load: the largest axial load over the buckling load; negative where the beam is only in tension; nan for nodes
             without shortening.
-        frequency: that first frequency [rad/s]. ``buckling_load``: that load [N].
+        frequency: the first frequency of the clamped link [rad/s]. ``buckling_load``: the buckling load [N].
         foreshortening: whether the link shortens as it bends.
     """
 
@@ -71,23 +71,23 @@ class Validity(Brief):
         """One sentence for each indicator that is too large."""
         fast, loaded = (FAST, LOADED) if self.foreshortening else (FAST_STRAIGHT, LOADED_STRAIGHT)
         remedy = "" if self.foreshortening else ", or let it shorten: foreshortening=True"
-        found = []
+        sentences = []
         if self.slope > STEEP:
-            found.append(
+            sentences.append(
                 f"link {self.link!r}: its tip slopes by {self.slope:.3g} rad, and beams are taken to bend by less than "
                 f"{STEEP:g} rad; divide the link into two, or take it as a gd.CosseratRod"
             )
         if self.spin > fast:
-            found.append(
+            sentences.append(
                 f"link {self.link!r}: it turns at {self.spin:.3g} of its first frequency, {self.frequency:.4g} rad/s; "
                 f"turn it at less than {fast:g} of that{remedy}"
             )
         if self.load > loaded:
-            found.append(
+            sentences.append(
                 f"link {self.link!r}: it carries {self.load:.3g} of the {self.buckling_load:.4g} N under which it "
                 f"buckles; load it with less than {loaded:g} of that{remedy}"
             )
-        return tuple(found)
+        return tuple(sentences)
 
     def __str__(self) -> str:
         slope, spin, load = (f"{x if abs(x) > _ROUNDING else 0.0:.3g}" for x in (self.slope, self.spin, self.load))
@@ -166,18 +166,18 @@ def tip_slope(tree: Tree, beam: PlacedBeam, q: Matrix) -> Matrix:
 
 def _shares(tree: Tree, beam: PlacedBeam, root: Frame) -> Tree:
     """The robot with every mass multiplied by its share ξ of the beam."""
-    own, e_x = beam.link, root.rotation[:, 0]
+    link, e_x = beam.link, root.rotation[:, 0]
     shares = [0.0] * len(tree.joints)
-    for station, section in zip(tree.stations(own), tree.sections(own), strict=True):
+    for station, section in zip(tree.stations(link), tree.sections(link), strict=True):
         shares[station] = float(e_x @ (section.origin - root.translation)) / beam.length
-    for i, each in enumerate(tree.joints):
-        if each.parent >= 0 and each.parent != own:
-            shares[i] = shares[each.parent]
+    for i, joint in enumerate(tree.joints):
+        if joint.parent >= 0 and joint.parent != link:
+            shares[i] = shares[joint.parent]
     # ∫ ξ r̂ dm of the undeformed beam as the moment of one point
     point = np.zeros((4, 4))
-    point[:, 3] = tree.modal[own].rigid @ np.append(e_x, -e_x @ root.translation) / beam.length
-    bodies = [share * each.pseudo_inertia for share, each in zip(shares, tree.joints, strict=True)]
-    bodies[own] = point
-    joints = tuple(replace(each, pseudo_inertia=frozen(body)) for each, body in zip(tree.joints, bodies, strict=True))
-    modal = tuple((i, inertia.scaled(shares[i])) for i, inertia in tree.modal_inertias if i != own)
+    point[:, 3] = tree.modal[link].rigid @ np.append(e_x, -e_x @ root.translation) / beam.length
+    bodies = [share * joint.pseudo_inertia for share, joint in zip(shares, tree.joints, strict=True)]
+    bodies[link] = point
+    joints = tuple(replace(joint, pseudo_inertia=frozen(body)) for joint, body in zip(tree.joints, bodies, strict=True))
+    modal = tuple((i, inertia.scaled(shares[i])) for i, inertia in tree.modal_inertias if i != link)
     return replace(tree, joints=joints, modal_inertias=modal)

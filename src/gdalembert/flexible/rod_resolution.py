@@ -1,4 +1,4 @@
-"""How far the nodes of a Cosserat rod resolve its shape: its tip at q against that of denser nodes.
+"""The resolution of a Cosserat rod's shape by its nodes: its tip at q against that of denser nodes.
 
 The strain of a segment is exact; positions are integrals of the tangents at the nodes, interpolated, and lose their
 digits where a segment bends so far that a polynomial through its nodes is no arc any more. Here the same strain is
@@ -33,7 +33,7 @@ _PARTS, _POINTS = 2, 5
 
 @dataclass(frozen=True)
 class RodResolution:
-    """How far a motion bends a Cosserat rod beyond what its nodes resolve.
+    """Indicators of how far a motion bends a Cosserat rod beyond what its nodes resolve.
 
     Attributes:
         link: its name.
@@ -93,8 +93,8 @@ def _error(tree: Tree, rod: PlacedBeam, q: Matrix) -> Matrix:
 
 def _segment_ends(tree: Tree, rod: PlacedBeam) -> list[tuple[Joint, StrainStation]]:
     """The station at the end of each segment, which owns its coordinates."""
-    own = [joint for joint in tree.joints if joint.scaling is None and joint.idx_v in rod.modes]
-    return [(joint, joint.type) for joint in own if isinstance(joint.type, StrainStation)]
+    tips = [joint for joint in tree.joints if joint.scaling is None and joint.idx_v in rod.modes]
+    return [(joint, joint.type) for joint in tips if isinstance(joint.type, StrainStation)]
 
 
 def _integrated(at: SegmentAtQ, length: float) -> tuple[Matrix, Matrix]:

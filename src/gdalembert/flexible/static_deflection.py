@@ -58,10 +58,10 @@ def static_deflection(
     hold: str,
 ) -> Array:
     """See :meth:`~gdalembert.FlexibleArm.static_deflection`; ``tree`` is the arm in numbers, ``acting`` the wrench."""
-    where, frame, wrench, reference = "static_deflection", *acting
-    guess = arm.configuration(f"{where}: q", q)
-    if len({each is None for each in acting}) > 1:
-        raise ArgumentError(f"{where}: give frame, wrench and reference= (pin.LOCAL, …) together")
+    context, frame, wrench, reference = "static_deflection", *acting
+    guess = arm.configuration(f"{context}: q", q)
+    if len({argument is None for argument in acting}) > 1:
+        raise ArgumentError(f"{context}: give frame, wrench and reference= (pin.LOCAL, …) together")
     free = [*arm.modes, *range(arm.modes.stop, tree.nv)]
     places, undeformed = [tree.nq - tree.nv + k for k in free], np.array(guess)
     rotors, swinging = places[len(arm.modes) :], [joint.idx_q for joint in arm.flexible_joints]
@@ -77,24 +77,24 @@ def static_deflection(
     bent = ca.DM(undeformed) + ca.sparsify(ca.DM(shapes)) @ y
     push: Matrix = ca.DM(tree.nv, 1)
     if frame is not None and wrench is not None:
-        force = vector(f"{where}: wrench", wrench, 6)
+        force = vector(f"{context}: wrench", wrench, 6)
         push = joint_torques(arm.tree, frame, reference, clean=0)(bent, force)
         _check_wrench(tree, flexibility, guess, frame, force, reference)
     rest = arm.under() if arm.external_wrenches.is_input else arm
     forces = y + load * (ca.sparsify(ca.DM(np.linalg.inv(root))) @ (_loads(rest, bent) - push)[free])
     newton = Newton(ca.Function("residual", [y, load], [forces, ca.jacobian(forces, y)]), root)
     begin = root.T @ (guess - undeformed)[places]
-    found = undeformed + shapes @ (newton.damped(begin) if begin.any() else newton.loaded(begin))
+    deflected = undeformed + shapes @ (newton.damped(begin) if begin.any() else newton.loaded(begin))
     for name, beam in flexibility.beams.items():
-        if (slope := float(tip_slope(tree, beam, ca.DM(found)))) > STEEP:
+        if (slope := float(tip_slope(tree, beam, ca.DM(deflected)))) > STEEP:
             warn(
-                f"{where}: link {name!r}: its tip slopes by {slope:.3g} rad, and assumed modes are meant for "
+                f"{context}: link {name!r}: its tip slopes by {slope:.3g} rad, and assumed modes are meant for "
                 f"less than {STEEP:g} rad; take a gd.CosseratRod for the link, or load the arm less",
                 BeamWarning,
             )
-    for line in arm.bending_warnings(found[None]):
-        warn(f"{where}: {line}", BeamWarning)
-    return found
+    for line in arm.bending_warnings(deflected[None]):
+        warn(f"{context}: {line}", BeamWarning)
+    return deflected
 
 
 def _root(arm: Dynamics, free: list[int]) -> Array:
@@ -138,9 +138,9 @@ class Newton:
         load, more, stable = 0.0, 1.0, True
         while load < 1:
             ahead = min(load + more, 1.0)
-            found = self._contracted(y, ahead)
-            if found is not None and (stable := self._is_stable(found, ahead)):
-                y, load, more = found, ahead, 2 * more
+            contracted = self._contracted(y, ahead)
+            if contracted is not None and (stable := self._is_stable(contracted, ahead)):
+                y, load, more = contracted, ahead, 2 * more
                 continue
             more /= 2
             if more < _LEAST_LOAD:
@@ -178,7 +178,7 @@ class Newton:
         return None
 
     def _step(self, y: Array, load: float) -> Array | None:
-        force, slope = (each.full() for each in self.residual(y, load))
+        force, slope = (value.full() for value in self.residual(y, load))
         try:
             step: Array = np.linalg.solve(slope, force.ravel())
         except np.linalg.LinAlgError:
@@ -186,7 +186,7 @@ class Newton:
         return step if np.isfinite(step).all() else None
 
     def _size(self, y: Array) -> float:
-        """Of the forces at rest, which vanish in an equilibrium."""
+        """The size of the forces at rest, which vanish in an equilibrium."""
         return _length(self.residual(y, 1.0)[0].full())
 
     def _is_stable(self, y: Array, load: float) -> bool:
@@ -203,7 +203,7 @@ class Newton:
 
 
 def _is_rounding(length: float, last: float, y: Array) -> bool:
-    """Whether a step is so short, or as short as rounding lets it become."""
+    """True if a step is so short, or as short as rounding lets it become."""
     size = _length(y)
     return length <= _CONVERGED * size or (length > last / 2 and length <= _NOISE * size)
 

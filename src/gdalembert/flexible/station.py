@@ -82,9 +82,9 @@ class Carrier:
     """The joint that carries a beam.
 
     Attributes:
-        joint: the joint, with the rigid link on it. ``index``: in the tree.
+        joint: the joint, with the rigid link on it. ``index``: its place in the tree.
         mode_idx_q, mode_idx_v: where the modal coordinates of the link start in q and v.
-        deflection: how sections turn.
+        deflection: the class that says how sections turn.
     """
 
     joint: Joint
@@ -99,8 +99,8 @@ class CarriedBeam:
     """A beam on the joint that carries it.
 
     Attributes:
-        inertia: in the clamped frame. ``clamped``: that frame in the link frame (4 × 4).
-        stations: root first. ``names``: of the modal coordinates.
+        inertia: that of the link in the clamped frame. ``clamped``: that frame in the link frame (4 × 4).
+        stations: stations, root first. ``names``: those of the modal coordinates.
     """
 
     carrier: Carrier
@@ -116,15 +116,15 @@ class CarriedBeam:
         moving = []
         for k, station in enumerate(self.stations):
             frame = self._frame(k)
-            own = frame @ station.body @ frame.T
+            load = frame @ station.body @ frame.T
             if not self._moves(k):
-                body = body + own
+                body = body + load
                 continue
             kind = station.deflection(self.clamped, self.names, carrier.deflection)
             shared = () if k == 1 else (1.0, 0.0)
             place, at = (np.eye(3), np.zeros(3)), (carrier.mode_idx_q, carrier.mode_idx_v)
-            own = frozen(clean_matrix(own))
-            moving.append(Joint(f"{carrier.joint.name} station {k}", kind, carrier.index, *place, own, *at, *shared))
+            load = frozen(clean_matrix(load))
+            moving.append(Joint(f"{carrier.joint.name} station {k}", kind, carrier.index, *place, load, *at, *shared))
         return replace(carrier.joint, pseudo_inertia=frozen(clean_matrix(body))), *moving
 
     def attachment(self, station: int, placement: Array) -> Attachment:
@@ -133,7 +133,7 @@ class CarriedBeam:
         return Attachment(joint, self._frame(station) @ placement)
 
     def _moves(self, station: int) -> bool:
-        """Whether the modes move a station, so that it is a joint of the tree; the root is at rest."""
+        """True if the modes move a station, so that it is a joint of the tree; the root is at rest."""
         return station > 0 and self.inertia.modes > 0
 
     def _frame(self, station: int) -> Array:
@@ -143,17 +143,17 @@ class CarriedBeam:
         return np.asarray(self.clamped @ homogeneous(np.eye(3), self.stations[station].position))
 
 
-def check_body(what: str, body: Any) -> None:
+def check_body(argument: str, body: Any) -> None:
     """Refuse anything but the inertia of a rigid body, a ``pin.Inertia``."""
     if not isinstance(body, pin.Inertia):
-        raise ArgumentTypeError(f"{what}: expected a pin.Inertia, got {shown(body)}")
+        raise ArgumentTypeError(f"{argument}: expected a pin.Inertia, got {shown(body)}")
     mass, lever, tensor = float(body.mass), np.array(body.lever), np.array(body.inertia)
     if not (math.isfinite(mass) and np.all(np.isfinite(lever)) and np.all(np.isfinite(tensor))):
-        raise ArgumentError(f"{what}: a number is not finite; give a pin.Inertia of finite numbers")
+        raise ArgumentError(f"{argument}: a number is not finite; give a pin.Inertia of finite numbers")
     if mass < 0 or least_moment(tensor, mass) < 0:
         least = float(np.linalg.eigvalsh(tensor)[0])
         raise ArgumentError(
-            f"{what}: its mass is {mass:g} kg and its least principal moment {least:g} kg m²; give at least 0"
+            f"{argument}: its mass is {mass:g} kg and its least principal moment {least:g} kg m²; give at least 0"
         )
 
 

@@ -52,13 +52,13 @@ def consistent(
     cvxpy = required("fit", "cvxpy", "identification")
     # ds/dz: excited directions by their standard deviations, then the others by 1
     estimate = descent.estimate
-    rest = np.linalg.svd(estimate.base.matrix)[2][len(estimate.base.own) :].T
+    rest = np.linalg.svd(estimate.base.matrix)[2][len(estimate.base.pivots) :].T
     units = np.hstack([estimate.base.inverse @ estimate.factor, rest])
     z = cvxpy.Variable(len(units))
     p = problem.x(descent.s) + (problem.sizes[:, None] * units) @ z
     constraints = []
     for body in problem.bodies:
-        columns = np.column_stack([body.in_units(each).ravel() for each in np.eye(10)])
+        columns = np.column_stack([body.in_units(direction).ravel() for direction in np.eye(10)])
         pseudo_inertia = cvxpy.reshape(columns @ p[list(body.indices)], (4, 4), order="C")
         constraints.append(pseudo_inertia >> margin * np.eye(4))
     equal = limits[0] == limits[1]
@@ -94,7 +94,7 @@ def consistent(
 
 
 def _attempts(cvxpy: Any, task: Any) -> Iterator[str]:
-    """What the solver says, one attempt after the other."""
+    """Solve at one accuracy after the other, and yield what the solver says of each."""
     for accuracy in _ACCURACIES:
         options = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), accuracy)
         with warnings.catch_warnings():

@@ -35,8 +35,8 @@ class Efforts:
     """f and its derivatives at many states.
 
     Attributes:
-        names: of p and of the coefficients c (n). ``nominal``: their values in the model, 0 for c.
-        sensors: whose efforts these are.
+        names: names of p and of the coefficients c (n). ``nominal``: their values in the model, 0 for c.
+        sensors: the sensors of these efforts.
         is_affine: whether f is affine in (p, c): where no friction grows with the load.
         random_states: some q, v, a and wrenches, always the same.
     """
@@ -60,13 +60,13 @@ class Efforts:
     def _inputs(self) -> tuple[dict[str, ca.SX], ca.SX]:
         """The inputs of the graphs, with the wrenches as one column, and tau + C c of them."""
         inputs = {name: self._s[name] for name in ("q", "v", "a")}
-        given = dict(self._s)
+        arguments = dict(self._s)
         if "wrenches" in self._s:
             inputs["wrenches"] = ca.SX.sym("wrenches", self._s["wrenches"].numel())
-            given["wrenches"] = ca.reshape(inputs["wrenches"], *self._s["wrenches"].shape)
+            arguments["wrenches"] = ca.reshape(inputs["wrenches"], *self._s["wrenches"].shape)
         inputs["z"] = ca.SX.sym("z", len(self.names))
-        given["p"] = inputs["z"][: len(self.dyn.parameters)]
-        tau = self.dyn.inverse_dynamics(*(given[name] for name in self.dyn.inverse_dynamics.name_in()))
+        arguments["p"] = inputs["z"][: len(self.dyn.parameters)]
+        tau = self.dyn.inverse_dynamics(*(arguments[name] for name in self.dyn.inverse_dynamics.name_in()))
         return inputs, tau + self._own @ inputs["z"][len(self.dyn.parameters) :]
 
     @cached_property
@@ -89,9 +89,9 @@ class Efforts:
 
     def values(self, samples: Samples, z: Array) -> Array:
         """f (N × m) of samples at z = (p, c)."""
-        found = self._values.at(z)
+        evaluated = self._values.at(z)
         parts = (part.states for part in samples.parts())
-        return np.concatenate([found(q, v, a, *([w] if w.shape[1] else [])) for q, v, a, w in parts])
+        return np.concatenate([evaluated(q, v, a, *([w] if w.shape[1] else [])) for q, v, a, w in parts])
 
     def check_affine(self, free: Array, known: Array) -> None:
         """Refuse parameters in which f is not affine, the others being known, but for friction under load.
@@ -104,13 +104,13 @@ class Efforts:
                 return  # the load is known, and bends f wherever it is free
             free, known = free & ~loads, np.where(loads, 0.0, known)
         other, n = np.random.default_rng(1), len(self.names)
-        few = tuple(each[:3] for each in self.random_states)
+        few = tuple(state[:3] for state in self.random_states)
         there = known * other.uniform(0.5, 1.5, n) + other.uniform(0.1, 1, n)
         here, there = (self.derivatives(z, *few)[0] for z in (known, np.where(free, there, known)))
         size = np.abs(here).max(axis=(0, 1), initial=0)
         moved = free & ~(np.abs(there - here).max(axis=(0, 1)) <= _AFFINE * np.maximum(1, size))
         if moved.any():
-            wrong = [name for name, each in zip(self.names, moved, strict=True) if each]
+            wrong = [name for name, is_moved in zip(self.names, moved, strict=True) if is_moved]
             listed = ", ".join(map(repr, wrong[:4])) + (", …" if len(wrong) > 4 else "")
             if self.dyn.tree.has_displacements:
                 raise ArgumentError(
@@ -124,13 +124,13 @@ class Efforts:
 
 
 def _columns(
-    given: Columns | None, s: Mapping[str, ca.SX], nv: int, taken: tuple[str, ...]
+    columns: Columns | None, s: Mapping[str, ca.SX], nv: int, taken: tuple[str, ...]
 ) -> tuple[ca.SX, tuple[str, ...]]:
     """C (nv × k), and a name for each column."""
-    if not isinstance(given, Mapping | None):
-        raise ArgumentTypeError(f"fit: columns={shown(given)}; give {{name: function of (q, v, a)}}")
+    if not isinstance(columns, Mapping | None):
+        raise ArgumentTypeError(f"fit: columns={shown(columns)}; give {{name: function of (q, v, a)}}")
     blocks, names = [ca.SX(nv, 0)], list[str]()
-    for name, make in (given or {}).items():
+    for name, make in (columns or {}).items():
         if not isinstance(name, str) or not callable(make):
             raise ArgumentTypeError(f"fit: columns[{name!r}] is {shown(make)}; give a function of (q, v, a)")
         try:
@@ -141,9 +141,9 @@ def _columns(
         if block.shape[0] != nv or not block.shape[1]:
             raise ArgumentError(f"fit: columns[{name!r}] has shape {block.shape}; give ({nv}, k), a row for each v")
         k = block.shape[1]
-        own = [name] if k == 1 else [f"{name}[{i}]" for i in range(k)]
-        if twice := next((each for each in own if each in taken or each in names), None):
+        labels = [name] if k == 1 else [f"{name}[{i}]" for i in range(k)]
+        if twice := next((label for label in labels if label in taken or label in names), None):
             raise ArgumentError(f"fit: columns[{name!r}]: {twice!r} is the name of a parameter; give another one")
         blocks.append(block)
-        names += own
+        names += labels
     return ca.horzcat(*blocks), tuple(names)

@@ -120,8 +120,8 @@ def excitation(
             then, as that of the load.
         margin: part of each limit that is left free at all times, since the nominal parameters are not those of the
             robot, and a servo needs some.
-        starts: number of random motions to start from; the best result is returned. ``seed``: of these.
-        options: of the ``casadi.nlpsol`` with IPOPT, as ``{"ipopt.max_iter": 500}``; they override ours.
+        starts: number of random motions to start from; the best result is returned. ``seed``: that of their generator.
+        options: options of the ``casadi.nlpsol`` with IPOPT, as ``{"ipopt.max_iter": 500}``; they override ours.
 
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used; the message names it.
@@ -137,7 +137,7 @@ def excitation(
     if margin > _MOST_MARGIN:
         raise ArgumentError(f"excitation: margin is {margin:g}; give a part from 0 to {_MOST_MARGIN}")
     harmonics = integer("excitation: harmonics", harmonics, 2 if flag("excitation: at_rest", at_rest) else 1)
-    if not isinstance(paths, Sequence) or any(not isinstance(each, tuple) or len(each) != 3 for each in paths):
+    if not isinstance(paths, Sequence) or any(not isinstance(path, tuple) or len(path) != 3 for path in paths):
         raise ArgumentTypeError("excitation: paths: give a list of (expression, lower, upper)")
     check_driven_by_u("excitation", dyn)
     _check_robot(dyn)
@@ -165,18 +165,18 @@ def excitation(
 
 def _known(dyn: Dynamics, runs: Any) -> tuple[Mapping[str, float], ...]:
     """Known parameters of each run."""
-    if not isinstance(runs, list | tuple) or not runs or not all(isinstance(each, Mapping) for each in runs):
+    if not isinstance(runs, list | tuple) or not runs or not all(isinstance(run, Mapping) for run in runs):
         raise ArgumentTypeError(f"excitation: runs={shown(runs)}; give a list of {{name: value}}, one of each run")
-    return tuple(known_values("excitation", each, tuple(dyn.parameters.names)) for each in runs)
+    return tuple(known_values("excitation", run, tuple(dyn.parameters.names)) for run in runs)
 
 
-def _bounds(dyn: Dynamics, given: Bounds | pin.Model) -> Bounds:
+def _bounds(dyn: Dynamics, limits: Bounds | pin.Model) -> Bounds:
     """The bounds of the robot, given or those of its model."""
-    if not isinstance(given, Bounds | pin.Model):
+    if not isinstance(limits, Bounds | pin.Model):
         raise ArgumentTypeError(
-            f"excitation: bounds is a {type(given).__name__}; give Bounds.of(dyn, model), or the pin.Model"
+            f"excitation: bounds is a {type(limits).__name__}; give Bounds.of(dyn, model), or the pin.Model"
         )
-    bounds = given if isinstance(given, Bounds) else Bounds.of(dyn, given)
+    bounds = limits if isinstance(limits, Bounds) else Bounds.of(dyn, limits)
     if bounds.v_names != dyn.coordinate_names:
         raise ArgumentError(
             f"excitation: the bounds are those of {', '.join(bounds.v_names)} and the robot has "
@@ -232,34 +232,34 @@ def _check_limits(joint: Joint, bounds: Bounds) -> None:
         ends = {"velocity": ("v", bounds.v_lower[column], bounds.v_upper[column])}
         if joint.type.can_translate:
             ends["position"] = ("q", bounds.q_lower[entry], bounds.q_upper[entry])
-        for what, (key, lower, upper) in ends.items():
+        for quantity, (key, lower, upper) in ends.items():
             if not np.isfinite([lower, upper]).all() or (key == "v" and not lower < 0 < upper):
                 raise ArgumentError(
-                    f"excitation: the {what} of {name!r} has the bounds ({lower:g}, {upper:g}); give finite ones"
+                    f"excitation: the {quantity} of {name!r} has the bounds ({lower:g}, {upper:g}); give finite ones"
                     f"{' around 0' if key == 'v' else ''}, as Bounds.of(…, {key}={{{name!r}: 1.0}})"
                 )
 
 
-def _acceleration(dyn: Dynamics, columns: tuple[int, ...], given: float | Mapping[str, float] | None) -> Array:
+def _acceleration(dyn: Dynamics, columns: tuple[int, ...], acceleration: float | Mapping[str, float] | None) -> Array:
     """A limit for each entry of v, infinite where there is none, or where it does not move."""
     names = [dyn.coordinate_names[column] for column in columns]
-    if not isinstance(given, Mapping | None):
-        most = number("excitation: acceleration", given, "rad/s² or m/s²")
-        given = dict.fromkeys(names, most)
+    if not isinstance(acceleration, Mapping | None):
+        most = number("excitation: acceleration", acceleration, "rad/s² or m/s²")
+        acceleration = dict.fromkeys(names, most)
     limits = np.full(dyn.tree.nv, np.inf)
-    for name, most in (given or {}).items():
+    for name, most in (acceleration or {}).items():
         if name not in names:
             raise UnknownNameError("moving entry of v", name, names)
         limits[columns[names.index(name)]] = number(f"excitation: acceleration of {name!r}", most, "rad/s² or m/s²")
     return limits
 
 
-def _noise(bounds: Bounds, efforts: tuple[int, ...], given: npt.ArrayLike | None) -> Array:
+def _noise(bounds: Bounds, efforts: tuple[int, ...], sigma: npt.ArrayLike | None) -> Array:
     """The standard deviation of each measured effort."""
-    if given is None:
+    if sigma is None:
         largest = bounds.u_upper[list(efforts)]
         return largest if np.isfinite(largest).all() else np.ones(len(efforts))
-    noise = vector("excitation: noise", given, len(bounds.u_names), names=bounds.u_names, repeat=True)[list(efforts)]
+    noise = vector("excitation: noise", sigma, len(bounds.u_names), names=bounds.u_names, repeat=True)[list(efforts)]
     if np.any(noise <= 0):
         name = bounds.u_names[efforts[int(noise.argmin())]]
         raise ArgumentError(f"excitation: noise of {name!r} is {noise.min():g}; give more than 0")
@@ -346,17 +346,17 @@ class Search:
 
     def best(self, starts: int) -> Excitation:
         """The best motion within all limits that random starts lead to."""
-        found = [self._run() for _ in range(starts)]
-        valid = [motion for motion in found if not motion.excess]
+        motions = [self._run() for _ in range(starts)]
+        valid = [motion for motion in motions if not motion.excess]
         if not valid:
-            motion = min(found, key=lambda each: sum(each.excess.values()))
+            motion = min(motions, key=lambda candidate: sum(candidate.excess.values()))
             name, over = max(motion.excess.items(), key=lambda item: item[1])
             raise ExcitationError(
                 f"excitation: no motion of {motion.model} within all limits was found in {starts} starts; the best "
                 f"({motion.status}) exceeds {name} by {over:.3g}; give a longer period, other paths, more starts or "
                 "more iterations"
             )
-        return min(valid, key=lambda each: each.cost)
+        return min(valid, key=lambda candidate: candidate.cost)
 
     def _run(self) -> Excitation:
         """The motion that one random start leads to.
@@ -371,15 +371,15 @@ class Search:
             with Interrupts(__name__) as interrupts, interrupts.around_solver():
                 solved = solver(x0=x.ravel(order="F"), **limits)
             x = solved["x"].full().reshape(first.shape, order="F")
-            found = self._violations(x)
-            below, above = (np.concatenate([each[k] for each in found]) for k in (2, 3))
+            violations = self._violations(x)
+            below, above = (np.concatenate([violation[k] for violation in violations]) for k in (2, 3))
             if max(below.max(initial=0), above.max(initial=0)) <= NEGLIGIBLE:
                 break
             lower, upper = lower + _MORE * below, upper - _MORE * above
             if np.any(lower > upper):
                 break
         plan, dyn = self.plan, self.plan.dyn
-        used, excess = _summary(found)
+        used, excess = _summary(violations)
         return Excitation(
             model=dyn.tree.name,
             joints=tuple(plan.bounds.v_names[column] for column in plan.columns),
@@ -402,19 +402,19 @@ class Search:
         """The limits of a motion at finer instants, their rows, and by how much each is below and above its bounds."""
         plan = self.plan
         motion = plan.motion(plan.coefficients(x), plan.times(_FINER))
-        found = []
+        violations = []
         for limit, part in plan.limits(*motion, 1 - plan.margin):
             numbers, lower, upper = limit._replace(rows=ca.evalf(ca.MX(limit.rows)).full()).scaled(part)
             below, above = lower - numbers.min(axis=1), numbers.max(axis=1) - upper
-            found.append((limit, numbers, np.maximum(below, 0.0), np.maximum(above, 0.0)))
-        return found
+            violations.append((limit, numbers, np.maximum(below, 0.0), np.maximum(above, 0.0)))
+        return violations
 
 
-def _summary(found: list[tuple[Limit, Array, Array, Array]]) -> tuple[dict[str, float], dict[str, float]]:
+def _summary(violations: list[tuple[Limit, Array, Array, Array]]) -> tuple[dict[str, float], dict[str, float]]:
     """Limits by name: the part of each limit that is used, and by how much any is exceeded."""
     used: dict[str, float] = {}
     excess: dict[str, float] = {}
-    for limit, rows, below, above in found:
+    for limit, rows, below, above in violations:
         half, two_sided = limit.range[1], limit.two_sided
         for k, i in enumerate(limit.bounded):
             name, over = limit.names[i], max(below[k], above[k])

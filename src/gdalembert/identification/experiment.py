@@ -38,7 +38,7 @@ class Experiment(Brief):
         q, v, a: a row for each of N samples (N × nq, N × nv, N × nv) [rad, m, s].
         tau: measured torques of the joints (N × nv) [N m, N]; 0 for those of a free base, which nothing drives.
         current: measured currents of the actuators (N × nu) [A], in place of tau; torques of motors with ``gains=1``.
-        weights: of the squared residuals, relative, at least 0: of samples (N) or single measurements (as tau).
+        weights: relative weights of the squared residuals, at least 0: of samples (N) or single measurements (as tau).
         known: what parameters of the robot are in this run: ``{"tool": pin.Inertia.Zero()}`` without a load,
             ``{"tool.m": 2.0}`` with one of which the mass is known; ``{"gravity": (0, 0, -9.81)}`` of a base that is
             placed otherwise. The others are the same in all runs.
@@ -97,7 +97,7 @@ class Samples:
 
     def part(self, rows: slice | npt.NDArray[np.bool_]) -> Samples:
         """Some of the samples."""
-        return Samples(*(each[rows] for each in vars(self).values()))
+        return Samples(*(column[rows] for column in vars(self).values()))
 
     def parts(self) -> Iterator[Samples]:
         """All of them, some thousand at a time."""
@@ -111,9 +111,9 @@ class Samples:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """An experiment that was checked: where it is said in messages, its label, samples, and what is known of it."""
+    """An experiment that was checked: the head of messages about it, its label, samples, and what is known of it."""
 
-    where: str
+    context: str
     label: str
     samples: Samples
     known: Known
@@ -130,45 +130,48 @@ def checked_runs(
     experiments: Sequence[Experiment],
     sticking: float | None,
     *,
-    where: str = "fit",
+    context: str = "fit",
     even: bool = False,
 ) -> tuple[Run, ...]:
     """The runs of all experiments; ``even``: each sensor has one weight in all samples, but for those that stick."""
-    found = []
-    for number, each in enumerate(experiments, start=1):
-        label = each.label or str(number)
-        at = where if len(experiments) == 1 and each.label is None else f"{where}: run {label!r}"
-        samples = _checked_samples(dyn, sensors, each, sticking, at)
+    runs = []
+    for number, experiment in enumerate(experiments, start=1):
+        label = experiment.label or str(number)
+        at = context if len(experiments) == 1 and experiment.label is None else f"{context}: run {label!r}"
+        samples = _checked_samples(dyn, sensors, experiment, sticking, at)
         if even:
             _check_even(at, samples)
-        found.append(Run(at, label, samples, dict(each.known or {}), tuple(each.own)))
-    return tuple(found)
+        runs.append(Run(at, label, samples, dict(experiment.known or {}), tuple(experiment.own)))
+    return tuple(runs)
 
 
-def _checked_samples(dyn: Dynamics, sensors: Sensors, given: Experiment, sticking: float | None, where: str) -> Samples:
+def _checked_samples(
+    dyn: Dynamics, sensors: Sensors, experiment: Experiment, sticking: float | None, context: str
+) -> Samples:
     """The samples as arrays, with the weight 0 where there is NaN."""
     tree = dyn.nominal
-    values, width = getattr(given, sensors.kind), sensors.width
+    values, width = getattr(experiment, sensors.kind), sensors.width
     if values is None:
         other = "current" if sensors.kind == "tau" else "tau"
-        raise ArgumentError(f"{where}: got {other}, where other runs have {sensors.kind}; give the same in all runs")
-    arrays = {"q": (given.q, tree.nq), "v": (given.v, tree.nv), "a": (given.a, tree.nv), sensors.kind: (values, width)}
-    rows = {name: _rows(f"{where}: {name}", *array) for name, array in arrays.items()}
+        raise ArgumentError(f"{context}: got {other}, where other runs have {sensors.kind}; give the same in all runs")
+    arrays = {"q": (experiment.q, tree.nq), "v": (experiment.v, tree.nv), "a": (experiment.a, tree.nv)}
+    arrays[sensors.kind] = values, width
+    rows = {name: _rows(f"{context}: {name}", *array) for name, array in arrays.items()}
     count = len(rows["q"])
     for name, array in rows.items():
         if len(array) != count:
-            raise ArgumentError(f"{where}: q has {count} rows, {name} has {len(array)}; give one row for each sample")
+            raise ArgumentError(f"{context}: q has {count} rows, {name} has {len(array)}; give one row for each sample")
     q, v, a, measured = rows.values()
-    wrenches = _wrenches(dyn, given.wrenches, count, where)
-    weights = _weights(where, given.weights, count, width)
+    wrenches = _wrenches(dyn, experiment.wrenches, count, context)
+    weights = _weights(context, experiment.weights, count, width)
     base = np.repeat(weights.max(axis=1, keepdims=True), len(sensors.names) - width, axis=1)  # rows that nothing drives
     left_out = np.asarray(np.isnan(np.hstack([q, v, a, wrenches])).any(axis=1))
     weights = np.hstack([np.where(np.isnan(measured), 0.0, weights), base])
     weights[left_out] = 0.0
     q = np.where(left_out[:, None], neutral(tree).full().ravel(), q)
-    v, a, wrenches = (np.where(left_out[:, None], 0.0, each) for each in (v, a, wrenches))
-    _check_configurations(where, tree, q)
-    _check_motion(where, q[~left_out], v[~left_out], a[~left_out], weights)
+    v, a, wrenches = (np.where(left_out[:, None], 0.0, column) for column in (v, a, wrenches))
+    _check_configurations(context, tree, q)
+    _check_motion(context, q[~left_out], v[~left_out], a[~left_out], weights)
     slow = np.zeros(weights.shape, bool)
     if sticking is not None:
         slow = sensors.slow(v, sticking, dyn.parameters.names) & (weights > 0)
@@ -176,74 +179,76 @@ def _checked_samples(dyn: Dynamics, sensors: Sensors, given: Experiment, stickin
     return Samples(q, v, a, wrenches, frozen(values), frozen(np.where(slow, 0.0, weights)), slow)
 
 
-def _rows(what: str, given: Any, width: int) -> Array:
+def _rows(argument: str, samples: Any, width: int) -> Array:
     """Numbers or NaN (N × width)."""
-    array = numbers(what, given, finite=False)
+    array = numbers(argument, samples, finite=False)
     if array.ndim != 2 or array.shape[1] != width or not len(array):
-        raise ArgumentError(f"{what} has shape {array.shape}; give (N, {width}), one row for each sample")
+        raise ArgumentError(f"{argument} has shape {array.shape}; give (N, {width}), one row for each sample")
     if len(wrong := np.argwhere(np.isinf(array))):
         row, column = (int(k) for k in wrong[0])
-        raise ArgumentError(f"{what} is {array[row, column]} in row {row}, column {column}; leave that sample out")
+        raise ArgumentError(f"{argument} is {array[row, column]} in row {row}, column {column}; leave that sample out")
     return array
 
 
-def _wrenches(dyn: Dynamics, given: Any, count: int, where: str) -> Array:
+def _wrenches(dyn: Dynamics, wrenches: Any, count: int, context: str) -> Array:
     """Columns of the input wrenches, one below the other (N × …)."""
     external = dyn.external_wrenches
     if not external.is_input:
-        if given is not None:
-            raise ArgumentError(f"{where}: wrenches: no wrench acts on {dyn!r}; make it with wrenches={{frame: …}}")
+        if wrenches is not None:
+            raise ArgumentError(f"{context}: wrenches: no wrench acts on {dyn!r}; make it with wrenches={{frame: …}}")
         return np.zeros((count, 0))
     height, n = external.shape
-    if given is None:
+    if wrenches is None:
         raise ArgumentError(
-            f"{where}: the wrenches at {', '.join(external.names)} are an input; give Experiment(…, wrenches=) the "
+            f"{context}: the wrenches at {', '.join(external.names)} are an input; give Experiment(…, wrenches=) the "
             f"measured ones, ({count}, {height}, {n}), or the robot dyn.under()"
         )
-    array = numbers(f"{where}: wrenches", given, finite=False)
+    array = numbers(f"{context}: wrenches", wrenches, finite=False)
     if array.ndim == 2 and n == 1:
         array = array[:, :, None]
     if array.shape != (count, height, n) or np.isinf(array).any():
-        raise ArgumentError(f"{where}: wrenches has shape {array.shape}; give ({count}, {height}, {n}), finite or NaN")
+        raise ArgumentError(
+            f"{context}: wrenches has shape {array.shape}; give ({count}, {height}, {n}), finite or NaN"
+        )
     return np.asarray(array.transpose(0, 2, 1).reshape(count, height * n))
 
 
-def _weights(where: str, given: Any, count: int, width: int) -> Array:
+def _weights(context: str, weights: Any, count: int, width: int) -> Array:
     """Weights (N × width)."""
-    array = numbers(f"{where}: weights", 1.0 if given is None else given)
-    if given is not None and array.shape not in ((count,), (count, width)):
-        raise ArgumentError(f"{where}: weights has shape {array.shape}; give ({count},) or ({count}, {width})")
+    array = numbers(f"{context}: weights", 1.0 if weights is None else weights)
+    if weights is not None and array.shape not in ((count,), (count, width)):
+        raise ArgumentError(f"{context}: weights has shape {array.shape}; give ({count},) or ({count}, {width})")
     if np.any(array < 0):
         row = int(np.argwhere(array < 0)[0][0])
-        raise ArgumentError(f"{where}: the weight of row {row} is negative: {array[row].min():.6g}; give at least 0")
+        raise ArgumentError(f"{context}: the weight of row {row} is negative: {array[row].min():.6g}; give at least 0")
     return np.array(np.broadcast_to(array[:, None] if array.ndim == 1 else array, (count, width)))
 
 
-def _check_configurations(where: str, tree: Tree, q: Array) -> None:
+def _check_configurations(context: str, tree: Tree, q: Array) -> None:
     off = np.abs(lengths(q, unit_blocks(tree)) - 1) > UNIT_ERROR
     if off.any():
         row = int(off.any(axis=1).argmax())
-        check_unit_lengths(f"{where}: row {row} of q: the part", q[row], tree)
+        check_unit_lengths(f"{context}: row {row} of q: the part", q[row], tree)
 
 
-def _check_motion(where: str, q: Array, v: Array, a: Array, weights: Array) -> None:
+def _check_motion(context: str, q: Array, v: Array, a: Array, weights: Array) -> None:
     """Refuse a run without a sample that counts, and one that is a single state."""
     if not weights.any():
-        raise ArgumentError(f"{where}: none of its {len(weights)} samples has a measurement of weight; leave it out")
-    largest = max(float(np.abs(each).max(initial=0)) for each in (v, a))
+        raise ArgumentError(f"{context}: none of its {len(weights)} samples has a measurement of weight; leave it out")
+    largest = max(float(np.abs(rates).max(initial=0)) for rates in (v, a))
     if len(q) > 1 and max(float(np.ptp(q, axis=0).max(initial=0)), largest) <= _STILL:
         raise ArgumentError(
-            f"{where}: nothing moves: all {len(q)} samples are at the same q, at rest; give a run with a motion"
+            f"{context}: nothing moves: all {len(q)} samples are at the same q, at rest; give a run with a motion"
         )
 
 
-def _check_even(where: str, samples: Samples) -> None:
+def _check_even(context: str, samples: Samples) -> None:
     """Refuse samples that are left out, or of weights of their own, where a filter mixes them with others."""
     weights = np.where(samples.slow, np.nan, samples.weights)
     first = np.nanmax(np.where(samples.slow.all(axis=0), 0.0, weights), axis=0)
     if len(wrong := np.argwhere((weights != first) & ~np.isnan(weights))):
         row, column = (int(k) for k in wrong[0])
         raise ArgumentError(
-            f"{where}: decimation filters across neighbouring samples, and row {row}, column {column} has another "
+            f"{context}: decimation filters across neighbouring samples, and row {row}, column {column} has another "
             "weight (NaN has 0) than others; cut the run in two there, or drop decimation"
         )

@@ -23,7 +23,7 @@ _FORMAT = "gdalembert identification 1"
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _WROTE = "give a file that save wrote"
 _ROUNDING = 1e-9
-"""By how much variances and condition numbers may be off."""
+"""Error that rounding may leave in variances and condition numbers."""
 
 
 def save(result: Identification, path: str | PathLike[str]) -> None:
@@ -44,7 +44,7 @@ def load(path: str | PathLike[str], dyn: Dynamics | None = None, model: pin.Mode
     """The result of a fit from its JSON file.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         dyn: the robot that was fitted, for ``result.dynamics``. ``model``: its model, for ``result.model``.
 
     Raises:
@@ -54,26 +54,26 @@ def load(path: str | PathLike[str], dyn: Dynamics | None = None, model: pin.Mode
     file = file_path("load", path, "the name of a file that save wrote")
     _check_robot(dyn, model)
     try:
-        given = json.loads(file.read_text(encoding="utf-8"))
+        entries = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ArgumentError(f"load: {path}: it is no JSON: {error}") from None
-    if not isinstance(given, dict) or given.get("format") != _FORMAT:
+    if not isinstance(entries, dict) or entries.get("format") != _FORMAT:
         raise ArgumentError(f"load: {path}: it is not the result of an identification; {_WROTE}")
     try:
-        found = _Reader().identification(given)
+        result = _Reader().identification(entries)
     except _WrongEntry as error:
         raise ArgumentError(f"load: {path}: {error}; {_WROTE}") from None
     if dyn is None:
-        return found
-    if tuple(dyn.parameters.names) != found.names:
+        return result
+    if tuple(dyn.parameters.names) != result.names:
         raise ArgumentError(
             f"load: {path}: the parameters of {dyn!r} are not those that were estimated; give the robot that was fitted"
         )
     written = None
-    if model is not None and found.is_consistent is not False:
-        written = dyn.parameters.write(model, found.values)
-    own = {each.name: getattr(found, each.name) for each in fields(Identification)}
-    return Identification(**own | {"_model": written, "_dynamics": dyn})
+    if model is not None and result.is_consistent is not False:
+        written = dyn.parameters.write(model, result.values)
+    values = {entry.name: getattr(result, entry.name) for entry in fields(Identification)}
+    return Identification(**values | {"_model": written, "_dynamics": dyn})
 
 
 def _check_robot(dyn: Any, model: Any) -> None:
@@ -91,12 +91,12 @@ def _check_robot(dyn: Any, model: Any) -> None:
 def _written(value: Any) -> Any:
     """A value as JSON has it."""
     if is_dataclass(value) and not isinstance(value, type):
-        own = (each.name for each in fields(value) if not each.name.startswith("_"))
-        return {name: _written(getattr(value, name)) for name in own}
+        names = (entry.name for entry in fields(value) if not entry.name.startswith("_"))
+        return {name: _written(getattr(value, name)) for name in names}
     if isinstance(value, np.ndarray | tuple | list):
-        return [_written(each) for each in (value.tolist() if isinstance(value, np.ndarray) else value)]
+        return [_written(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
     if isinstance(value, Mapping):
-        return {name: _written(each) for name, each in value.items()}
+        return {name: _written(item) for name, item in value.items()}
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else str(float(value))
     return value
@@ -113,7 +113,7 @@ class _Reader:
         self._lengths: dict[str, tuple[int, str]] = {}
         self._names: dict[str, tuple[set[str], str]] = {}
 
-    def identification(self, given: Mapping[str, Any]) -> Identification:
+    def identification(self, entries: Mapping[str, Any]) -> Identification:
         """The result, without its robot."""
         words, finite, by_name = self._words, self._finite, self._by_name
         readers: dict[str, Callable[[str, Any], Any]] = {
@@ -153,75 +153,76 @@ class _Reader:
             "held_back": lambda key, x: None if x is None else self._torques("samples held back")(key, x),
             "least_eigenvalues": by_name("bodies", _finite),
         }
-        own = _entries("", given, readers)
-        if own["sticking"] is None:
+        values = _entries("", entries, readers)
+        if values["sticking"] is None:
             for key in ("fitted", "held_back"):
-                if own[key] is not None and own[key].at_rest.any():
+                if values[key] is not None and values[key].at_rest.any():
                     raise _WrongEntry(
                         f"{key}.at_rest: samples are at rest, and sticking says of no speed that they are"
                     )
-        _check_together(own)
-        return Identification(**own, _model=None, _dynamics=None)
+        _check_together(values)
+        return Identification(**values, _model=None, _dynamics=None)
 
     def _torques(self, samples: str) -> Callable[[str, Any], Any]:
-        each = self._array(_effort, samples, "sensors")
+        effort = self._array(_effort, samples, "sensors")
         flags = self._array(_flag, samples, "sensors", kind=bool)
-        return self._part(Torques, measured=each, predicted=each, from_motion=each, speeds=each, at_rest=flags)
+        return self._part(Torques, measured=effort, predicted=effort, from_motion=effort, speeds=effort, at_rest=flags)
 
     def _part(self, kind: type, **readers: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
         return lambda key, x: kind(**_entries(f"{key}.", x, readers))
 
     def _words(self, length: str = "") -> Callable[[str, Any], tuple[str, ...]]:
-        def read(key: str, given: Any) -> tuple[str, ...]:
-            found = tuple(_word(f"{key}[{k}]", x) for k, x in enumerate(_list(key, given)))
-            self._check_length(key, len(found), length)
-            if twice := next((name for name, count in Counter(found).items() if length and count > 1), None):
+        def read(key: str, entry: Any) -> tuple[str, ...]:
+            texts = tuple(_word(f"{key}[{k}]", x) for k, x in enumerate(_list(key, entry)))
+            self._check_length(key, len(texts), length)
+            if twice := next((name for name, count in Counter(texts).items() if length and count > 1), None):
                 raise _WrongEntry(f"{key} has {twice!r} twice")
-            return found
+            return texts
 
         return read
 
     def _finite(self, *lengths: str) -> Callable[[str, Any], Array]:
         return self._array(_finite, *lengths)
 
-    def _covariance(self, key: str, given: Any) -> Array:
-        found = self._finite("base parameters", "base parameters")(key, given)
-        if len(found) and found.diagonal().min() < 0:
-            raise _WrongEntry(f"{key} has {found.diagonal().min():.3g} on its diagonal, where variances are")
-        size = np.sqrt(found.diagonal())
+    def _covariance(self, key: str, entry: Any) -> Array:
+        covariance = self._finite("base parameters", "base parameters")(key, entry)
+        if len(covariance) and covariance.diagonal().min() < 0:
+            raise _WrongEntry(f"{key} has {covariance.diagonal().min():.3g} on its diagonal, where variances are")
+        size = np.sqrt(covariance.diagonal())
         most = np.outer(size, size)
-        excess = np.abs(found) - most
-        for wrong, told in ((np.abs(found - found.T), "it is not symmetric"), (excess, "more than variances allow")):
-            if len(found) and (wrong - _ROUNDING * most).max() > 0:
+        excess = np.abs(covariance) - most
+        skew = np.abs(covariance - covariance.T)
+        for wrong, told in ((skew, "it is not symmetric"), (excess, "more than variances allow")):
+            if len(covariance) and (wrong - _ROUNDING * most).max() > 0:
                 i, j = (int(k) for k in np.unravel_index((wrong - _ROUNDING * most).argmax(), wrong.shape))
-                raise _WrongEntry(f"{key}[{i}][{j}] is {found[i, j]:.6g}, and {told}")
-        return found
+                raise _WrongEntry(f"{key}[{i}][{j}] is {covariance[i, j]:.6g}, and {told}")
+        return covariance
 
     def _array(self, of: Callable[[str, Any], Any], *lengths: str, kind: type = float) -> Callable[[str, Any], Array]:
         """Lists of lists as an array; the lengths of one without entries are those of others."""
 
-        def nested(key: str, given: Any, *rest: str) -> Any:
+        def nested(key: str, entry: Any, *rest: str) -> Any:
             if not rest:
-                return of(key, given)
-            found = [nested(f"{key}[{k}]", x, *rest[1:]) for k, x in enumerate(_list(key, given))]
-            self._check_length(key, len(found), rest[0])
-            return found
+                return of(key, entry)
+            rows = [nested(f"{key}[{k}]", x, *rest[1:]) for k, x in enumerate(_list(key, entry))]
+            self._check_length(key, len(rows), rest[0])
+            return rows
 
-        def read(key: str, given: Any) -> Array:
-            found: Array = np.array(nested(key, given, *lengths), dtype=kind)
-            return frozen(found.reshape(*(self._lengths[length][0] for length in lengths)))
+        def read(key: str, entry: Any) -> Array:
+            array: Array = np.array(nested(key, entry, *lengths), dtype=kind)
+            return frozen(array.reshape(*(self._lengths[length][0] for length in lengths)))
 
         return read
 
     def _by_name(self, of_what: str, of: Callable[[str, Any], float]) -> Callable[[str, Any], dict[str, float]]:
-        def read(key: str, given: Any) -> dict[str, float]:
-            if not isinstance(given, dict):
-                raise _WrongEntry(f"{key} is {shown(given)}, and no numbers by name")
-            found = {name: of(f"{key}[{name!r}]", x) for name, x in given.items()}
-            names, first = self._names.setdefault(of_what, (set(found), key))
-            if different := sorted(names ^ set(found)):
+        def read(key: str, entry: Any) -> dict[str, float]:
+            if not isinstance(entry, dict):
+                raise _WrongEntry(f"{key} is {shown(entry)}, and no numbers by name")
+            numbers = {name: of(f"{key}[{name!r}]", x) for name, x in entry.items()}
+            names, first = self._names.setdefault(of_what, (set(numbers), key))
+            if different := sorted(names ^ set(numbers)):
                 raise _WrongEntry(f"{key} has other names than {first}: {different[0]!r} is in one of them alone")
-            return found
+            return numbers
 
         return read
 
@@ -233,109 +234,109 @@ class _Reader:
             raise _WrongEntry(f"{key} has {count} entries, and {of} has {expected}")
 
 
-def _entries(of: str, given: Any, readers: Mapping[str, Callable[[str, Any], Any]]) -> dict[str, Any]:
-    """What each reader finds in the entry of its name."""
-    if not isinstance(given, dict):
-        raise _WrongEntry(f"{of.removesuffix('.')} is {shown(given)}, and no entries by name")
-    if missing := next((name for name in readers if name not in given), None):
+def _entries(of: str, entry: Any, readers: Mapping[str, Callable[[str, Any], Any]]) -> dict[str, Any]:
+    """Values that the readers find, each in the entry of its name."""
+    if not isinstance(entry, dict):
+        raise _WrongEntry(f"{of.removesuffix('.')} is {shown(entry)}, and no entries by name")
+    if missing := next((name for name in readers if name not in entry), None):
         raise _WrongEntry(f"{of}{missing} is missing")
-    return {name: read(f"{of}{name}", given[name]) for name, read in readers.items()}
+    return {name: read(f"{of}{name}", entry[name]) for name, read in readers.items()}
 
 
-def _list(key: str, given: Any) -> list[Any]:
-    if not isinstance(given, list):
-        raise _WrongEntry(f"{key} is {shown(given)}, and no list")
-    return given
+def _list(key: str, entry: Any) -> list[Any]:
+    if not isinstance(entry, list):
+        raise _WrongEntry(f"{key} is {shown(entry)}, and no list")
+    return entry
 
 
-def _word(key: str, given: Any) -> str:
-    if not isinstance(given, str):
-        raise _WrongEntry(f"{key} is {shown(given)}, and no text")
-    return given
+def _word(key: str, entry: Any) -> str:
+    if not isinstance(entry, str):
+        raise _WrongEntry(f"{key} is {shown(entry)}, and no text")
+    return entry
 
 
-def _one_of(key: str, given: Any, known: tuple[str, ...]) -> str:
-    if given not in known:
-        raise _WrongEntry(f"{key} is {shown(given)}, and none of {', '.join(known)}")
-    return str(given)
+def _one_of(key: str, entry: Any, known: tuple[str, ...]) -> str:
+    if entry not in known:
+        raise _WrongEntry(f"{key} is {shown(entry)}, and none of {', '.join(known)}")
+    return str(entry)
 
 
-def _flag(key: str, given: Any) -> bool:
-    if not isinstance(given, bool):
-        raise _WrongEntry(f"{key} is {shown(given)}, and neither true nor false")
-    return given
+def _flag(key: str, entry: Any) -> bool:
+    if not isinstance(entry, bool):
+        raise _WrongEntry(f"{key} is {shown(entry)}, and neither true nor false")
+    return entry
 
 
-def _number(key: str, given: Any) -> float:
+def _number(key: str, entry: Any) -> float:
     """A number, or a word for NaN and infinity."""
-    if isinstance(given, str) and given in _WORDS:
-        return _WORDS[given]
+    if isinstance(entry, str) and entry in _WORDS:
+        return _WORDS[entry]
     try:
-        if isinstance(given, int | float) and not isinstance(given, bool):
-            return float(given)
+        if isinstance(entry, int | float) and not isinstance(entry, bool):
+            return float(entry)
     except OverflowError:
         pass
-    raise _WrongEntry(f"{key} is {shown(given)}, and no number")
+    raise _WrongEntry(f"{key} is {shown(entry)}, and no number")
 
 
-def _finite(key: str, given: Any) -> float:
-    if not math.isfinite(found := _number(key, given)):
-        raise _WrongEntry(f"{key} is {found}, and no finite number")
-    return found
+def _finite(key: str, entry: Any) -> float:
+    if not math.isfinite(number := _number(key, entry)):
+        raise _WrongEntry(f"{key} is {number}, and no finite number")
+    return number
 
 
-def _deviation(key: str, given: Any) -> float:
+def _deviation(key: str, entry: Any) -> float:
     """A standard deviation: infinite of what the data do not know."""
-    if not (found := _number(key, given)) >= 0:
-        raise _WrongEntry(f"{key} is {found}, and no standard deviation")
-    return found
+    if not (deviation := _number(key, entry)) >= 0:
+        raise _WrongEntry(f"{key} is {deviation}, and no standard deviation")
+    return deviation
 
 
-def _scatter(key: str, given: Any) -> float:
+def _scatter(key: str, entry: Any) -> float:
     """A root mean square: NaN of a sensor that measured nothing."""
-    if (found := _number(key, given)) < 0 or math.isinf(found):
-        raise _WrongEntry(f"{key} is {found}, and no root mean square")
-    return found
+    if (rms := _number(key, entry)) < 0 or math.isinf(rms):
+        raise _WrongEntry(f"{key} is {rms}, and no root mean square")
+    return rms
 
 
-def _effort(key: str, given: Any) -> float:
+def _effort(key: str, entry: Any) -> float:
     """A number, or NaN where nothing was measured."""
-    if math.isinf(found := _number(key, given)):
-        raise _WrongEntry(f"{key} is {found}, and no finite number")
-    return found
+    if math.isinf(effort := _number(key, entry)):
+        raise _WrongEntry(f"{key} is {effort}, and no finite number")
+    return effort
 
 
-def _condition(key: str, given: Any) -> float:
+def _condition(key: str, entry: Any) -> float:
     """A condition number: infinite of what is singular."""
-    if not (found := _number(key, given)) >= 1 - _ROUNDING:
-        raise _WrongEntry(f"{key} is {found}, and no condition number, which is at least 1")
-    return found
+    if not (condition := _number(key, entry)) >= 1 - _ROUNDING:
+        raise _WrongEntry(f"{key} is {condition}, and no condition number, which is at least 1")
+    return condition
 
 
-def _speed(key: str, given: Any) -> float:
-    if not (found := _finite(key, given)) > 0:
-        raise _WrongEntry(f"{key} is {found}, and no speed above 0")
-    return found
+def _speed(key: str, entry: Any) -> float:
+    if not (speed := _finite(key, entry)) > 0:
+        raise _WrongEntry(f"{key} is {speed}, and no speed above 0")
+    return speed
 
 
-def _check_together(given: Mapping[str, Any]) -> None:
+def _check_together(values: Mapping[str, Any]) -> None:
     """Refuse entries that contradict each other."""
-    names, unknowns, rank = given["names"], given["unknowns"], given["structural_rank"]
+    names, unknowns, rank = values["names"], values["unknowns"], values["structural_rank"]
     if unknowns[: len(names)] != names:
         raise _WrongEntry("unknowns does not begin with names")
-    if list(given["coefficients"]) != list(unknowns[len(names) :][: len(given["coefficients"])]):
+    if list(values["coefficients"]) != list(unknowns[len(names) :][: len(values["coefficients"])]):
         raise _WrongEntry("coefficients are not those of unknowns")
-    if unknown := next((name for name in given["gains"] if name not in given["joints"]), None):
+    if unknown := next((name for name in values["gains"] if name not in values["joints"]), None):
         raise _WrongEntry(f"gains has {unknown!r}, which is none of joints")
-    if not len(given["base"]) <= rank <= len(unknowns):
+    if not len(values["base"]) <= rank <= len(unknowns):
         raise _WrongEntry(
-            f"structural_rank is {rank}, of {len(unknowns)} unknowns and {len(given['base'])} base parameters"
+            f"structural_rank is {rank}, of {len(unknowns)} unknowns and {len(values['base'])} base parameters"
         )
-    if unknown := next((name for name in given["not_identifiable"].parameters if name not in unknowns), None):
+    if unknown := next((name for name in values["not_identifiable"].parameters if name not in unknowns), None):
         raise _WrongEntry(f"not_identifiable.parameters has {unknown!r}, which is none of unknowns")
 
 
-def _count(key: str, given: Any) -> int:
-    if not isinstance(given, int) or isinstance(given, bool) or given < 0:
-        raise _WrongEntry(f"{key} is {shown(given)}, and no count")
-    return given
+def _count(key: str, entry: Any) -> int:
+    if not isinstance(entry, int) or isinstance(entry, bool) or entry < 0:
+        raise _WrongEntry(f"{key} is {shown(entry)}, and no count")
+    return entry

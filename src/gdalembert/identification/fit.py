@@ -71,7 +71,8 @@ def fit(
     with ``decimation`` they nearly are independent.
 
     Args:
-        dyn: with ``parameters=``, as ``{"inertia": True, "armature": True, "friction": True}``: what is estimated.
+        dyn: the robot, whose ``parameters=``, as ``{"inertia": True, "armature": True, "friction": True}``, are
+            estimated.
         q, v, a, tau: a row for each of N samples (N × nq, N × nv, N × nv, N × nv), of one run. NaN in tau is a sensor
             that tells nothing of that sample; NaN in q, v or a leaves the sample out.
         current: currents of the actuators (N × nu) in place of tau [A], whose gains are estimated as well: the noise is
@@ -90,13 +91,13 @@ def fit(
             without samples at rest (``held_back.moving``) side by side, and how many samples are at rest.
         model: the ``pin.Model`` that ``dyn`` was made of, for ``result.model``.
         method: ``"ordinary"``, ``"weighted"`` or ``"consistent"``.
-        weights: of the squared residuals, relative, at least 0: of samples (N) or single measurements (as tau).
+        weights: relative weights of the squared residuals, at least 0: of samples (N) or single measurements (as tau).
         bounds: ``{"joint7.m": (0.5, None)}``, least and largest value; for the consistent fit.
         prior: ``{"joint7.m": 0.7}``, a value to be near to where data do not see it, by default the model's; or
             ``(0.7, 0.02)``, a measurement with its standard deviation, which counts as data do.
         held_back: the fraction of the samples, the last ones of each run, that is predicted and not fitted; or
             (q, v, a, tau); or experiments.
-        decimation: how many samples, at equal steps, become one row; the same low-pass filter
+        decimation: number of samples, at equal steps, that become one row; the same low-pass filter
             (:func:`~gdalembert.identification.decimated`) acts on the efforts and on each column of the regressor.
             ``noise`` is then that of these rows.
         margin: the least eigenvalue of a pseudo-inertia in units of the mass and the radius of gyration of its body.
@@ -120,10 +121,10 @@ def fit(
     if isinstance(bounds, Mapping) and bounds and method != "consistent":
         raise ArgumentError(f"fit: method={method!r} takes no bounds; take method='consistent'")
     has_base = _check_robot(dyn, method, model)
-    given = _experiments(q, v, a, tau, current, weights, experiments)
-    sensors = Sensors.of(dyn, "tau" if given[0].current is None else "current", gains)
+    experiments = _experiments(q, v, a, tau, current, weights, experiments)
+    sensors = Sensors.of(dyn, "tau" if experiments[0].current is None else "current", gains)
     slow = None if sticking is None else number("fit: sticking", sticking, "rad/s, m/s")
-    runs = checked_runs(dyn, sensors, given, slow, even=decimation > 1)
+    runs = checked_runs(dyn, sensors, experiments, slow, even=decimation > 1)
     runs, unseen = _split(dyn, sensors, runs, held_back, slow)
     efforts = Efforts(dyn, sensors, columns)
     problem = LeastSquaresProblem.of(efforts, runs, prior=prior, offsets=offsets, decimation=decimation)
@@ -136,10 +137,10 @@ def fit(
     if method == "consistent":
         x = consistent(problem, descent, limits, margin, bounded=bool(bounds))
         reached = at_bounds(problem, x, limits, margin)
-    found = _identification(problem, descent, x, unseen, None if has_base else model, method, reached, suspected, slow)
-    for remark in found.remarks:
+    result = _identification(problem, descent, x, unseen, None if has_base else model, method, reached, suspected, slow)
+    for remark in result.remarks:
         warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=3)
-    return found
+    return result
 
 
 def _identification(
@@ -182,7 +183,7 @@ def _identification(
         coefficients=dict(zip(unknowns.names[n:last], x[n:last].tolist(), strict=True)),
         coefficients_standard_deviation=dict(zip(unknowns.names[n:last], deviation[n:last].tolist(), strict=True)),
         base=base,
-        structural_rank=len(problem.structure_at(s).own),
+        structural_rank=len(problem.structure_at(s).pivots),
         not_identifiable=problem.not_identifiable(estimate, s),
         condition_number=estimate.condition_number,
         noise=frozen(estimate.torque_noise),
@@ -209,25 +210,25 @@ def _experiments(
 ) -> list[Experiment]:
     """The runs, one of the samples that were given or several."""
     if experiments is None:
-        for name, given in (("q", q), ("v", v), ("a", a)):
-            if given is None:
+        for name, samples in (("q", q), ("v", v), ("a", a)):
+            if samples is None:
                 raise ArgumentError(f"fit: no {name} is given; give q, v, a and tau or current, or experiments=[…]")
         if (tau is None) == (current is None):
             raise ArgumentError(f"fit: got {'neither' if tau is None else 'both'} of tau and current; give one of them")
         return [Experiment(q, v, a, tau, current=current, weights=weights)]
-    if any(given is not None for given in (q, v, a, tau, current, weights)):
+    if any(samples is not None for samples in (q, v, a, tau, current, weights)):
         raise ArgumentError("fit: experiments have q, v, a, tau, current and weights; give them there")
     return _checked_experiments("fit: experiments", experiments)
 
 
-def _checked_experiments(where: str, given: Any) -> list[Experiment]:
-    if isinstance(given, Experiment):
-        given = [given]
-    if not isinstance(given, Sequence) or not all(isinstance(each, Experiment) for each in given):
-        raise ArgumentTypeError(f"{where}: got {shown(given)}; give a list of gd.identification.Experiment")
-    if not given:
-        raise ArgumentError(f"{where}: the list is empty; give at least one")
-    return list(given)
+def _checked_experiments(argument: str, experiments: Any) -> list[Experiment]:
+    if isinstance(experiments, Experiment):
+        experiments = [experiments]
+    if not isinstance(experiments, Sequence) or not all(isinstance(x, Experiment) for x in experiments):
+        raise ArgumentTypeError(f"{argument}: got {shown(experiments)}; give a list of gd.identification.Experiment")
+    if not experiments:
+        raise ArgumentError(f"{argument}: the list is empty; give at least one")
+    return list(experiments)
 
 
 def _split(
@@ -236,12 +237,12 @@ def _split(
     """The runs to fit, and those to predict: the last samples, a fraction of each run, or other runs."""
     if held_back is None:
         return runs, None
-    where = "fit: held_back"
+    argument = "fit: held_back"
     if isinstance(held_back, list | tuple) and len(held_back) == 4 and not isinstance(held_back[0], Experiment):
         q, v, a, measured = held_back
         held_back = Experiment(q, v, a, **{sensors.kind: measured})
     if isinstance(held_back, Experiment | list | tuple):
-        return runs, checked_runs(dyn, sensors, _checked_experiments(where, held_back), sticking, where=where)
+        return runs, checked_runs(dyn, sensors, _checked_experiments(argument, held_back), sticking, context=argument)
     if isinstance(held_back, bool) or not isinstance(held_back, int | float | np.floating):
         raise ArgumentTypeError(
             f"fit: held_back: expected a fraction of the samples or (q, v, a, tau), got {type(held_back).__name__}"
@@ -254,14 +255,14 @@ def _split(
                 "predict; give a fraction between 0 and 1"
             )
     first = [slice(0, len(run.samples) - count) for run, count in zip(runs, counts, strict=True)]
-    last = [slice(each.stop, None) for each in first]
-    split = (tuple(run.part(rows) for run, rows in zip(runs, each, strict=True)) for each in (first, last))
+    last = [slice(rows.stop, None) for rows in first]
+    split = (tuple(run.part(rows) for run, rows in zip(runs, slices, strict=True)) for slices in (first, last))
     fitted, unseen = split
     return fitted, unseen
 
 
 def _check_robot(dyn: Dynamics, method: str, model: pin.Model | None) -> bool:
-    """Whether base parameters are among what is to be identified; what cannot be is refused."""
+    """Refuse what cannot be identified, and return whether base parameters are among the rest."""
     if not isinstance(dyn, Dynamics):
         raise ArgumentTypeError(f"fit: expected a Dynamics, got {type(dyn).__name__}")
     if not len(dyn.parameters):

@@ -84,12 +84,13 @@ class Excitation:
         q_indices, v_indices: the entries of q and of v that the joints move.
         nv: length of v.
         parameters: names of the parameters, or combinations of them, that the motion excites: the columns of W.
-        condition_number: of W, the regressor of one period in rows divided by the noise of each torque, with columns of
-            unit length; ``first_condition_number`` that of the best random motion, which the optimisation began with.
+        condition_number: that of W, the regressor of one period in rows divided by the noise of each torque, with
+            columns of unit length; ``first_condition_number`` that of the best random motion, which the optimisation
+            began with.
         limits: by name, as ``"velocity of joint2"``, the part of each limit that the motion uses, between samples too.
         excess: by name, the largest violation of a limit, where it is above 1e-6 of its range; empty in what
             :func:`excitation` returns.
-        cost: the criterion that the coefficients minimise. ``status``: of the solver.
+        cost: the criterion that the coefficients minimise. ``status``: that of the solver.
     """
 
     model: str
@@ -156,7 +157,7 @@ class Excitation:
 
         Args:
             rate: samples per second [Hz]; the steps are made a little shorter where they do not divide the period.
-            periods: how often the motion is repeated.
+            periods: number of times that the motion is repeated.
 
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used, or there are fewer than two samples for
@@ -177,7 +178,7 @@ class Excitation:
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes, ready for ``json.dumps``."""
-        everything = {each.name: getattr(self, each.name) for each in fields(self)}
+        everything = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in everything.items()}
         return {name: dict(value) if isinstance(value, Mapping) else value for name, value in plain.items()}
 
@@ -188,7 +189,7 @@ class Excitation:
         Raises:
             ArgumentTypeError, ArgumentError: if the values are not those of a motion.
         """
-        names = [each.name for each in fields(cls)]
+        names = [entry.name for entry in fields(cls)]
         if not isinstance(values, Mapping):
             raise ArgumentTypeError(f"Excitation.from_dict: expected a mapping, got {type(values).__name__}")
         if missing := [name for name in names if name not in values]:
@@ -215,36 +216,36 @@ class Excitation:
         )
 
 
-def _checked(where: str, values: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(context: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """The entries of a motion, of their types and lengths."""
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for name in ("model", "status"):
         if not isinstance(values[name], str):
-            raise ArgumentTypeError(f"{where}: {name} is {shown(values[name])}; give a text")
+            raise ArgumentTypeError(f"{context}: {name} is {shown(values[name])}; give a text")
     for name in ("joints", "parameters"):
-        found[name] = tuple(listed(values[name]) or ())
-        if not found[name] or not all(isinstance(x, str) for x in found[name]):
-            raise ArgumentTypeError(f"{where}: {name} is {shown(values[name])}; give a list of names")
-    found["period"] = number(f"{where}: period", values["period"], "s")
-    found["cost"] = number(f"{where}: cost", values["cost"], least=-np.inf)
-    found["hold"], moving = numbers(f"{where}: hold", values["hold"]), len(found["joints"])
-    found["coefficients"] = table(f"{where}: coefficients", values["coefficients"], moving)
-    if found["hold"].ndim != 1 or len(found["coefficients"]) % 2 == 0:
-        raise ArgumentError(f"{where}: hold and coefficients have other shapes than to_dict gave them; give those")
-    found["nv"] = integer(f"{where}: nv", values["nv"], moving)
-    for name, length in (("q_indices", len(found["hold"])), ("v_indices", found["nv"])):
-        given = listed(values[name])
-        if given is None or len(given) != moving:
-            raise ArgumentTypeError(f"{where}: {name} is {shown(values[name])}; give {moving} integers")
-        found[name] = tuple(integer(f"{where}: {name}", k, 0, length - 1) for k in given)
+        entries[name] = tuple(listed(values[name]) or ())
+        if not entries[name] or not all(isinstance(x, str) for x in entries[name]):
+            raise ArgumentTypeError(f"{context}: {name} is {shown(values[name])}; give a list of names")
+    entries["period"] = number(f"{context}: period", values["period"], "s")
+    entries["cost"] = number(f"{context}: cost", values["cost"], least=-np.inf)
+    entries["hold"], moving = numbers(f"{context}: hold", values["hold"]), len(entries["joints"])
+    entries["coefficients"] = table(f"{context}: coefficients", values["coefficients"], moving)
+    if entries["hold"].ndim != 1 or len(entries["coefficients"]) % 2 == 0:
+        raise ArgumentError(f"{context}: hold and coefficients have other shapes than to_dict gave them; give those")
+    entries["nv"] = integer(f"{context}: nv", values["nv"], moving)
+    for name, length in (("q_indices", len(entries["hold"])), ("v_indices", entries["nv"])):
+        indices = listed(values[name])
+        if indices is None or len(indices) != moving:
+            raise ArgumentTypeError(f"{context}: {name} is {shown(values[name])}; give {moving} integers")
+        entries[name] = tuple(integer(f"{context}: {name}", k, 0, length - 1) for k in indices)
     for name in ("condition_number", "first_condition_number"):
         if not (isinstance(values[name], float) and values[name] == math.inf):
-            number(f"{where}: {name}", values[name], least=1 - _NOISE, inclusive=True)
+            number(f"{context}: {name}", values[name], least=1 - _NOISE, inclusive=True)
     for name in ("limits", "excess"):
         if not isinstance(values[name], Mapping):
-            raise ArgumentTypeError(f"{where}: {name} is {shown(values[name])}; give numbers by name")
-        found[name] = {key: number(f"{where}: {name}", x, inclusive=True) for key, x in values[name].items()}
-    return found
+            raise ArgumentTypeError(f"{context}: {name} is {shown(values[name])}; give numbers by name")
+        entries[name] = {key: number(f"{context}: {name}", x, inclusive=True) for key, x in values[name].items()}
+    return entries
 
 
 class Limit(NamedTuple):
@@ -257,7 +258,7 @@ class Limit(NamedTuple):
 
     @property
     def two_sided(self) -> npt.NDArray[np.bool_]:
-        """Which rows have two finite bounds."""
+        """The rows that have two finite bounds."""
         return np.isfinite(self.lower) & np.isfinite(self.upper)
 
     @property
@@ -309,7 +310,7 @@ class Plan:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the columns of W are of: parameters that some run does not know, or base parameters, and gains."""
+        """Names of the columns of W: parameters that some run does not know, or base parameters, and gains."""
         gains = tuple(f"{self.bounds.u_names[k]}.gain" for k in self.efforts) if self.with_gains else ()
         if not len(self.dyn.parameters):
             return (*self.dyn.base_parameters.names, *gains)
@@ -319,8 +320,8 @@ class Plan:
     def entries(self) -> tuple[int, ...]:
         """The entries of q that move."""
         joints = self.dyn.tree.independent_joints
-        own = {joint.idx_v + k: joint.idx_q + k for joint in joints for k in range(joint.type.nv)}
-        return tuple(own[column] for column in self.columns)
+        entry_of_column = {joint.idx_v + k: joint.idx_q + k for joint in joints for k in range(joint.type.nv)}
+        return tuple(entry_of_column[column] for column in self.columns)
 
     @cached_property
     def basis(self) -> Array:
@@ -381,7 +382,7 @@ class Plan:
             *self._effort_limits(self._efforts(q, v, a)),
             ("acceleration", bounds.v_names, moving, a, -most, most),
         )
-        found = [
+        limits = [
             (Limit(tuple(f"{kind} of {names[i]}" for i in at), x[at, :], lower[at], upper[at]), part)
             for kind, names, at, x, lower, upper in parts
         ]
@@ -389,18 +390,18 @@ class Plan:
         for k, (expression, low, high) in enumerate(self.paths, 1):
             values = evaluate(expression, motion, "instants").values
             n = values.shape[0]
-            found.append((Limit((f"path {k}",) * n, values, *path_bounds(low, high, n)), 1.0))
-        return found
+            limits.append((Limit((f"path {k}",) * n, values, *path_bounds(low, high, n)), 1.0))
+        return limits
 
     def _effort_limits(self, efforts: Any) -> list[tuple[Any, ...]]:
-        """Those of the efforts of each run."""
+        """Limits of the efforts of each run."""
         bounds, nu = self.bounds, len(self.bounds.u_names)
-        found: list[tuple[Any, ...]] = []
+        limits: list[tuple[Any, ...]] = []
         for k in range(len(self.known)):
             kind = "effort" if not k else f"effort (run {k + 1})"
-            own = efforts[k * nu : (k + 1) * nu, :]
-            found.append((kind, bounds.u_names, list(self.efforts), own, bounds.u_lower, bounds.u_upper))
-        return found
+            rows = efforts[k * nu : (k + 1) * nu, :]
+            limits.append((kind, bounds.u_names, list(self.efforts), rows, bounds.u_lower, bounds.u_upper))
+        return limits
 
     def _efforts(self, q: Any, v: Any, a: Any) -> Any:
         """u of each run, one below the other, in columns; by a call for each instant of a search.
@@ -410,7 +411,7 @@ class Plan:
         """
         if not isinstance(q, ca.MX):
             return self.functions[0].map(q.shape[1])(q, v, a)
-        return ca.horzcat(*(self.functions[0](*each) for each in zip(*map(ca.horzsplit, (q, v, a)), strict=True)))
+        return ca.horzcat(*(self.functions[0](*instant) for instant in zip(*map(ca.horzsplit, (q, v, a)), strict=True)))
 
     @cached_property
     def functions(self) -> tuple[ca.Function, ca.Function]:

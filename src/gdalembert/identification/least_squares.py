@@ -45,7 +45,7 @@ SPANNED = 1e-2
 _ZERO = 1e-9
 """Entry of a unit vector, or a coefficient between parameters that make the same torque, that is rounding."""
 _ORDER = ("mx", "my", "Ixx", "Ixy", "Ixz", "Iyz", "Izz", "Iyy", "mz", "m")
-"""Which parameters of a body give base parameters their names first."""
+"""Parameters of a body, in the order in which they give base parameters their names."""
 _INDEPENDENT = (0.1, 1e-3, 1e-6, 1e-9)
 """The part of a row of an orthonormal basis that those before it must leave, in the first pass, in the second, …"""
 _AGREE = 1e-6
@@ -75,14 +75,15 @@ class Combinations:
 
     Attributes:
         matrix: C (k × n_p). Each row has the factor 1 for its own parameter and 0 for those of the others.
-        own: the parameter that each row is named after (k): Y s = Y[:, own] β for every Y with rows in this space.
+        pivots: the parameter that each row is named after (k): Y s = Y[:, pivots] β for every Y with rows in this
+            space.
         torques: the root mean square of the torque that each parameter makes in random motions (n_p).
         space: an orthonormal basis (n_p × k) of the rows, in units in which these torques are 1.
         tolerance: the part of a row that may lie outside the space.
     """
 
     matrix: Array
-    own: tuple[int, ...]
+    pivots: tuple[int, ...]
     torques: Array
     space: Array
     tolerance: float
@@ -94,12 +95,12 @@ class Combinations:
         others = [k for k, name in enumerate(names) if quantity(name) not in _ORDER]
         first = {element(names[k]): k for k in reversed(bodies)}
         bodies.sort(key=lambda k: (first[element(names[k])], _ORDER.index(quantity(names[k]))))
-        own = np.sort(np.array(independent_columns(space.T, *_INDEPENDENT, order=bodies + others)[0], dtype=int))
-        matrix = np.linalg.solve(space[own].T, space.T)
+        pivots = np.sort(np.array(independent_columns(space.T, *_INDEPENDENT, order=bodies + others)[0], dtype=int))
+        matrix = np.linalg.solve(space[pivots].T, space.T)
         matrix[np.abs(matrix) < _ZERO] = 0.0
-        matrix[:, own] = np.eye(len(own))
+        matrix[:, pivots] = np.eye(len(pivots))
         unit = np.where(torques > 0, torques, 1.0)
-        return cls(matrix * unit / unit[own, None], tuple(own.tolist()), torques, space, tolerance)
+        return cls(matrix * unit / unit[pivots, None], tuple(pivots.tolist()), torques, space, tolerance)
 
     @classmethod
     def of_structure(cls, rows: Array, names: tuple[str, ...], tolerance: float = _ZERO) -> Combinations:
@@ -115,9 +116,11 @@ class Combinations:
 
         These are the same, if the rows span all of them.
         """
+        # by rank, and not by standard deviations below the sizes of the parameters: a wrist whose data sheet has no
+        # friction has a tiny size, and its friction, known to 1 %, was set back to 0
         _, values, vt = np.linalg.svd(np.linalg.qr(_over(rows, self.torques) @ self.space, mode="r"))
         rank = int(np.count_nonzero(values > _EXCITED * max(1.0, values.max(initial=0))))
-        if rank == len(self.own):
+        if rank == len(self.pivots):
             return self
         return type(self).of(self.space @ vt[:rank].T, self.torques, names, SPANNED)
 
@@ -127,7 +130,7 @@ class Combinations:
         return np.asarray(np.linalg.pinv(self.matrix))
 
     def spans(self, rows: Array) -> npt.NDArray[np.bool_]:
-        """Which of other combinations of s (… × n_p) follow from these: row = row[own] C."""
+        """The rows of other combinations of s (… × n_p) that follow from these: row = row[pivots] C."""
         scaled = _over(rows, self.torques)
         rest = np.linalg.norm(scaled - scaled @ self.space @ self.space.T, axis=1)
         without_effect = rows[:, self.torques == 0].any(axis=1)
@@ -145,21 +148,21 @@ def _over(rows: Array, torques: Array) -> Array:
     return np.divide(rows, torques, out=np.zeros_like(rows), where=torques > 0)
 
 
-def named(row: Array, own: int, names: tuple[str, ...], effects: Array | None = None) -> str:
+def named(row: Array, pivot: int, names: tuple[str, ...], effects: Array | None = None) -> str:
     """A combination of p in words, as ``"joint2.Izz + joint2.armature - 0.08*joint3.mx"``, its own parameter first.
 
     With the effects of single parameters (n_p), those that make less than a hundredth of it are left out, and factors
     have three digits.
     """
     if effects is not None:
-        large = np.abs(row) * effects >= SPANNED * effects[own]
+        large = np.abs(row) * effects >= SPANNED * effects[pivot]
         row = np.array([float(f"{x:.3g}") if seen else 0.0 for x, seen in zip(row, large, strict=True)])
-    order = [own, *(k for k in range(len(names)) if k != own)]
+    order = [pivot, *(k for k in range(len(names)) if k != pivot)]
     return formula(row[order], [names[k] for k in order])
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class LinearEstimate:
     """Least squares, in s = (p − p₀) / size.
 
     Attributes:
@@ -168,7 +171,7 @@ class Estimate:
         base: the base parameters β = C s that the data excite (k).
         factor: T (k × k) of the covariance T Tᵀ of their estimates.
         s: the estimate (n_p) that is nearest to the completion of the problem.
-        condition_number: of the weighted regressor of β, with columns of unit length.
+        condition_number: that of the weighted regressor of β, with columns of unit length.
     """
 
     reduced: Reduced
@@ -181,8 +184,8 @@ class Estimate:
 
     def deviation(self, combinations: Array) -> Array:
         """The standard deviation of any combinations (… × n_p) of s; inf where the data do not excite them."""
-        found = np.linalg.norm(combinations[:, list(self.base.own)] @ self.factor, axis=1)
-        return np.where(self.base.spans(combinations), found, np.inf)
+        deviations = np.linalg.norm(combinations[:, list(self.base.pivots)] @ self.factor, axis=1)
+        return np.where(self.base.spans(combinations), deviations, np.inf)
 
     @property
     def torque_noise(self) -> Array:
@@ -202,7 +205,7 @@ class Estimate:
 def _solve(reduced: Reduced, base: Combinations, priors: Array, noise: Array) -> tuple[Array, Array, float]:
     """β (k), T (k × k) and the condition number, by the singular values of columns of unit length."""
     rows = regression.triangular(np.vstack([*(reduced.factors / noise[:, None, None]), priors]))
-    columns = rows[:, list(base.own)]
+    columns = rows[:, list(base.pivots)]
     lengths = np.linalg.norm(columns, axis=0)
     u, values, vt = np.linalg.svd(columns / lengths, full_matrices=False)
     factor = vt.T / values / lengths[:, None]
@@ -213,10 +216,10 @@ def _solve(reduced: Reduced, base: Combinations, priors: Array, noise: Array) ->
 def _noise(reduced: Reduced, base: Combinations, values: Array, weighted: bool, determined: Array | None) -> Array:
     """σ_j from the residuals, whose degrees of freedom are shared among the samples of all joints.
 
-    ``determined``: how many of the values each group of rows determines, if they are not shared.
+    ``determined``: the number of values that each group of rows determines, if they are not shared.
     """
     s = np.zeros(base.matrix.shape[1])
-    s[list(base.own)] = values
+    s[list(base.pivots)] = values
     norms, counts = reduced.norms(s), reduced.counts
     free = 1 - len(values) / counts.sum()
     if not weighted:
@@ -227,8 +230,8 @@ def _noise(reduced: Reduced, base: Combinations, values: Array, weighted: bool, 
 
 
 def _determined(reduced: Reduced, base: Combinations, factor: Array, noise: Array) -> Array:
-    """How many of the values each group of rows determines: the traces of their blocks of the hat matrix."""
-    columns = reduced.factors[:, :, list(base.own)] @ factor / noise[:, None, None]
+    """The number of values that each group of rows determines: the trace of its block of the hat matrix."""
+    columns = reduced.factors[:, :, list(base.pivots)] @ factor / noise[:, None, None]
     return np.asarray(np.sum(columns**2, axis=(1, 2)))
 
 
@@ -241,7 +244,7 @@ def estimated(
     weighted: bool,
     *,
     shared: bool = True,
-) -> Estimate:
+) -> LinearEstimate:
     """Ordinary or weighted least squares along what the samples excite; the rest stays at the completion.
 
     Args:
@@ -264,26 +267,26 @@ def estimated(
             break
     values, factor, condition = _solve(reduced, base, measured, noise)
     s = np.asarray(completion + base.inverse @ (values - base.matrix @ completion))
-    return Estimate(reduced, weighted, noise, base, factor, s, condition)
+    return LinearEstimate(reduced, weighted, noise, base, factor, s, condition)
 
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """Where Gauss and Newton's steps lead.
+    """The end of Gauss and Newton's steps.
 
     Attributes:
-        estimate: of the last linear problem.
+        estimate: the estimate of the last linear problem.
         s: the unknowns (n_p).
         fall: the part of the sum of squares by which it still falls, 0 where the steps converged.
     """
 
-    estimate: Estimate
+    estimate: LinearEstimate
     s: Array
     fall: float
 
     @property
     def has_converged(self) -> bool:
-        """Whether the sum of squares does not fall any more."""
+        """True where the sum of squares does not fall any more."""
         return self.fall == 0
 
 
@@ -313,7 +316,7 @@ def descended(
     2011).
 
     Args:
-        linearized: rows [J | r + J s] of the residuals r at s, as triangular factors. ``norms``: of r (nv).
+        linearized: rows [J | r + J s] of the residuals r at s, as triangular factors. ``norms``: those of r (nv).
         structure: what of s anyone could know there.
         names, measured, completion, weighted, shared: as of :func:`estimated`.
         start: s to begin with (n_p).
@@ -323,7 +326,7 @@ def descended(
     for count in range(_STEPS):
         space = structure(s)
 
-        def solved(measured: Array, reduced: Reduced = reduced, space: Combinations = space) -> Estimate:
+        def solved(measured: Array, reduced: Reduced = reduced, space: Combinations = space) -> LinearEstimate:
             return estimated(reduced, space, names, measured, completion, weighted=weighted, shared=shared)
 
         estimate = solved(measured)
@@ -332,6 +335,8 @@ def descended(
         told = bounded.base.inverse @ (bounded.base.matrix @ whole)
         past.append((s, whole))
         near = [_extrapolated(past, reduced, bounded.noise)] if falls and falls[-1] < _NEAR else []
+        # where the samples tell few of many directions, whole steps alone turn what they see: such steps were halved
+        # until they failed, or crept until their number was up, while the residuals had converged
         steps = _steps(near, (told,) if 2 * count >= _STEPS else (whole, told))
         trials = ((step, _cost(bounded, norms(s + step), measured, s + step)) for step in steps)
         better = next((trial for trial in trials if trial[-1] <= now * (1 + _ROUNDING) + _ROUNDING), None)
@@ -348,8 +353,8 @@ def descended(
 
 
 def _bounded(
-    solved: Callable[[Array], Estimate], estimate: Estimate, measured: Array, s: Array, longest: Array
-) -> Estimate:
+    solved: Callable[[Array], LinearEstimate], estimate: LinearEstimate, measured: Array, s: Array, longest: Array
+) -> LinearEstimate:
     """The estimate whose step from s is nowhere longer: those that would be are held there, and the others follow."""
     held, rows = np.zeros(len(s), dtype=bool), measured
     while (far := (np.abs(estimate.s - s) > longest) & ~held).any():
@@ -361,13 +366,13 @@ def _bounded(
     return estimate
 
 
-def _cost(estimate: Estimate, norms: Array, measured: Array, s: Array) -> float:
+def _cost(estimate: LinearEstimate, norms: Array, measured: Array, s: Array) -> float:
     """The sum of squares, of residuals by their noise and of measured parameters at s."""
     return float(np.sum((norms / estimate.noise) ** 2) + np.sum((measured @ np.append(s, -1.0)) ** 2))
 
 
 def _is_small(step: Array, reduced: Reduced, noise: Array) -> bool:
-    """Whether a step changes the residuals by little beside the noise."""
+    """True if a step changes the residuals by little beside the noise."""
     change = np.linalg.norm(reduced.factors[..., :-1] @ step, axis=1) / np.sqrt(np.maximum(reduced.counts, 1))
     return bool(np.all(change <= np.maximum(_CONVERGED * noise, _ROUNDING * reduced.torques)))
 
@@ -385,30 +390,35 @@ def _steps(first: Sequence[Array], directions: Sequence[Array]) -> Iterator[Arra
 
 def _extrapolated(past: Sequence[tuple[Array, Array]], reduced: Reduced, noise: Array) -> Array:
     """The step that is none where the last points and their whole steps change linearly, as the residuals see them."""
-    points, steps = (np.diff(np.array(each[-_LAST - 1 :]), axis=0).T for each in zip(*past, strict=True))
+    points, steps = (np.diff(np.array(history[-_LAST - 1 :]), axis=0).T for history in zip(*past, strict=True))
     rows = (reduced.factors[..., :-1] / noise[:, None, None]).reshape(-1, len(points))
     combination = np.linalg.lstsq(rows @ steps, rows @ past[-1][1], rcond=_ZERO)[0]
     return np.asarray(past[-1][1] - (points + steps) @ combination)
 
 
 def excited(reduced: Reduced, structure: Combinations, names: tuple[str, ...], measured: Array) -> Combinations:
-    """What of the structure the samples, and measured parameters, tell."""
+    """The combinations of the structure that the samples, and measured parameters, tell."""
     motion = reduced.factors[..., :-1].reshape(-1, len(names)) / np.sqrt(reduced.counts.max())
     return structure.excited(np.vstack([motion, np.sign(measured[:, :-1])]), names)
 
 
 def in_p(base: Combinations, sizes: Array) -> Array:
     """C of base parameters as combinations of p, with the factor 1 for their own parameters."""
-    return np.asarray(sizes[list(base.own), None] * base.matrix / sizes)
+    return np.asarray(sizes[list(base.pivots), None] * base.matrix / sizes)
 
 
 def base_estimate(
-    estimate: Estimate, names: tuple[str, ...], sizes: Array, nominal: Array, p: Array, effects: Array | None = None
+    estimate: LinearEstimate,
+    names: tuple[str, ...],
+    sizes: Array,
+    nominal: Array,
+    p: Array,
+    effects: Array | None = None,
 ) -> BaseEstimate:
     """The base parameters that the data excite, of p and of the nominal one (n_p); ``effects`` as of :func:`named`."""
-    matrix, own = in_p(estimate.base, sizes), list(estimate.base.own)
-    formulas = tuple(named(row, k, names, effects) for row, k in zip(matrix, own, strict=True))
-    factor = sizes[own, None] * estimate.factor
+    matrix, pivots = in_p(estimate.base, sizes), list(estimate.base.pivots)
+    formulas = tuple(named(row, k, names, effects) for row, k in zip(matrix, pivots, strict=True))
+    factor = sizes[pivots, None] * estimate.factor
     return BaseEstimate(formulas, matrix, matrix @ nominal, matrix @ p, factor @ factor.T)
 
 
@@ -419,18 +429,19 @@ def not_identifiable(
     sizes: Array,
     effects: Array | None = None,
 ) -> NotIdentifiable:
-    """What the data cannot know, and what nobody could; ``effects`` as of :func:`named`."""
-    acts, matrix, own, each = structure.torques > 0, in_p(structure, sizes), structure.own, np.eye(len(names))
+    """The parameters that the data, or any data, cannot know; ``effects`` as of :func:`named`."""
+    acts, parameters = structure.torques > 0, np.eye(len(names))
+    matrix, pivots = in_p(structure, sizes), structure.pivots
 
     def chosen(which: npt.NDArray[np.bool_]) -> tuple[str, ...]:
         return tuple(names[k] for k in np.flatnonzero(which))
 
     return NotIdentifiable(
-        parameters=chosen(~base.spans(each)),
+        parameters=chosen(~base.spans(parameters)),
         without_effect=chosen(~acts),
-        combined=chosen(acts & ~structure.spans(each)),
+        combined=chosen(acts & ~structure.spans(parameters)),
         not_excited=tuple(
-            named(matrix[i], own[i], names, effects) for i in np.flatnonzero(~base.spans(structure.matrix))
+            named(matrix[i], pivots[i], names, effects) for i in np.flatnonzero(~base.spans(structure.matrix))
         ),
         directions=structure.beyond(base).T * sizes,
     )

@@ -23,7 +23,7 @@ from gdalembert.identification.experiment import Run, Samples
 from gdalembert.identification.least_squares import (
     Combinations,
     Descent,
-    Estimate,
+    LinearEstimate,
     base_estimate,
     descended,
     estimated,
@@ -61,9 +61,9 @@ class LeastSquaresProblem:
 
     Attributes:
         efforts, unknowns, runs: what is measured, of what, and when.
-        decimation: how many samples become one row.
+        decimation: number of samples that become one row.
         bodies: those among the unknowns.
-        sizes: of the unknowns (n_x).
+        sizes: sizes of the unknowns (n_x).
         completion: the prior (n_x).
         measured: rows of unknowns with a measured value, (unit vector, value) / standard deviation (k × (n_x + 1)).
     """
@@ -90,7 +90,7 @@ class LeastSquaresProblem:
         """The problem of some runs."""
         unknowns, sensors = Unknowns.of(efforts, runs, offsets), efforts.sensors
         n = len(efforts.names)
-        for free, known in {(tuple(each.free[:n]), tuple(each.known[:n])) for each in unknowns.views}:
+        for free, known in {(tuple(view.free[:n]), tuple(view.known[:n])) for view in unknowns.views}:
             efforts.check_affine(np.array(free), np.array(known))
         values, deviations = regression.priors(unknowns.names, unknowns.nominal, prior)
         for place, k in enumerate(unknowns.gains, start=len(unknowns) - len(unknowns.gains)):
@@ -99,23 +99,23 @@ class LeastSquaresProblem:
                 deviations[place] = sensors.deviations[k] / sensors.expected[k]
         for k, value in unknowns.fixed.items():
             values[k] = value
-        found = tuple(
+        bodies = tuple(
             body
             for body in regression.bodies(unknowns.names, unknowns.nominal, efforts.dyn.nominal)
             if not set(body.indices) <= set(unknowns.fixed)  # a body that is known in all runs
         )
-        size = regression.sizes(efforts, unknowns, found)
+        size = regression.sizes(efforts, unknowns, bodies)
         completion = (values - unknowns.nominal) / size
         at = list(deviations)
         rows = np.column_stack([np.eye(len(size))[at], completion[at]])
         measured = rows * (size[at] / np.array(list(deviations.values())))[:, None]
-        return cls(efforts, unknowns, tuple(runs), decimation, found, size, completion, measured)
+        return cls(efforts, unknowns, tuple(runs), decimation, bodies, size, completion, measured)
 
     # x, s, and what a run sees
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the unknowns."""
+        """Names of the unknowns."""
         return self.unknowns.names
 
     def x(self, s: Array) -> Array:
@@ -124,12 +124,12 @@ class LeastSquaresProblem:
 
     def gains(self, x: Array) -> Array:
         """The gain of each sensor (m)."""
-        found = np.array(self.efforts.sensors.known)
-        found[list(self.unknowns.gains)] = np.exp(np.clip(x[self._first_gain :], -_MOST, _MOST))
-        return found
+        gains = np.array(self.efforts.sensors.known)
+        gains[list(self.unknowns.gains)] = np.exp(np.clip(x[self._first_gain :], -_MOST, _MOST))
+        return gains
 
     def predicted(self, samples: Samples, view: View, x: Array) -> Array:
-        """What the sensors measure (N × m) by the unknowns x."""
+        """Predict what the sensors measure (N × m) from the unknowns x."""
         z, n = view.of(x), len(self.efforts.names)
         f = self.efforts.values(samples, z[:n])
         f[:, list(self.unknowns.sensors)] += z[n:]
@@ -139,10 +139,10 @@ class LeastSquaresProblem:
 
     @cached_property
     def weights(self) -> list[Array]:
-        """Of the rows of each run, 1 being their mean in all runs without those that are 0."""
+        """Weights of the rows of each run, 1 being their mean in all runs without those that are 0."""
         rows = [_thinned(run.samples, self.decimation) for run in self.runs]
-        total, count = sum(each.sum() for each in rows), sum(np.count_nonzero(each) for each in rows)
-        return [each * (count / (total or 1.0)) for each in rows]
+        total, count = sum(weights.sum() for weights in rows), sum(np.count_nonzero(weights) for weights in rows)
+        return [weights * (count / (total or 1.0)) for weights in rows]
 
     def _rows(self, run: Run, z: Array) -> Iterator[Array]:
         """[Y C 1 | f(z) | y] of the samples of a run (… × m × (n_z + 2)), some thousand at a time."""
@@ -165,24 +165,24 @@ class LeastSquaresProblem:
         return self._factors_about(self.unknowns.nominal)
 
     def factors(self, x: Array) -> tuple[Factors, ...]:
-        """Of all runs, those with the same view together: about x where the efforts are not affine in it."""
+        """Triangular factors of all runs, one for each view: about x where the efforts are not affine in it."""
         return self._nominal_factors if self.efforts.is_affine else self._factors_about(x)
 
     def _factors_about(self, x: Array) -> tuple[Factors, ...]:
-        found: list[Factors] = []
+        factors: list[Factors] = []
         for run, view, weights in zip(self.runs, self.unknowns.views, self.weights, strict=True):
             z = view.of(x)
-            at = next((k for k, each in enumerate(found) if _same(each.view, view)), len(found))
-            if at == len(found):
-                found.append(Factors(view, z, np.zeros((weights.shape[1], len(z) + 2, len(z) + 2))))
-            blocks, start = np.array(found[at].blocks), 0
+            at = next((k for k, group in enumerate(factors) if _same(group.view, view)), len(factors))
+            if at == len(factors):
+                factors.append(Factors(view, z, np.zeros((weights.shape[1], len(z) + 2, len(z) + 2))))
+            blocks, start = np.array(factors[at].blocks), 0
             for rows in self._rows(run, z):
                 rows = rows * np.sqrt(weights[start : start + len(rows)])[..., None]
                 start += len(rows)
                 for j in range(len(blocks)):
                     blocks[j] = triangular(np.vstack([blocks[j], rows[:, j]]))
-            found[at] = replace(found[at], blocks=blocks)
-        return tuple(found)
+            factors[at] = replace(factors[at], blocks=blocks)
+        return tuple(factors)
 
     @cached_property
     def _counts(self) -> tuple[Array, Array, Array]:
@@ -193,7 +193,7 @@ class LeastSquaresProblem:
         squares = np.vstack([run.samples.measured for run in self.runs]) ** 2 * seen
         rms = np.sqrt(squares.sum(axis=0) / np.maximum(np.count_nonzero(seen, axis=0), 1))
         size = self.sizes[: len(self.unknowns.local)]
-        made = sum(np.sum((each.blocks[..., :-2] * size) ** 2, axis=(1, 2)) for each in self._nominal_factors)
+        made = sum(np.sum((group.blocks[..., :-2] * size) ** 2, axis=(1, 2)) for group in self._nominal_factors)
         by_sizes = np.sqrt(made / np.maximum(weights.sum(axis=0), np.finfo(float).tiny))
         rms = np.where(self.efforts.sensors.is_driven, rms, by_sizes)  # what nothing drives measures 0
         return counts, weights.sum(axis=0) / np.maximum(counts, 1), rms
@@ -241,19 +241,19 @@ class LeastSquaresProblem:
 
     def _random_derivatives(self, x: Array) -> list[tuple[View, Array, Array, Array]]:
         """Each different view, its z, and [Y C 1] and f of random motions there."""
-        found: list[tuple[View, Array, Array, Array]] = []
+        derivatives: list[tuple[View, Array, Array, Array]] = []
         n, ones = len(self.efforts.names), np.eye(len(self.efforts.sensors.names))[:, list(self.unknowns.sensors)]
         for view in self.unknowns.views:
-            if not any(_same(view, each) for each, *_ in found):
+            if not any(_same(view, other) for other, *_ in derivatives):
                 z = view.of(x)
                 y, f = self.efforts.derivatives(z[:n], *self.efforts.random_states)
                 beside = np.broadcast_to(ones, (len(y), *ones.shape))
-                found.append((view, z, np.concatenate([y, beside], axis=2), f + ones @ z[n:]))
-        return found
+                derivatives.append((view, z, np.concatenate([y, beside], axis=2), f + ones @ z[n:]))
+        return derivatives
 
     def random_rows(self, s: Array) -> Array:
         """The rows (… × m × n_x) of random motions, under what each run knows, in units of the root mean square."""
-        x, found = self.x(s), []
+        x, blocks = self.x(s), []
         gains = self.gains(x)
         about = self._nominal_derivatives if self.efforts.is_affine else self._random_derivatives(x)
         for view, reference, y, f in about:
@@ -262,8 +262,8 @@ class LeastSquaresProblem:
             f = f + y @ (view.of(x) - reference)
             for j in self.unknowns.gains:
                 rows[:, j, self._place_of_gain(j)] = -f[:, j]
-            found.append(rows / gains[:, None] * self.sizes)
-        every = np.concatenate(found)
+            blocks.append(rows / gains[:, None] * self.sizes)
+        every = np.concatenate(blocks)
         return np.asarray(every / np.sqrt(len(every)))
 
     def structure_at(self, s: Array) -> Combinations:
@@ -273,14 +273,14 @@ class LeastSquaresProblem:
 
     @cached_property
     def structure(self) -> Combinations:
-        """That of the nominal robot."""
+        """The combinations that the structure of the nominal robot lets anyone know."""
         return self.structure_at(np.zeros(len(self.names)))
 
     # Estimates
 
     def estimate(self, *, weighted: bool) -> Descent:
         """Ordinary or weighted least squares."""
-        count, rank = int(self._counts[0].sum()), len(self.structure.own)
+        count, rank = int(self._counts[0].sum()), len(self.structure.pivots)
         if count <= rank:
             samples = sum(len(run.samples) for run in self.runs)
             raise ArgumentError(
@@ -289,8 +289,8 @@ class LeastSquaresProblem:
             )
         if not self.unknowns.gains and self.efforts.is_affine:
             reduced = self.linearized(np.zeros(len(self.names)))
-            found = estimated(reduced, self.structure, self.names, self.measured, self.completion, weighted)
-            return Descent(found, found.s, 0.0)
+            estimate = estimated(reduced, self.structure, self.names, self.measured, self.completion, weighted)
+            return Descent(estimate, estimate.s, 0.0)
         return descended(
             self.linearized,
             self.norms,
@@ -326,26 +326,26 @@ class LeastSquaresProblem:
         without = np.array(reduced.factors)
         without[..., outer] = 0.0
         structure = self.structure_at(s)
-        found = estimated(
+        estimate = estimated(
             replace(reduced, factors=without), structure, self.names, self.measured, self.completion, weighted
         )
-        found.s[outer] = s[outer]
-        return found.s
+        estimate.s[outer] = s[outer]
+        return estimate.s
 
-    def base(self, estimate: Estimate, x: Array) -> BaseEstimate:
+    def base(self, estimate: LinearEstimate, x: Array) -> BaseEstimate:
         """The base parameters that the data excite."""
         return base_estimate(estimate, self.names, self.sizes, self.unknowns.nominal, x)
 
-    def not_identifiable(self, estimate: Estimate, s: Array) -> NotIdentifiable:
-        """What the data cannot know."""
+    def not_identifiable(self, estimate: LinearEstimate, s: Array) -> NotIdentifiable:
+        """The parameters that the data cannot know."""
         return not_identifiable(estimate.base, self.structure_at(s), self.names, self.sizes)
 
-    # What is measured and predicted
+    # Measured and predicted efforts
 
     def torques(self, runs: Sequence[Run], x: Array, *, fitted: bool = False) -> Torques:
         """Measured and predicted efforts of runs; of those that were fitted, samples with a weight alone."""
-        found = [self._torques(run, self.unknowns.view(run), x, fitted) for run in runs]
-        return Torques(*(np.concatenate(each) for each in zip(*found, strict=True)))
+        torques = [self._torques(run, self.unknowns.view(run), x, fitted) for run in runs]
+        return Torques(*(np.concatenate(parts) for parts in zip(*torques, strict=True)))
 
     def _torques(self, run: Run, view: View, x: Array, fitted: bool) -> tuple[Any, ...]:
         samples = run.samples
@@ -388,7 +388,7 @@ def _thinned(samples: Samples, decimation: int) -> Array:
     if decimation == 1:
         return samples.weights
     weights, half = samples.weights, decimation // 2
-    found = np.array(weights[::decimation])
-    for row in range(len(found)):
-        found[row] = weights[max(row * decimation - half, 0) : row * decimation + half + 1].min(axis=0)
-    return found
+    thinned = np.array(weights[::decimation])
+    for row in range(len(thinned)):
+        thinned[row] = weights[max(row * decimation - half, 0) : row * decimation + half + 1].min(axis=0)
+    return thinned

@@ -1,4 +1,4 @@
-"""What is to be said of a fit, one sentence each: why the estimate is not to be trusted as it is."""
+"""Remarks on a fit, one sentence each: why the estimate is not to be trusted as it is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from gdalembert.dynamics.friction import SMOOTHING
 from gdalembert.errors import ArgumentError
-from gdalembert.identification.least_squares import Descent, Estimate
+from gdalembert.identification.least_squares import Descent, LinearEstimate
 from gdalembert.identification.problem import LeastSquaresProblem
 from gdalembert.identification.result import BaseEstimate, Torques, root_mean_square
 from gdalembert.identification.unknowns import element
@@ -60,17 +60,17 @@ def check_gains(problem: LeastSquaresProblem, descent: Descent, suspected: Seque
     chosen = unknown[left] if left.any() else unknown
     of = [element(names[at[k]]) for k in chosen]
     listed = ", ".join(map(repr, of[:_SHOWN])) + (", …" if len(of) > _SHOWN else "")
-    what = f"gains of {len(of)} actuators" if len(of) > 1 else "gain of an actuator"
+    subject = f"gains of {len(of)} actuators" if len(of) > 1 else "gain of an actuator"
     if suspected:
-        raise ArgumentError(f"fit: the {what} cannot be known: {listed}; {suspected[0]}")
+        raise ArgumentError(f"fit: the {subject} cannot be known: {listed}; {suspected[0]}")
     if left.any():
         raise ArgumentError(
-            f"fit: the {what} was not found: {listed}; the steps ended where the model explains nothing of this "
+            f"fit: the {subject} was not found: {listed}; the steps ended where the model explains nothing of this "
             f"current: begin near it, gains={{{of[0]!r}: (value, standard deviation)}}, if the sensor shows more than "
             "noise"
         )
     raise ArgumentError(
-        f"fit: the {what} cannot be known: {listed}; torques and currents scale together while no number of the "
+        f"fit: the {subject} cannot be known: {listed}; torques and currents scale together while no number of the "
         "robot is known; give gains=, or a run with a load, known={'tool.m': mass}"
     )
 
@@ -78,19 +78,19 @@ def check_gains(problem: LeastSquaresProblem, descent: Descent, suspected: Seque
 def remarks(
     problem: LeastSquaresProblem,
     descent: Descent,
-    estimate: Estimate,
+    estimate: LinearEstimate,
     base: BaseEstimate,
     s: Array,
     torques_of: tuple[Torques, Torques | None],
 ) -> tuple[str, ...]:
     """One sentence each, for the warnings and the report: what looks wrong, what is uncertain, and unexplained.
 
-    ``torques_of``: of the samples that were fitted, and of those held back.
+    ``torques_of``: torques of the samples that were fitted, and of those held back.
     """
     said, (fitted, held_back) = list[str](), torques_of
     joints, random_rows = problem.efforts.sensors.names, problem.random_rows(s)
     random_torques = np.sqrt(np.sum(random_rows**2, axis=0))
-    count, rank = int(estimate.reduced.counts.sum()), len(estimate.base.own)
+    count, rank = int(estimate.reduced.counts.sum()), len(estimate.base.pivots)
     if not descent.has_converged:
         said.append(
             f"the steps did not converge: the sum of squares still falls by {descent.fall:.2g} of itself; begin "
@@ -102,7 +102,7 @@ def remarks(
             f"little; give at least {_ENOUGH * rank}"
         )
     torques = estimate.reduced.torques
-    errors = (random_torques[:, list(estimate.base.own)] * np.linalg.norm(estimate.factor, axis=1)).T
+    errors = (random_torques[:, list(estimate.base.pivots)] * np.linalg.norm(estimate.factor, axis=1)).T
     least = np.maximum(torques, root_mean_square(fitted.predicted)) + _ROUNDING * torques.max(initial=0)
     uncertain = np.flatnonzero((errors > least).any(axis=1))
     if len(uncertain):
@@ -113,10 +113,10 @@ def remarks(
             "a torque by more than all of the measured one where joints move at 1 rad/s and rad/s² (m/s and m/s²); "
             "excite them, or give priors with standard deviations"
         )
-    if not rank and problem.structure.own:
+    if not rank and problem.structure.pivots:
         fastest = max(float(np.abs(run.samples.v).max(initial=0)) for run in problem.runs)
         said.append(
-            f"the samples excite none of {len(problem.structure.own)} base parameters, at speeds of at most "
+            f"the samples excite none of {len(problem.structure.pivots)} base parameters, at speeds of at most "
             f"{fastest:.3g}; all values are those of the prior: give a motion"
         )
     said += _couplings(problem, fitted)
@@ -126,8 +126,8 @@ def remarks(
     return tuple(said)
 
 
-def _unexplained(joints: tuple[str, ...], estimate: Estimate, s: Array, fitted: Torques) -> str:
-    """Which residual is too large, or nothing."""
+def _unexplained(joints: tuple[str, ...], estimate: LinearEstimate, s: Array, fitted: Torques) -> str:
+    """The residual that is too large, in words; empty if none is."""
     residuals, noise = estimate.residuals(s), estimate.torque_noise
     if not estimate.weighted:  # one noise for all joints says nothing of one of them
         total = np.sqrt(np.nanmean(residuals**2))
@@ -153,7 +153,7 @@ def _unforeseen(problem: LeastSquaresProblem, fitted: Torques, held_back: Torque
     if held_back is None:
         return []
     names, size = problem.efforts.sensors.names, np.nan_to_num(root_mean_square(held_back.measured))
-    there, here = (np.nan_to_num(each.relative) for each in (held_back, fitted))
+    there, here = (np.nan_to_num(torques.relative) for torques in (held_back, fitted))
     far = np.flatnonzero((there > _HALF) & (here <= _HALF) & (size > _ROUNDING * size.max(initial=0)))
     if not len(far):
         return []
@@ -170,7 +170,7 @@ def _unforeseen(problem: LeastSquaresProblem, fitted: Torques, held_back: Torque
 def _couplings(problem: LeastSquaresProblem, fitted: Torques) -> list[str]:
     """A sentence for each sensor whose residual follows the speed, or the effort, of another one."""
     names, said = problem.efforts.sensors.names, list[str]()
-    what = "torque" if problem.efforts.sensors.kind == "tau" else "current"
+    effort = "torque" if problem.efforts.sensors.kind == "tau" else "current"
     seen = np.isfinite(fitted.measured)
     residuals, measured = (np.where(seen, x, 0.0) for x in (fitted.residuals, fitted.measured))
     for i in np.flatnonzero(np.nan_to_num(fitted.relative) > _NOTABLE):
@@ -179,7 +179,7 @@ def _couplings(problem: LeastSquaresProblem, fitted: Torques) -> list[str]:
             speed = fitted.speeds[:, j]
             for of, curves in (
                 ("speed", np.column_stack([speed, np.tanh(speed / SMOOTHING)])),
-                (what, measured[:, [j]]),
+                (effort, measured[:, [j]]),
             ):
                 rest = residuals[:, i] - curves @ np.linalg.lstsq(curves, residuals[:, i], rcond=None)[0]
                 part = 1 - float(rest @ rest) / float(residuals[:, i] @ residuals[:, i])
@@ -194,7 +194,7 @@ def _couplings(problem: LeastSquaresProblem, fitted: Torques) -> list[str]:
 
 def resting(problem: LeastSquaresProblem, fitted: Torques, held_back: Torques | None) -> list[str]:
     """A sentence for each sensor whose residual is mostly that of samples at rest, where ``sticking`` is not given."""
-    judged, what = (fitted, "") if held_back is None else (held_back, " held back")
+    judged, suffix = (fitted, "") if held_back is None else (held_back, " held back")
     seen = np.isfinite(judged.measured)
     at_rest = seen & (np.abs(judged.speeds) < SMOOTHING)
     squares, said = np.where(seen, judged.residuals, 0.0) ** 2, list[str]()
@@ -204,7 +204,7 @@ def resting(problem: LeastSquaresProblem, fitted: Torques, held_back: Torques | 
         of_residual = squares[at_rest[:, i], i].sum() / squares[:, i].sum()
         if _OFTEN < often < 1 and of_residual > _MOSTLY:
             said.append(
-                f"{names[i]!r} is slower than {SMOOTHING:g} in {often:.0%} of the samples{what}, "
+                f"{names[i]!r} is slower than {SMOOTHING:g} in {often:.0%} of the samples{suffix}, "
                 f"and they make {of_residual:.0%} of its squared residual: friction holds it there by any torque up to "
                 f"its Coulomb friction; sticking={SMOOTHING:g} leaves them out, and tells the residual with and without"
             )

@@ -19,11 +19,11 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief, html_report
 
 METHODS = ("ordinary", "weighted", "consistent")
-"""Of a fit."""
+"""Methods of a fit."""
 _SHOWN = 12
 """Names of a list that are printed."""
 _COLUMNS, _LINES = 120, 48
-"""Of a screen."""
+"""Columns and lines of a screen."""
 _INDENTS: Any = {"subsequent_indent": "    ", "break_on_hyphens": False}
 _FRICTION = ("viscous", "coulomb", "offset", "load")
 _WIDTH = 60
@@ -52,7 +52,7 @@ class Torques(Brief):
 
     @property
     def every_sample(self) -> Torques:
-        """With ``from_motion`` as what is predicted, at rest as elsewhere."""
+        """The torques with ``from_motion`` as the prediction, at rest as elsewhere."""
         return replace(self, predicted=self.from_motion)
 
     @property
@@ -89,7 +89,7 @@ class BaseEstimate(Brief):
             and 0 in all others.
         nominal: their values in the model (r).
         values: the estimates (r).
-        covariance: of the estimates of least squares without constraints (r × r), for independent errors.
+        covariance: that of the estimates of least squares without constraints (r × r), for independent errors.
     """
 
     names: tuple[str, ...]
@@ -109,7 +109,7 @@ class BaseEstimate(Brief):
 
 @dataclass(frozen=True, eq=False)
 class NotIdentifiable(Brief):
-    """What the data cannot know.
+    """Parameters that the data cannot know.
 
     Attributes:
         parameters: the names of all parameters that the data cannot know by themselves, for any reason, however small
@@ -133,14 +133,14 @@ class Estimate(Brief):
 
     Attributes:
         robot: its name.
-        names: of the parameters.
+        names: names of the parameters.
         values: the estimate of p (n_p).
-        standard_deviation: of each parameter by itself (n_p), by least squares without constraints; inf where the data
-            tell no more than a combination of it with others.
+        standard_deviation: that of each parameter by itself (n_p), by least squares without constraints; inf where the
+            data tell no more than a combination of it with others.
         base: the combinations that the data excite.
         structural_rank: the number of base parameters that the structure of the robot lets anyone know.
         not_identifiable: what the data cannot know.
-        condition_number: of the weighted regressor of these base parameters, with columns of unit length.
+        condition_number: that of the weighted regressor of these base parameters, with columns of unit length.
         remarks: why the estimate is not to be trusted as it is, one sentence each.
     """
 
@@ -173,7 +173,7 @@ class Identification(Estimate):
             have of their own, and logarithms of gains. ``base`` and ``not_identifiable`` are combinations of them.
         gains: drive gains by actuator [N m/A, N/A], where currents were measured. ``gains_standard_deviation``: theirs,
             0 of those that were given.
-        coefficients: of columns, offsets and what single runs have, by name. ``coefficients_standard_deviation``:
+        coefficients: those of columns, offsets and what single runs have, by name. ``coefficients_standard_deviation``:
             theirs.
         noise: the estimated standard deviation of each torque (nv) [N m, N]: of a sample of mean weight, and of the
             rows that remain after decimation, if there was any; nan for a torque without any weight.
@@ -181,7 +181,7 @@ class Identification(Estimate):
         at_bounds: of the consistent fit, the parameters at a bound, and the bodies that could exist no more if they
             were a little different: constraints decided these, not the data alone.
         sticking: the speed below which an axis is taken to be at rest, or ``None``.
-        fitted: torques of the samples with a weight. ``held_back``: of those held back, or ``None``.
+        fitted: torques of the samples with a weight. ``held_back``: those of the samples held back, or ``None``.
         least_eigenvalues: the least eigenvalue of the pseudo-inertia of each body that was estimated, by name.
     """
 
@@ -224,7 +224,7 @@ class Identification(Estimate):
 
     @property
     def is_consistent(self) -> bool | None:
-        """Whether every body that was estimated can exist: its pseudo-inertia is positive definite.
+        """True if every body that was estimated can exist: its pseudo-inertia is positive definite.
 
         ``None`` if none was estimated, as with base parameters or friction alone.
         """
@@ -268,28 +268,28 @@ class Identification(Estimate):
             ("known in combinations alone", missing.combined, ", "),
             ("without effect on any torque", missing.without_effect, ", "),
         )
-        lines += [f"  {what}: {some(names, comma)}" for what, names, comma in unknown if names]
+        lines += [f"  {reason}: {some(names, comma)}" for reason, names, comma in unknown if names]
         lines = [short for line in lines for short in wrap(line, _COLUMNS, **_INDENTS)]
         if len(lines) >= _LINES:
             lines = [*lines[: _LINES - 2], f"  … {len(lines) - _LINES + 2} lines more"]
         return "\n".join([*lines, "  all parameters: print(result.details)"])
 
     def _at_rest(self) -> list[str]:
-        """How samples at rest are judged, and the residuals with and without them side by side, if there are any."""
-        judged, what = (self.fitted, "fitted") if self.held_back is None else (self.held_back, "held back")
+        """Lines on how samples at rest are judged, and residuals with and without them, if there are any."""
+        judged, samples = (self.fitted, "fitted") if self.held_back is None else (self.held_back, "held back")
         if not judged.at_rest.any():
             return []
         count, total = judged.at_rest.sum(axis=0), np.maximum(np.isfinite(judged.measured).sum(axis=0), 1)
         parts = np.array([judged.every_sample.relative, judged.relative, judged.moving.relative]).T
         rows = [
-            [name, *(shown(x, ".1%") for x in own), f"{n} of {of} ({n / of:.1%})"]
-            for name, own, n, of in zip(self.joints, parts, count, total, strict=True)
+            [name, *(shown(x, ".1%") for x in residuals), f"{n} of {of} ({n / of:.1%})"]
+            for name, residuals, n, of in zip(self.joints, parts, count, total, strict=True)
         ]
         return [
             f"  at rest, at speeds below {self.sticking:g}, friction holds by any torque up to its Coulomb friction. "
-            f"Relative residuals of the samples {what}: every sample predicted from its motion; at rest what is beyond "
-            "this friction, as in the table above; moving, without samples at rest",
-            *aligned([[what, "every sample", "beyond friction", "moving", "samples at rest"], *rows]),
+            f"Relative residuals of the samples {samples}: every sample predicted from its motion; at rest what is "
+            "beyond this friction, as in the table above; moving, without samples at rest",
+            *aligned([[samples, "every sample", "beyond friction", "moving", "samples at rest"], *rows]),
         ]
 
     def _of_elements(self) -> list[str]:
@@ -323,8 +323,8 @@ class Identification(Estimate):
             ("base parameter", base.names, base.nominal, base.values, base.standard_deviation),
             ("parameter", self.names, self.nominal, self.values, self.standard_deviation),
         )
-        for what, *columns in tables:
-            rows = [[what, "nominal", "estimate", "± std. dev.", "%"]]
+        for heading, *columns in tables:
+            rows = [[heading, "nominal", "estimate", "± std. dev.", "%"]]
             for name, nominal, value, deviation in zip(*columns, strict=True):
                 if name not in missing.without_effect:
                     short = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 2]} …"

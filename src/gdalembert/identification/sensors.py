@@ -30,14 +30,14 @@ Gains: TypeAlias = float | Mapping[str, float | tuple[float, float]]
 
 @dataclass(frozen=True, eq=False)
 class Sensors:
-    """What is measured in each sample.
+    """Sensors, one for each effort that is measured in a sample.
 
     Attributes:
         kind: ``"tau"`` or ``"current"``, as an :class:`~gdalembert.identification.Experiment` calls it.
-        names: of the rows (m): joints, or actuators and then what nothing drives.
-        width: how many of them are measured; the others are 0.
-        matrix: of tau (m × nv): what is measured at the gain 1.
-        speeds: of v (m × nv): the speeds of the axes whose efforts these are.
+        names: names of the rows (m): joints, or actuators and then what nothing drives.
+        width: number of rows that are measured; the others are 0.
+        matrix: factor of tau (m × nv) that gives what is measured at the gain 1.
+        speeds: factor of v (m × nv) that gives the speeds of the axes whose efforts these are.
         known: the gains that are given, and 1 of rows without one; nan where one is to be estimated (m).
         expected, deviations: gains that are to be estimated and were given (m), and how well; inf where none is.
         is_driven: which rows some actuator drives (m); the others are 0.
@@ -94,7 +94,7 @@ class Sensors:
         return tuple(int(k) for k in np.flatnonzero(np.isnan(self.known)))
 
     def slow(self, v: Array, speed: float, names: Sequence[str]) -> Any:
-        """Which axes (N × m) with Coulomb friction among the parameters are slower than a speed.
+        """Mark axes (N × m) that have Coulomb friction among the parameters and are slower than a speed.
 
         Raises:
             ArgumentError: if there are none.
@@ -124,14 +124,14 @@ def _given(gains: Gains | None, names: tuple[str, ...]) -> tuple[Array, Array, A
         return known, expected, deviations
     if not isinstance(gains, Mapping):
         return np.full(len(names), number("fit: gains", gains, "N m/A")), expected, deviations
-    for name, given in gains.items():
+    for name, gain in gains.items():
         if name not in names:
             raise UnknownNameError("actuator", name, names)
-        k, what = names.index(name), f"fit: gains[{name!r}]"
-        if isinstance(given, list | tuple | np.ndarray):
-            if len(given) != 2:
-                raise ArgumentTypeError(f"{what}: expected a gain or (gain, standard deviation), got {shown(given)}")
-            expected[k], deviations[k] = number(what, given[0]), number(f"{what}: standard deviation", given[1])
+        k, argument = names.index(name), f"fit: gains[{name!r}]"
+        if isinstance(gain, list | tuple | np.ndarray):
+            if len(gain) != 2:
+                raise ArgumentTypeError(f"{argument}: expected a gain or (gain, standard deviation), got {shown(gain)}")
+            expected[k], deviations[k] = number(argument, gain[0]), number(f"{argument}: standard deviation", gain[1])
         else:
-            known[k] = number(what, given, "N m/A")
+            known[k] = number(argument, gain, "N m/A")
     return known, expected, deviations

@@ -44,7 +44,7 @@ class Signals(Brief):
     Attributes:
         t: N [s]. ``rate``: samples per second [Hz].
         q, v, a: filtered positions and their derivatives (N × n).
-        tau: filtered torques (N × m), or ``None``. ``unfiltered_tau``: as measured, at the same instants.
+        tau: filtered torques (N × m), or ``None``. ``unfiltered_tau``: torques as measured, at the same instants.
         trimmed: time that was left out at each end [s], where the filter has not settled.
     """
 
@@ -84,7 +84,7 @@ def filtered(
         method: ``"butterworth"`` forwards and backwards, and a spline through the result; or ``"savitzky_golay"``: a
             polynomial fitted to a window around each sample, which is about as long as the cutoff asks for (Schafer,
             "What is a Savitzky-Golay filter?", IEEE Signal Processing Magazine 28(4), 2011).
-        order: of the Butterworth filter, which acts twice; or of the polynomial, at least 3.
+        order: that of the Butterworth filter, which acts twice; or of the polynomial, at least 3.
         rate: samples per second [Hz] to interpolate the measurement at, by cubic splines, before all else.
         trim: time to leave out at each end [s]; by default until the filter has settled.
 
@@ -149,7 +149,7 @@ def decimated(rows: npt.ArrayLike, factor: int) -> Array:
 
     Args:
         rows: N × … samples at equal steps.
-        factor: how many rows become one.
+        factor: number of rows that become one.
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used.
@@ -171,7 +171,7 @@ def decimated(rows: npt.ArrayLike, factor: int) -> Array:
     return np.asarray(signal.sosfiltfilt(sections, values, axis=0, padlen=padding)[::factor])
 
 
-def _at_equal_steps(t: Any, given: dict[str, Any], rate: float | None) -> tuple[Array, dict[str, Array], Array]:
+def _at_equal_steps(t: Any, signals: dict[str, Any], rate: float | None) -> tuple[Array, dict[str, Array], Array]:
     """The measurement: as many rows as times, which increase by equal steps, or are interpolated at a rate; and where
     torques are missing, in place of which a line between those beside them stands."""
     from scipy.interpolate import make_interp_spline
@@ -181,7 +181,7 @@ def _at_equal_steps(t: Any, given: dict[str, Any], rate: float | None) -> tuple[
         raise ArgumentError(f"filtered: t has shape {times.shape}; give (N,), the instants")
     measured = {
         name: _rows(f"filtered: {name}", rows, may_miss=name == "tau")
-        for name, rows in given.items()
+        for name, rows in signals.items()
         if rows is not None or name == "q"
     }
     for name, rows in measured.items():
@@ -232,14 +232,14 @@ def _through(column: Array, times: Array, at: Array, degree: int) -> Array:
     return np.asarray(make_interp_spline(times[seen], column[seen], k=degree)(inside))
 
 
-def _rows(what: str, given: Any, *, may_miss: bool = False) -> Array:
+def _rows(argument: str, samples: Any, *, may_miss: bool = False) -> Array:
     """Finite numbers, one row for each sample; or NaN, where some may be missing."""
-    rows = numbers(what, given, finite=False)
+    rows = numbers(argument, samples, finite=False)
     if rows.ndim < 2:
-        raise ArgumentError(f"{what} has shape {rows.shape}; give (N, n), one row for each sample")
+        raise ArgumentError(f"{argument} has shape {rows.shape}; give (N, n), one row for each sample")
     if len(wrong := np.argwhere(np.isinf(rows) if may_miss else ~np.isfinite(rows))):
         row, column = (int(k) for k in wrong[0][:2])
-        raise ArgumentError(f"{what} is {rows[tuple(wrong[0])]} in row {row}, column {column}; give finite numbers")
+        raise ArgumentError(f"{argument} is {rows[tuple(wrong[0])]} in row {row}, column {column}; give finite numbers")
     return rows
 
 

@@ -37,7 +37,7 @@ def quantity(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What one run sees of x: z[k] is x[index[k]], or known[k] where the index is −1 (n_z)."""
+    """The entries of x that one run sees: z[k] is x[index[k]], or known[k] where the index is −1 (n_z)."""
 
     index: Any
     known: Array
@@ -48,7 +48,7 @@ class View:
 
     @property
     def free(self) -> Any:
-        """Which entries of z are in x."""
+        """Mark the entries of z that are in x."""
         return self.index >= 0
 
 
@@ -57,12 +57,12 @@ class Unknowns:
     """The vector x.
 
     Attributes:
-        names: of its entries (n_x), parameters of the robot first.
+        names: names of its entries (n_x), parameters of the robot first.
         nominal: x of the model: 0 for what it does not have, gains of 1.
         local: names of z (n_z), the first entries of x.
         sensors: the row whose offset z has at each of its last entries. ``gains``: the rows whose gains x has last.
         fixed: entries of x that some run knows and none tells, with their values.
-        views: what each run sees.
+        views: the entries that each run sees.
     """
 
     names: tuple[str, ...]
@@ -80,24 +80,24 @@ class Unknowns:
         with_offset = _with_offset(offsets, sensors.names[: sensors.width])
         local = (*efforts.names, *(f"{sensors.names[k]}.{_OFFSET}" for k in with_offset))
         nominal = np.concatenate([efforts.nominal, np.zeros(len(with_offset))])
-        own = dict.fromkeys(f"{run.label}/{name}" for run in runs for name in _chosen(run, run.own, local))
-        names = (*local, *own, *(f"{sensors.names[k]}.{_GAIN}" for k in sensors.unknown))
-        values = [nominal[local.index(name.rpartition("/")[2])] for name in own]
+        local_names = dict.fromkeys(f"{run.label}/{name}" for run in runs for name in _chosen(run, run.own, local))
+        names = (*local, *local_names, *(f"{sensors.names[k]}.{_GAIN}" for k in sensors.unknown))
+        values = [nominal[local.index(name.rpartition("/")[2])] for name in local_names]
         x = np.concatenate([nominal, values, np.zeros(len(sensors.unknown))])
-        found = cls(names, x, local, with_offset, sensors.unknown, {}, ())
-        return replace(found, views=tuple(map(found.view, runs)), fixed=found._fixed_by(runs))
+        unknowns = cls(names, x, local, with_offset, sensors.unknown, {}, ())
+        return replace(unknowns, views=tuple(map(unknowns.view, runs)), fixed=unknowns._fixed_by(runs))
 
     def view(self, run: Run) -> View:
-        """What a run sees."""
+        """The entries of x that a run sees."""
         index, known = np.arange(len(self.local)), np.array(self.nominal[: len(self.local)])
         for name in _chosen(run, run.own, self.local):
-            own = f"{run.label}/{name}"
-            if own not in self.names:
+            local_name = f"{run.label}/{name}"
+            if local_name not in self.names:
                 raise ArgumentError(
-                    f"{run.where}: own: no run with the label {run.label!r} tells {name!r}; drop it there"
+                    f"{run.context}: own: no run with the label {run.label!r} tells {name!r}; drop it there"
                 )
-            index[self.local.index(name)] = self.names.index(own)
-        for name, value in known_values(run.where, run.known, self.local).items():
+            index[self.local.index(name)] = self.names.index(local_name)
+        for name, value in known_values(run.context, run.known, self.local).items():
             k = self.local.index(name)
             index[k], known[k] = -1, value
         return View(index, known)
@@ -106,11 +106,11 @@ class Unknowns:
         """Entries that some run knows and none tells; what a run knows of a part of a body comes first."""
         parts, whole, seen = dict[int, float](), dict[int, float](), set[int]()
         for run in runs:
-            given = known_values(run.where, run.known, self.local)
+            values = known_values(run.context, run.known, self.local)
             free = self.view(replace(run, known={})).index
             seen |= {int(k) for k in self.view(run).index}
-            for name, value in given.items():
-                is_part = _is_part(name, given, self.local)
+            for name, value in values.items():
+                is_part = _is_part(name, values, self.local)
                 k = int(free[self.local.index(name)])
                 _fix(parts if is_part else whole, k, value, name, run, refuse=is_part)
         return {k: value for k, value in (whole | parts).items() if k not in seen and not np.isnan(value)}
@@ -120,11 +120,11 @@ class Unknowns:
 
 
 def _is_part(name: str, known: Mapping[str, float], names: tuple[str, ...]) -> bool:
-    """Whether a run knows this number of a body, and not all of its numbers."""
+    """True if a run knows this number of a body, and not all of its numbers."""
     if quantity(name) not in DYNAMIC_PARAMETERS:
         return False
-    body = [f"{element(name)}.{each}" for each in DYNAMIC_PARAMETERS]
-    return any(each in names and each not in known for each in body)
+    body = [f"{element(name)}.{parameter}" for parameter in DYNAMIC_PARAMETERS]
+    return any(parameter in names and parameter not in known for parameter in body)
 
 
 def _fix(fixed: dict[int, float], k: int, value: float, name: str, run: Run, *, refuse: bool) -> None:
@@ -132,8 +132,8 @@ def _fix(fixed: dict[int, float], k: int, value: float, name: str, run: Run, *, 
     other = fixed.get(k, value)
     if refuse and other != value:
         raise ArgumentError(
-            f"{run.where}: known[{name!r}] is {value:g} here and {other:g} in another run, and the rest of the body is "
-            f"the same in both; give the runs labels and own=[{element(name)!r}]"
+            f"{run.context}: known[{name!r}] is {value:g} here and {other:g} in another run, and the rest of the body "
+            f"is the same in both; give the runs labels and own=[{element(name)!r}]"
         )
     fixed[k] = value if other == value else np.nan
 
@@ -149,36 +149,38 @@ def _with_offset(offsets: bool | Sequence[str], names: tuple[str, ...]) -> tuple
     return tuple(k for k, name in enumerate(names) if name in offsets)
 
 
-def _chosen(run: Run, given: Iterable[str], names: tuple[str, ...]) -> list[str]:
+def _chosen(run: Run, chosen: Iterable[str], names: tuple[str, ...]) -> list[str]:
     """The names of parameters, or of all of an element's; of a body all ten."""
-    found: dict[str, None] = {}
-    for name in given:
-        own = [name] if name in names else [each for each in names if element(each) == name]
-        if not own:
-            raise UnknownNameError(f"parameter or element ({run.where}: own)", name, names)
-        if any(quantity(each) in DYNAMIC_PARAMETERS for each in own):
-            own += [f"{element(own[0])}.{each}" for each in DYNAMIC_PARAMETERS]
-        found |= dict.fromkeys(each for each in own if each in names)
-    return list(found)
+    names_of_entries: dict[str, None] = {}
+    for name in chosen:
+        matching = [name] if name in names else [candidate for candidate in names if element(candidate) == name]
+        if not matching:
+            raise UnknownNameError(f"parameter or element ({run.context}: own)", name, names)
+        if any(quantity(candidate) in DYNAMIC_PARAMETERS for candidate in matching):
+            matching += [f"{element(matching[0])}.{parameter}" for parameter in DYNAMIC_PARAMETERS]
+        names_of_entries |= dict.fromkeys(candidate for candidate in matching if candidate in names)
+    return list(names_of_entries)
 
 
-def known_values(where: str, known: Known, names: tuple[str, ...]) -> dict[str, float]:
+def known_values(context: str, known: Known, names: tuple[str, ...]) -> dict[str, float]:
     """Known values by the name of a parameter.
 
     Raises:
         UnknownNameError, ArgumentError: if a name is not that of a parameter or element, or values are not its own.
     """
-    found: dict[str, float] = {}
-    for name, given in known.items():
-        what = f"{where}: known[{name!r}]"
-        own = [name] if name in names else [each for each in names if element(each) == name]
-        if isinstance(given, pin.Inertia):
-            own = [each for each in own if quantity(each) in DYNAMIC_PARAMETERS]
-            given = given.toDynamicParameters()
-        if not own:
-            raise UnknownNameError(f"parameter or element ({where}: known)", name, names)
-        values = numbers(what, given).ravel()
-        if len(values) != len(own):
-            raise ArgumentError(f"{what} has {len(values)} numbers; give {len(own)}: {', '.join(map(quantity, own))}")
-        found |= dict(zip(own, values.tolist(), strict=True))
-    return found
+    values_by_name: dict[str, float] = {}
+    for name, value in known.items():
+        argument = f"{context}: known[{name!r}]"
+        matching = [name] if name in names else [candidate for candidate in names if element(candidate) == name]
+        if isinstance(value, pin.Inertia):
+            matching = [candidate for candidate in matching if quantity(candidate) in DYNAMIC_PARAMETERS]
+            value = value.toDynamicParameters()
+        if not matching:
+            raise UnknownNameError(f"parameter or element ({context}: known)", name, names)
+        values = numbers(argument, value).ravel()
+        if len(values) != len(matching):
+            raise ArgumentError(
+                f"{argument} has {len(values)} numbers; give {len(matching)}: {', '.join(map(quantity, matching))}"
+            )
+        values_by_name |= dict(zip(matching, values.tolist(), strict=True))
+    return values_by_name

@@ -112,13 +112,14 @@ BACKENDS: dict[str, Backend] = {
         },
         asks="iteration_callback",
     ),
+    "acados": Backend(stagewise=True),
 }
 """The solvers that are known; any other has no options."""
 
 
 def backend(solver: str) -> Backend:
     """The solver of this name, refused by an ArgumentError if CasADi has none."""
-    if not isinstance(solver, str) or not ca.has_nlpsol(solver):
+    if not isinstance(solver, str) or not (solver in BACKENDS or ca.has_nlpsol(solver)):
         raise ArgumentError(
             f"solve: CasADi has no solver {shown(solver)}; give 'ipopt', 'fatrop', 'sqpmethod' or another"
         )

@@ -13,7 +13,7 @@ from gdalembert.errors import UnsupportedError
 from gdalembert.nlp.entries import NOWHERE, Indices, IntervalIndex, Label, Labels
 from gdalembert.nlp.program import NonlinearProgram
 from gdalembert.nlp.stage_program import StageProgram
-from gdalembert.nlp.terms import Sum, Term, selection
+from gdalembert.nlp.terms import RowsAndCost, Sum, Term, of_its_variables, picked
 from gdalembert.spatial.arrays import Array
 
 
@@ -73,24 +73,28 @@ class JoinedProgram(NonlinearProgram):
         of_costs = len(connection.cost_rows[0])
         rows = ends_g[-1] + sum(map(len, of_links)) + of_costs
         first = rows - of_costs
-        terms, linear = [], ca.DM(rows, size)
-        for k, (part, where, factors) in enumerate(zip(parts, self._where, self._factors, strict=True)):
+        terms, linear = list[Term](), ca.DM(rows, size)
+        for k, (part, of_z) in enumerate(zip(parts, self._of_z(size), strict=True)):
+            of_p = picked(np.arange(*ends_p[k : k + 2]), p.numel())
+            of_rows = picked(np.arange(*ends_g[k : k + 2]), rows).T
             weights = connection.weights[0][k], connection.cost_rows[0][:, k], first
-            moved = (_rescaled(term, factors).moved(where, ends_p[k], ends_g[k]) for term in part.terms)
-            terms += [_weighted(term, *weights) for term in moved]
-            linear += _moved_linear(part.sum.linear, where, factors, ends_g[k], (rows, size))
+            terms += [_weighted(term.moved(of_z, of_p, of_rows), *weights) for term in part.sum.terms]
+            linear += of_rows @ part.sum.linear @ of_z
         for i in range(of_costs):
             linear[first + i, self._size :] = connection.cost_rows[1][i]
         begin = ends_g[-1]
         for link in self.links:
-            terms.append(_link_term(link, x, numbers, begin))
+            entries, y, values = of_its_variables(link.rows, x, numbers)
+            of_rows = picked(np.arange(begin, begin + len(link.lower)), rows).T
+            function = RowsAndCost(y, numbers, values, ca.MX(0))
+            terms.append(Term(function, 1, picked(entries, size), ca.DM.eye(p.numel()), of_rows))
             begin += len(link.lower)
         if further:
             y, none = ca.MX.sym("y", further), ca.MX.sym("p", 0)
-            cost = ca.Function("term", [y, none], [ca.MX(0, 1), ca.dot(ca.DM(connection.weights[1]), y)])
-            places = np.arange(self._size, size)[:, None]
-            terms.append(Term(cost, places, np.zeros((0, 1), dtype=int), np.zeros((0, 1), dtype=int)))
-        self.sum = Sum(terms, size, p.numel(), rows, ca.sparsify(linear))
+            cost = RowsAndCost(y, none, ca.MX(0, 1), ca.dot(ca.DM(connection.weights[1]), y))
+            of_z = picked(np.arange(self._size, size), size)
+            terms.append(Term(cost, 1, of_z, ca.DM(0, p.numel()), ca.DM(rows, 0)))
+        self.sum = Sum(terms, ca.sparsify(linear))
         f = self.sum.cost(x, numbers)
         self.problem |= {"f": f, "g": self.sum.constraints(x, numbers)}
         self.equal = np.concatenate([*(part.equal for part in parts), *of_links, np.zeros(of_costs, dtype=bool)])
@@ -148,11 +152,13 @@ class JoinedProgram(NonlinearProgram):
 
     def split(self, z: Any) -> list[Any]:
         """The variables of each part."""
-        parts = [(z[where.tolist()], factors) for where, factors in zip(self._where, self._factors, strict=True)]
-        symbolic = isinstance(z, ca.MX)
-        return [
-            own if np.all(factors == 1) else (ca.DM(factors) if symbolic else factors) * own for own, factors in parts
-        ]
+        parts = [of_z @ z for of_z in self._of_z(z.shape[0])]
+        return [part if isinstance(part, ca.MX) else part.full().ravel() for part in parts]
+
+    def _of_z(self, size: int) -> list[ca.DM]:
+        """What takes the variables of each part from all, with its scales."""
+        places = zip(self._factors, self._where, strict=True)
+        return [ca.diag(ca.DM(factors)) @ picked(where, size) for factors, where in places]
 
     def split_numbers(self, p: Any) -> list[Any]:
         """The parameters of each part."""
@@ -198,42 +204,18 @@ class JoinedProgram(NonlinearProgram):
         raise UnsupportedError(f"{self.kind}s are not one sequence of intervals; take another solver, as 'ipopt'")
 
 
-def _rescaled(term: Term, factors: Array) -> Term:
-    """A term whose variables are multiplied by factors, the same at all places."""
-    own = factors[term.variables[:, 0]] if len(term.variables) else np.ones(0)
-    if np.all(own == 1):
-        return term
-    y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
-    function = ca.Function("term", [y, p], term.function.call([ca.DM(own) * y, p], True, False))
-    return Term(function, term.variables, term.parameters, term.rows)
-
-
 def _weighted(term: Term, weight: float, row_weights: Array, first: int) -> Term:
     """A term whose cost is multiplied by a weight, and added to further rows."""
     if weight == 1 and not len(row_weights):
         return term
-    y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
-    rows, cost = term.function.call([y, p], True, False)
-    function = ca.Function("term", [y, p], [ca.vertcat(rows, ca.DM(row_weights) * cost), weight * cost])
-    of_costs = np.tile(np.arange(first, first + len(row_weights))[:, None], (1, term.places))
-    return Term(function, term.variables, term.parameters, np.vstack([term.rows, of_costs]))
-
-
-def _moved_linear(linear: ca.DM, where: Indices, factors: Array, first: int, shape: tuple[int, int]) -> ca.DM:
-    i, j = (np.array(each, dtype=int) for each in linear.sparsity().get_triplet())
-    values = np.array(linear.nonzeros()) * factors[j]
-    return ca.DM.triplet((i + first).tolist(), where[j].tolist(), ca.DM(values), *shape)
-
-
-def _link_term(link: LinkRows, x: ca.MX, p: ca.MX, first: int) -> Term:
-    """Rows that any variables may stand in."""
-    entries = np.unique(np.array(ca.jacobian_sparsity(link.rows, x).get_triplet()[1], dtype=int))
-    y, numbers = ca.MX.sym("y", len(entries)), ca.MX.sym("p", p.numel())
-    whole = selection(entries, np.arange(len(entries)), (x.numel(), len(entries))) @ y
-    rows = ca.Function("rows", [x, p], [ca.densify(link.rows)]).call([whole, numbers], True, False)[0]
-    function = ca.Function("term", [y, numbers], [rows, ca.MX(0)])
-    places = first + np.arange(len(link.lower))
-    return Term(function, entries[:, None], np.arange(p.numel())[:, None], places[:, None])
+    n, more = term.places, len(row_weights)
+    count = term.of_rows.shape[1] // n
+    own, of_costs = (
+        ca.kron(ca.DM.eye(n), ca.DM.eye(count + more)[rows, :]) for rows in (slice(count), slice(count, None))
+    )
+    places = np.tile(first + np.arange(more), n)
+    of_rows = term.of_rows @ own + picked(places, term.of_rows.shape[0]).T @ of_costs
+    return term._replace(function=term.function.weighted(weight, row_weights), of_rows=of_rows)
 
 
 def _joined_index(parts: Sequence[IntervalIndex], chosen: Sequence[Any], further: int) -> IntervalIndex:

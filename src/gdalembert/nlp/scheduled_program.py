@@ -23,7 +23,7 @@ from gdalembert.errors import UnsupportedError
 from gdalembert.nlp.entries import Indices, Label
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_terms import FixedEntries, Mask, Rows, StageParts, StageTerm, Variables
-from gdalembert.nlp.terms import Term
+from gdalembert.nlp.terms import RowsAndCost
 from gdalembert.spatial.arrays import Array
 
 _MANY = 100
@@ -76,7 +76,7 @@ class ScheduledProgram(StageProgram):
         parts: the programs; the first one gives the magnitudes and bounds of states and controls.
         holds: the number of the part that holds behind each instant; of the last one, that before it.
         jumps: at instants between two parts, at most one at each.
-        known: the terms of programs of other schedules by what they compute, whose derivatives are taken over.
+        known: the Functions of terms of other schedules by what they compute, whose derivatives are taken over.
         p: the parameters of all parts.
         states, overlap, equations_as_rows: as of a :class:`StageProgram`.
 
@@ -91,7 +91,7 @@ class ScheduledProgram(StageProgram):
         parts: Sequence[ScheduledPart],
         holds: Indices,
         jumps: Sequence[Jump],
-        known: dict[str, Term],
+        known: dict[str, RowsAndCost],
         p: ca.MX,
         *,
         states: int,
@@ -220,10 +220,8 @@ class ScheduledProgram(StageProgram):
         parameters = term.parameters + self._first_numbers[k]
         return replace(term, variables=where[term.variables], parameters=parameters, rows=rows)
 
-    def _term(self, term: StageTerm, rows: Indices) -> Term:
-        made = super()._term(term, rows)
-        known = self._known.setdefault(made.function.serialize(), made)
-        return made if known is made else known.placed(made.variables, made.parameters, made.rows)
+    def _differentiable(self, function: RowsAndCost) -> RowsAndCost:
+        return self._known.setdefault(function.key, function)
 
     def _jump_term(self, jump: Jump, jumped: tuple[Indices, Indices]) -> StageTerm:
         k, zero = int(self._holds[jump.instant]), np.zeros(len(jump.rows))

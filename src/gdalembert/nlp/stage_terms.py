@@ -113,6 +113,11 @@ class Rows:
             return np.full(self.count, self.lower is self.upper)
         return np.asarray(self.lower == self.upper)
 
+    def kept(self, places: int) -> Mask:
+        """Which rows are those of a program, at each of its places: those that have a limit and are not left out."""
+        kept = np.ones((self.count, places), dtype=bool) if self.left_out is None else ~self.left_out
+        return np.asarray(kept & ~self.free[:, None])
+
     @property
     def free(self) -> Mask:
         """Whether each row has no limit."""
@@ -160,6 +165,13 @@ class StageTerm:
             intervals=self.intervals[places],
             rows=rows,
         )
+
+    def values(self, x: Array, p: Array) -> list[Array]:
+        """The rows and the cost, a column for each place."""
+        if not len(self.intervals):
+            return [np.zeros((self.function.size1_out(i), 0)) for i in range(2)]
+        columns = self.function.map(len(self.intervals)).call([x[self.variables], p[self.parameters]])
+        return [values.full() for values in columns]
 
     def label_of(self, rows: Rows, i: int, k: int) -> Label:
         """What row i stands for at place k."""

@@ -8,255 +8,206 @@ term at its place k,
 
     dg/dz = A + Σ R_k g_k' E_k        ∇²L = Σ E_kᵀ ∇²(λ_f f_k + (R_kᵀ λ)ᵀ g_k) E_k
 
-Each term is differentiated alone and mapped over its places; its numbers are then put where they belong. CasADi's own
-derivatives of the whole graph are carried along directions through all intervals: for Solo 12 on four feet they take
-minutes to build.
+Each term is differentiated alone and mapped over its places. CasADi's own derivatives of the whole graph are carried
+along directions through all intervals: for Solo 12 on four feet they take minutes to build.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from gdalembert.nlp.chain_rule import ChainRule
 from gdalembert.nlp.entries import NOWHERE, Indices
+from gdalembert.spatial.arrays import Array
 
 
-@dataclass(frozen=True, eq=False)
-class Term:
-    """Rows and a cost of some variables, at n places of a program.
+class RowsAndCost:
+    """Rows and a cost of variables y and parameters p, with their derivatives, by scalar operations where it can be."""
 
-    Attributes:
-        function: (y, p) → (rows, cost).
-        variables: m × n, the entries of z that are y at each place.
-        parameters: k × n, the entries of p.
-        rows: r × n, the rows of g; :data:`~gdalembert.nlp.entries.NOWHERE` for those that are left out.
-    """
-
-    function: ca.Function
-    variables: Indices
-    parameters: Indices
-    rows: Indices
-
-    def __post_init__(self) -> None:
-        assert self.function.numel_in(0) == len(self.variables), (self.function, self.variables.shape)
-        assert self.function.numel_in(1) == len(self.parameters), (self.function, self.parameters.shape)
-        assert self.function.numel_out(0) == len(self.rows), (self.function, self.rows.shape)
+    def __init__(self, y: ca.MX, p: ca.MX, rows: ca.MX, cost: ca.MX) -> None:
+        self._y, self._p, self._rows, self._cost = y, p, ca.densify(rows), cost
 
     @property
-    def places(self) -> int:
-        """The number of places."""
-        return int(self.variables.shape[1])
+    def key(self) -> str:
+        """A text that is the same for the same expressions."""
+        return str(ca.Function("term", [self._y, self._p], [self._rows, self._cost]).serialize())
 
     @cached_property
-    def values(self) -> ca.Function:
-        """(y, p) → rows, of scalar operations where it can be."""
-        return self._output(0)
+    def rows(self) -> ca.Function:
+        """(y, p) → rows."""
+        return _expanded([self._y, self._p], [self._rows])
 
     @cached_property
     def cost(self) -> ca.Function:
-        """(y, p) → cost, alike."""
-        return self._output(1)
-
-    def _output(self, i: int) -> ca.Function:
-        y, p = (ca.MX.sym(name, self.function.numel_in(k)) for k, name in enumerate("yp"))
-        return _expanded(ca.Function("output", [y, p], [self.function.call([y, p], True, False)[i]]))
+        """(y, p) → cost."""
+        return _expanded([self._y, self._p], [self._cost])
 
     @cached_property
     def slope(self) -> ca.Function:
         """(y, p) → (cost, ∂cost/∂y)."""
-        y, p = (ca.MX.sym(name, self.function.numel_in(i)) for i, name in enumerate("yp"))
-        cost = self.cost.call([y, p], True, False)[0]
-        return _expanded(ca.Function("slope", [y, p], [cost, ca.gradient(cost, y)]))
-
-    @cached_property
-    def _chain_rule(self) -> ChainRule:
-        y, p = (ca.MX.sym(name, self.function.numel_in(i)) for i, name in enumerate("yp"))
-        rows, cost = self.function.call([y, p], True, False)
-        return ChainRule({"x": y, "p": p, "f": ca.MX(cost), "g": ca.MX(rows)})
+        cost = self.cost.call([self._y, self._p], True, False)[0]
+        return _expanded([self._y, self._p], [cost, ca.gradient(cost, self._y)])
 
     @cached_property
     def jacobian(self) -> ca.Function:
         """(y, p) → (rows, ∂rows/∂y)."""
-        return _expanded(self._chain_rule.jacobian)
+        return _expanded([self._y, self._p], [self._rows, ca.jacobian(self._rows, self._y)])
 
     @cached_property
     def hessian(self) -> ca.Function:
         """(y, p, λ_f, λ) → (∂L/∂y, ∂²L/∂y²)."""
-        return _expanded(self._chain_rule.hessian)
+        of_cost, of_rows = ca.MX.sym("lam_f"), ca.MX.sym("lam", self._rows.numel())
+        curvature, slope = ca.hessian(of_cost * self._cost + ca.dot(of_rows, self._rows), self._y)
+        return _expanded([self._y, self._p, of_cost, of_rows], [slope, curvature])
 
-    def moved(self, variables: Indices, first_parameter: int, first_row: int) -> Term:
-        """The term in a program of several: entry i of z there is ``variables[i]``, p and g begin at the firsts."""
-        rows = np.where(self.rows == NOWHERE, NOWHERE, self.rows + first_row)
-        return self.placed(variables[self.variables], self.parameters + first_parameter, rows)
-
-    def placed(self, variables: Indices, parameters: Indices, rows: Indices) -> Term:
-        """The same rows and cost, with the same derivatives, at other places."""
-        moved = Term(self.function, variables, parameters, rows)
-        for name in (
-            "values",
-            "cost",
-            "slope",
-            "_chain_rule",
-            "jacobian",
-            "hessian",
-        ):  # which cost as much as all the rest
-            if name in self.__dict__:
-                moved.__dict__[name] = self.__dict__[name]
-        return moved
+    def weighted(self, weight: float, row_weights: Array) -> RowsAndCost:
+        """The cost times a weight; and, behind the rows, the cost times other weights."""
+        rows = ca.vertcat(self._rows, ca.DM(row_weights) * self._cost)
+        return RowsAndCost(self._y, self._p, rows, weight * self._cost)
 
 
-def _expanded(function: ca.Function) -> ca.Function:
-    """A Function of scalar operations; itself where it calls what has none, as a Callback."""
+def _expanded(inputs: list[ca.MX], outputs: list[ca.MX]) -> ca.Function:
+    """A Function of scalar operations; of others where it calls what has none, as a Callback."""
+    function = ca.Function("term", inputs, outputs)
     try:
         return function.expand()
     except RuntimeError:
         return function
 
 
+class Term(NamedTuple):
+    """Rows and a cost at n places of a program.
+
+    Attributes:
+        function: of the variables and parameters of a place. ``places``: n.
+        of_z: E, which takes the variables of all places from z. ``of_p``: what takes their parameters from p.
+        of_rows: R, which adds the rows of all places to g.
+    """
+
+    function: RowsAndCost
+    places: int
+    of_z: ca.DM
+    of_p: ca.DM
+    of_rows: ca.DM
+
+    def moved(self, of_z: ca.DM, of_p: ca.DM, of_rows: ca.DM) -> Term:
+        """The term in a larger program: matrices take z and p from those of it, and add g to those of it."""
+        return Term(self.function, self.places, self.of_z @ of_z, self.of_p @ of_p, of_rows @ self.of_rows)
+
+
 class Sum:
     """f, g and their derivatives of terms and a linear part A z.
 
-    Args:
-        terms: of it. ``size``, ``numbers``, ``rows``: the lengths of z, p and g.
+    Attributes:
+        terms: of it, of at least one place each.
         linear: A (rows × size), sparse.
     """
 
-    def __init__(self, terms: Sequence[Term], size: int, numbers: int, rows: int, linear: ca.DM) -> None:
-        self.terms = [term for term in terms if term.places]
-        self._moving = [term for term in self.terms if len(term.variables)]  # the others are of parameters alone
-        self.size, self.numbers, self.rows, self.linear = size, numbers, rows, linear
+    def __init__(self, terms: Sequence[Term], linear: ca.DM) -> None:
+        self.terms, self.linear = [term for term in terms if term.places], linear
+        self._of_z = ca.vertcat(*(term.of_z for term in self.terms))
+        self._of_p = ca.vertcat(*(term.of_p for term in self.terms))
+        self._of_rows = ca.horzcat(*(term.of_rows for term in self.terms))
 
     def cost(self, z: ca.MX, p: ca.MX) -> ca.MX:
         """f."""
-        return self._total(
-            term.cost.map(term.places).call(self._inputs(term, z, p), False, False)[0] for term in self.terms
-        )
+        return _total(self._mapped([term.function.cost for term in self.terms], z, p)[0])
 
     def constraints(self, z: ca.MX, p: ca.MX) -> ca.MX:
         """g."""
-        values = [term.values.map(term.places).call(self._inputs(term, z, p), False, False)[0] for term in self.terms]
-        return self._placed(z, self.terms, values)
+        return self._placed(z, self._mapped([term.function.rows for term in self.terms], z, p)[0])
 
     @cached_property
     def gradient(self) -> ca.Function:
         """(x, p) → (f, df/dx)."""
-        z, p = ca.MX.sym("z", self.size), ca.MX.sym("p", self.numbers)
-        costs, places, slopes = [], [np.zeros(0, dtype=int)], [ca.MX(0, 1)]
-        for term in self.terms:
-            cost, slope = term.slope.map(term.places).call(self._inputs(term, z, p), False, False)
-            costs.append(cost)
-            if slope.nnz():
-                places.append(term.variables.ravel(order="F"))
-                slopes.append(ca.vec(ca.densify(slope)))
-        where = np.concatenate(places)
-        spread = selection(where, np.arange(len(where)), (self.size, len(where)))
-        outputs = [self._total(costs), ca.densify(spread @ ca.vertcat(*slopes))]
+        z, p = self._symbols()
+        costs, slopes = self._mapped([term.function.slope for term in self.terms], z, p)
+        outputs = [_total(costs), ca.densify(self._of_z.T @ _column(slopes))]
         return ca.Function("nlp_grad_f", [z, p], outputs, ["x", "p"], ["f", "grad_f_x"])
 
     @cached_property
     def pattern(self) -> ca.Sparsity:
         """Which variables each row has."""
-        rows, columns = (list(each) for each in self.linear.sparsity().get_triplet())
-        for term in self._moving:
-            i, j = _triplet(term.values.jac_sparsity(0, 0))
-            row, column = term.rows[i].ravel(), term.variables[j].ravel()
-            kept = row != NOWHERE
-            rows += row[kept].tolist()
-            columns += column[kept].tolist()
-        return ca.Sparsity.triplet(self.rows, self.size, rows, columns)
+        blocks = ca.DM(self._diagonal([term.function.rows.jac_sparsity(0, 0) for term in self.terms]), 1)
+        return (ca.DM(self.linear.sparsity(), 1) + self._of_rows @ blocks @ self._of_z).sparsity()
 
     @cached_property
     def jacobian(self) -> ca.Function:
         """(x, p) → (g, dg/dx)."""
-        z, p = ca.MX.sym("z", self.size), ca.MX.sym("p", self.numbers)
-        parts, values = [], []
-        for term in self.terms:
-            if not len(term.variables):
-                values += term.values.map(term.places).call(self._inputs(term, z, p), False, False)
-                continue
-            rows, slopes = term.jacobian.map(term.places).call(self._inputs(term, z, p), False, False)
-            i, j = _triplet(term.jacobian.sparsity_out(1))
-            parts.append((term.rows[i], term.variables[j], slopes))
-            values.append(rows)
-        matrix = self._assembled(parts, (self.rows, self.size), self.linear)
-        constraints = self._placed(z, self.terms, values)
-        return ca.Function("nlp_jac_g", [z, p], [constraints, matrix], ["x", "p"], ["g", "jac_g_x"])
+        z, p = self._symbols()
+        functions = [term.function.jacobian for term in self.terms]
+        rows, slopes = self._mapped(functions, z, p)
+        matrix = self.linear + self._of_rows @ self._on_diagonal(functions, slopes) @ self._of_z
+        return ca.Function("nlp_jac_g", [z, p], [self._placed(z, rows), matrix], ["x", "p"], ["g", "jac_g_x"])
 
     @cached_property
     def hessian(self) -> ca.Function:
         """(x, p, λ_f, λ) → (∇L, ∇²L)."""
-        z, p = ca.MX.sym("z", self.size), ca.MX.sym("p", self.numbers)
-        of_cost, of_rows = ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.rows)
-        gradient, parts = self.linear.T @ of_rows, []
-        padded = ca.vertcat(of_rows, 0)
-        for term in self._moving:
-            weights = ca.reshape(padded[term.rows.ravel(order="F").tolist()], *term.rows.shape)  # -1 is the 0 behind
-            inputs = [*self._inputs(term, z, p), ca.repmat(of_cost, 1, term.places), weights]
-            slopes, curved = term.hessian.map(term.places).call(inputs, False, False)
-            where = term.variables.ravel(order="F")
-            if slopes.nnz():
-                gradient += selection(where, np.arange(len(where)), (self.size, len(where))) @ ca.vec(slopes)
-            i, j = _triplet(term.hessian.sparsity_out(1))
-            parts.append((term.variables[i], term.variables[j], curved))
-        matrix = self._assembled(parts, (self.size, self.size), ca.DM(self.size, self.size))
-        names = ["x", "p", "lam_f", "lam_g"]
-        return ca.Function(
-            "nlp_hess_l", [z, p, of_cost, of_rows], [gradient, matrix], names, ["grad_gamma_x", "hess_gamma_x_x"]
-        )
+        (z, p), of_cost, multipliers = self._symbols(), ca.MX.sym("lam_f"), ca.MX.sym("lam_g", self.linear.shape[0])
+        functions = [term.function.hessian for term in self.terms]
+        factors = ca.repmat(of_cost, sum(term.places for term in self.terms))
+        slopes, curvatures = self._mapped(functions, z, p, factors, ca.densify(self._of_rows.T @ multipliers))
+        gradient = ca.densify(self.linear.T @ multipliers + self._of_z.T @ _column(slopes))
+        matrix = self._of_z.T @ self._on_diagonal(functions, curvatures) @ self._of_z
+        names = ["x", "p", "lam_f", "lam_g"], ["grad_gamma_x", "hess_gamma_x_x"]
+        return ca.Function("nlp_hess_l", [z, p, of_cost, multipliers], [gradient, matrix], *names)
 
-    def _total(self, costs: Iterable[ca.MX]) -> ca.MX:
-        """The sum of costs, a column for each place."""
-        return sum((ca.sum2(columns) for columns in costs if columns.nnz()), ca.MX(0))
+    def _symbols(self) -> tuple[ca.MX, ca.MX]:
+        return ca.MX.sym("z", self._of_z.shape[1]), ca.MX.sym("p", self._of_p.shape[1])
 
-    def _placed(self, z: ca.MX, terms: Sequence[Term], values: Sequence[ca.MX]) -> ca.MX:
-        """g of the rows of terms, a column for each place."""
-        places, columns = [np.zeros(0, dtype=int)], [ca.MX(0, 1)]
-        for term, rows in zip(terms, values, strict=True):
-            where = term.rows.ravel(order="F")
-            kept = np.flatnonzero(where != NOWHERE)
-            if len(kept):
-                places.append(where[kept])
-                columns.append(ca.vec(ca.densify(rows))[kept.tolist()])
-        where, column = np.concatenate(places), ca.vertcat(*columns)
-        if len(where) == self.rows and len(np.unique(where)) == self.rows:  # picked, for which no matrix is multiplied
-            return self.linear @ z + column[np.argsort(where).tolist()]
-        return self.linear @ z + selection(where, np.arange(len(where)), (self.rows, len(where))) @ column
+    def _mapped(self, functions: Sequence[ca.Function], z: ca.MX, p: ca.MX, *more: ca.MX) -> list[list[ca.MX]]:
+        """Each output of a Function of each term, a column for each place.
 
-    def _inputs(self, term: Term, z: ca.MX, p: ca.MX) -> list[ca.MX]:
-        """y and p of a term, a column for each place."""
-        parts = ((z, term.variables), (p, term.parameters))
-        return [ca.reshape(x[where.ravel(order="F").tolist()], *where.shape) for x, where in parts]
+        ``more``: inputs behind those of the variables and parameters, of all places below each other.
+        """
+        inputs = []
+        for i, column in enumerate((self._of_z @ z, self._of_p @ p, *more)):
+            sizes = [function.numel_in(i) for function in functions]
+            ends = np.cumsum([0, *(size * term.places for size, term in zip(sizes, self.terms, strict=True))])
+            parts = zip(ca.vertsplit(column, ends.tolist()), sizes, self.terms, strict=True)
+            inputs.append([ca.reshape(part, size, term.places) for part, size, term in parts])
+        calls = zip(functions, self.terms, zip(*inputs, strict=True), strict=True)
+        values = [function.map(term.places).call(list(columns), False, False) for function, term, columns in calls]
+        return [list(outputs) for outputs in zip(*values, strict=True)]
 
-    def _assembled(
-        self, parts: Sequence[tuple[Indices, Indices, ca.MX]], shape: tuple[int, int], constant: ca.DM
-    ) -> ca.MX:
-        """A matrix of numbers with their rows and columns, of which those of one place add up, and a constant one."""
-        i, j = _triplet(constant.sparsity())
-        rows, columns = [i], [j]
-        values = [ca.MX(ca.DM(constant.nonzeros()))]
-        for row, column, numbers in parts:
-            flat = row.ravel(order="F"), column.ravel(order="F")
-            kept = np.flatnonzero(flat[0] != NOWHERE)
-            rows.append(flat[0][kept])
-            columns.append(flat[1][kept])
-            values.append(ca.vec(numbers.nz[:])[kept.tolist()])
-        row, column = np.concatenate(rows), np.concatenate(columns)
-        pattern = ca.Sparsity.triplet(*shape, row.tolist(), column.tolist())
-        key, (i, j) = row + shape[0] * column.astype(np.int64), _triplet(pattern)
-        where = np.searchsorted(i + shape[0] * j.astype(np.int64), key)
-        return ca.MX(pattern, selection(where, np.arange(len(key)), (pattern.nnz(), len(key))) @ ca.vertcat(*values))
+    def _placed(self, z: ca.MX, values: Sequence[ca.MX]) -> ca.MX:
+        """g of the rows of terms."""
+        return self.linear @ z + self._of_rows @ _column(values)
+
+    def _on_diagonal(self, functions: Sequence[ca.Function], blocks: Sequence[ca.MX]) -> ca.MX:
+        """The second outputs of Functions, side by side for the places of a term, on the diagonal of a matrix."""
+        pattern = self._diagonal([function.sparsity_out(1) for function in functions])
+        return ca.MX(pattern, ca.vertcat(*(ca.vec(values.nz[:]) for values in blocks)))
+
+    def _diagonal(self, blocks: Sequence[ca.Sparsity]) -> ca.Sparsity:
+        """The pattern with the block of each term on the diagonal, once for each place."""
+        return ca.diagcat(*(block for term, block in zip(self.terms, blocks, strict=True) for _ in range(term.places)))
 
 
-def _triplet(pattern: ca.Sparsity) -> tuple[Indices, Indices]:
-    i, j = pattern.get_triplet()
-    return np.array(i, dtype=int), np.array(j, dtype=int)
+def _total(costs: Sequence[ca.MX]) -> ca.MX:
+    """The sum of costs, a column for each place."""
+    return sum((ca.sum2(columns) for columns in costs), ca.MX(0))
 
 
-def selection(i: Indices, j: Indices, shape: tuple[int, int]) -> ca.DM:
-    """The matrix of ones at these places."""
-    return ca.DM.triplet(i.tolist(), j.tolist(), ca.DM.ones(len(i)), *shape)
+def _column(values: Sequence[ca.MX]) -> ca.MX:
+    """The columns of all values below each other."""
+    return ca.densify(ca.veccat(*values))
+
+
+def picked(entries: Indices, size: int) -> ca.DM:
+    """The matrix that takes these entries of a vector, column by column; no entry where an index is nowhere."""
+    flat = entries.ravel(order="F")
+    kept = np.flatnonzero(flat != NOWHERE)
+    return ca.DM.triplet(kept.tolist(), flat[kept].tolist(), ca.DM.ones(len(kept)), len(flat), size)
+
+
+def of_its_variables(expression: ca.MX, x: ca.MX, p: ca.MX) -> tuple[Indices, ca.MX, ca.MX]:
+    """The entries y of x that an expression of x and p has: their numbers, y, and the expression of y and p."""
+    entries = np.unique(np.array(ca.jacobian_sparsity(expression, x).get_triplet()[1], dtype=int))
+    y = ca.MX.sym("y", len(entries))
+    graph = ca.Function("of_x", [x, p], [ca.densify(expression)])
+    return entries, y, graph.call([picked(entries, x.numel()).T @ y, p], True, False)[0]

@@ -4,6 +4,7 @@ from gdalembert.errors import OptimizationError, SolutionWarning
 from gdalembert.model.limits import Bounds
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_qp import StageQP, StageQPSolution
+from gdalembert.ocp.acados import AcadosSolver
 from gdalembert.ocp.contact_schedule import ContactSchedule, ScheduledSolver
 from gdalembert.ocp.frameworks import AcadosExpressions, acados_expressions, add_to_rockit
 from gdalembert.ocp.guess import Guess, rest_to_rest
@@ -20,6 +21,7 @@ from gdalembert.ocp.steps import RungeKutta, rk4, transcription
 
 __all__ = [
     "AcadosExpressions",
+    "AcadosSolver",
     "Bounds",
     "ContactSchedule",
     "ContactScheduleSolver",

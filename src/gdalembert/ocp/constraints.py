@@ -26,7 +26,7 @@ from gdalembert.spatial.functions import function, symbols
 
 Bound = Array | ca.MX
 """A number for each row, or an expression of parameters."""
-OF_INTERVAL = {"a", "u", "forces"}
+OF_INTERVAL = {"a", "u", "du", "forces"}
 """What an interval has, and an instant has not."""
 MOTION = "the equations of motion"
 """The name of what the transcription itself asks for."""
@@ -57,6 +57,11 @@ class LimitedExpression(NamedTuple):
     def is_of_interval(self) -> bool:
         """Whether it has what an interval has, and the end of a motion has not."""
         return bool(OF_INTERVAL & set(self.graph.name_in()))
+
+    @property
+    def is_of_rates(self) -> bool:
+        """Whether it has nothing of the motion but rates of u."""
+        return {"q", "v", "a", "u", "du", "t", "forces"} & set(self.graph.name_in()) == {"du"}
 
     @property
     def is_of_motion(self) -> bool:

@@ -26,7 +26,7 @@ from gdalembert.nlp.backends import backend, checked_options
 from gdalembert.nlp.entries import Label
 from gdalembert.nlp.scheduled_program import Jump, ScheduledPart, ScheduledProgram
 from gdalembert.nlp.solver import Solver
-from gdalembert.nlp.terms import Term
+from gdalembert.nlp.terms import RowsAndCost
 from gdalembert.ocp.constraints import MOTION
 from gdalembert.ocp.ends import EndpointConstraints
 from gdalembert.ocp.joined_solution import PhasesSolution, joined_outcome, whole_motion
@@ -83,7 +83,7 @@ class ContactSchedule:
                     raise ArgumentError(
                         f"ContactSchedule: {what} of {name!r} differ from those of {first[0]!r}; give the same"
                     )
-        self._scheduled, self._known = dict[tuple[int, ...], ScheduledProblem](), dict[str, Term]()
+        self._scheduled, self._known = dict[tuple[int, ...], ScheduledProblem](), dict[str, RowsAndCost]()
 
     def __repr__(self) -> str:
         return f"ContactSchedule([{first_of([*map(repr, self.problems)])}])"
@@ -206,7 +206,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
     ``known``: terms that other schedules share with it.
     """
 
-    def __init__(self, problems: Mapping[str, Problem], schedule: Sequence[int], known: dict[str, Term]) -> None:
+    def __init__(self, problems: Mapping[str, Problem], schedule: Sequence[int], known: dict[str, RowsAndCost]) -> None:
         self._names, self.problems, self._known = tuple(problems), tuple(problems.values()), known
         self._holds = np.array([*schedule, schedule[-1]])
         self._check_impacts()
@@ -252,7 +252,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
 
     def _fixed(self, k: int) -> list[BoundaryCondition]:
         """What fixes states of a part; the first one knows all of the start, whose constraints are of another part."""
-        own: list[BoundaryCondition] = [self._start] if k == 0 else []
+        own: list[BoundaryCondition] = [self._start, self.problems[0]._before] if k == 0 else []
         own += [endpoint for row, endpoint in self._endpoints.items() if row == 0 and k in (0, self._holds[0])]
         own += [self._end] if k == self._holds[-1] else []
         return own + [endpoint for row, endpoint in self._endpoints.items() if row and k == self._holds[-1]]
@@ -265,11 +265,11 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             problem._robot.set(numbers)
         self._start.set(self.problems[0]._parameters)
         self._end.set(self.problems[self._holds[-1]]._parameters)
-        for endpoint in self._endpoints.values():
-            endpoint.set(self.problems[0]._parameters)
+        for condition in (self.problems[0]._before, *self._endpoints.values()):
+            condition.set(self.problems[0]._parameters)
 
     def _contents(self) -> object:
-        ends = self._start, self._end, *self._endpoints.values()
+        ends = self._start, self.problems[0]._before, self._end, *self._endpoints.values()
         return [problem._contents() for problem in self.problems], [each.pattern for each in ends]
 
     def _each_p(self, p: Any) -> Sequence[Any]:
@@ -287,13 +287,15 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         ends = np.cumsum([0, *(each.p.numel() for each in inputs)]).tolist()
         self._numbers = ca.MX.sym("p", ends[-1])
         common = self.problems[0]._initial.scales_of(guess)
-        parts = list[Part]()
+        parts, remembers = list[Part](), any(problem._formulation().remembers for problem in self.problems)
         for k, (problem, own, (i, j)) in enumerate(zip(self.problems, inputs, pairwise(ends), strict=True)):
             own.p = self._numbers[i:j]
             scales = problem._initial.scales_of(guess)._replace(modes=common.modes, state=common.state)
             fixed = self._fixed(k)
             formulation = problem._formulation(own, scales)._replace(
                 start=self._start,
+                before=self.problems[0]._before,
+                remembers=remembers,
                 ends=[each for each in (self._start, self._end) if each in fixed],
                 endpoints=[each for row, each in self._endpoints.items() if self._holds[row] == k],
             )
@@ -304,11 +306,12 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         scheduled, used = [], {0, *self._holds.tolist()}
         for k, part in enumerate(parts):
             motion = part.motion
-            shared = [motion.entries(each).ravel(order="F") for each in (motion.state, motion.u)]
+            matrices = motion.state, motion.u_before, motion.u
+            shared = [motion.entries(each).ravel(order="F") for each in matrices]
             scheduled.append(
                 ScheduledPart(
                     name=f"{self._names[k]!r}",
-                    of=part.transcription.parts(stagewise=part.stagewise) if k in used else None,
+                    of=part.row_of_stages.parts(stagewise=part.stagewise) if k in used else None,
                     shared=np.concatenate(shared),
                     size=sum(x.numel() for x in motion.variables),
                     numbers=part.inputs.p.numel(),
@@ -321,7 +324,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             [self._jump(k, parts[self._holds[k]]) for k in self._landings],
             self._known,
             self._numbers,
-            states=motion.state.shape[0],
+            states=parts[0].row_of_stages.states,
             overlap=motion.overlap,
             equations_as_rows=parts[0].stagewise,
         )

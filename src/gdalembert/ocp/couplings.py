@@ -11,7 +11,7 @@ import numpy as np
 from gdalembert.errors import ArgumentTypeError, shown
 from gdalembert.nlp.entries import NOWHERE, Label
 from gdalembert.nlp.stage_terms import Rows, StageTerm
-from gdalembert.nlp.terms import selection
+from gdalembert.nlp.terms import of_its_variables
 from gdalembert.ocp.constraints import Bound
 from gdalembert.ocp.parameters import Inputs, matrices_of
 from gdalembert.ocp.stage import Motion
@@ -65,10 +65,7 @@ def _coupled(motion: Motion, inputs: Inputs, rows: ca.MX, cost: ca.MX, relation:
     total = ca.MX.sym("all", sum(x.numel() for x in variables))
     graph = ca.Function("graph", [*variables, *inputs.symbols], [ca.densify(ca.vertcat(rows, cost))])
     both = graph.call([*matrices_of(total, variables), *inputs.split(p)], True, False)[0]
-    entries = np.unique(np.array(ca.jacobian_sparsity(both, total).get_triplet()[1], dtype=int))
-    y = ca.MX.sym("y", len(entries))
-    spread = selection(entries, np.arange(len(entries)), (total.numel(), len(entries)))
-    values = ca.Function("values", [total, p], [both]).call([spread @ y, p], True, False)[0]
+    entries, y, values = of_its_variables(both, total, p)
     widths = [np.repeat(np.arange(x.shape[1]) // width, x.shape[0]) for x, width in motion.blocks]
     intervals = np.concatenate(widths)[entries]
     kinds = []

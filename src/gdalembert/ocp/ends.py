@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import casadi as ca
@@ -17,7 +17,7 @@ from gdalembert.model.configuration import neutral, projected, unit_blocks
 from gdalembert.nlp.program import InvalidStartError
 from gdalembert.ocp.parameters import BoundaryCondition, ProblemParameters
 from gdalembert.ocp.stage import Motion
-from gdalembert.ocp.steps import IndependentRows, differentiable
+from gdalembert.ocp.steps import differentiable
 from gdalembert.ocp.system import System
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array, independent_columns
@@ -65,15 +65,17 @@ class End(BoundaryCondition):
         blocks = unit_blocks(self._tree) if not self.column else ()
         return [(start, stop) for _, start, stop in blocks if self.fixed[0][start]]
 
-    def fixed_states(self) -> Iterator[tuple[str, list[int], ca.MX, bool]]:
-        """The names of q and v here, which states they fix, the values of these, and whether parameters give them."""
-        by, values = self._system.fixed_by, self._system.states_of(self._value)
-        fixed, turning, places = np.concatenate(self.fixed)[by], self._turning, self._system.positions
-        for key, first, stop in (("q", 0, places), ("v", places, len(by))):
-            rows = [i for i in range(first, stop) if fixed[i] and i not in turning]
-            if rows:
-                measured = isinstance(self._given["qv".index(key)], ca.MX)
-                yield f"{key} of {self.name}", rows, values[rows], measured
+    def fixed_states(self, key: str) -> list[int]:
+        """The states that are fixed by q or v, without those of rotations."""
+        by, places = self._system.fixed_by, self._system.positions
+        fixed, turning = np.concatenate(self.fixed)[by], self._turning
+        states = range(places) if key == "q" else range(places, len(by))
+        return [i for i in states if fixed[i] and i not in turning]
+
+    def differences(self, key: str, x: ca.MX, value: ca.MX) -> ca.MX:
+        """These states less those of a value of this end."""
+        states = self.fixed_states(key)
+        return ca.MX(x[states] - self._system.states_of(value)[states])
 
     @property
     def turned(self) -> list[int]:
@@ -84,13 +86,13 @@ class End(BoundaryCondition):
         return [i for joint, shift in shifts for i in list(joint.columns)[shift:]]
 
     def rotations(self) -> ca.Function | None:
-        """(q, value) → (left): the rotations from the value to q, of joints whose rotation is fixed."""
+        """(q, value) → (rotations): those from the value to q, of joints whose rotation is fixed."""
         if not (rows := self.turned):
             return None
         nq = self._tree.nq
         s = symbols(q=nq, value=nq + self._tree.nv)
         way = configuration.difference(self._tree, s["value"][:nq], s["q"])
-        return differentiable(function("rotations", s, {"left": ca.SX(way)[rows]}))
+        return differentiable(function("rotations", s, {"rotations": ca.SX(way)[rows]}))
 
     def missed(self, x: Array, value: Array) -> dict[str, float]:
         """By how much [q; v] misses what is fixed, of a value of this end."""
@@ -156,6 +158,10 @@ class End(BoundaryCondition):
         """The names of the parameters that q and v are; "" where one is none, but numbers or another expression."""
         names = {hash(symbol): name for name, symbol in parameters.symbols.items()}
         return [names.get(hash(given), "") if isinstance(given, ca.MX) else "" for given in self._given]
+
+    def is_measured(self, key: str) -> bool:
+        """Whether q or v has parameters."""
+        return isinstance(self._given["qv".index(key)], ca.MX)
 
     @property
     def measured(self) -> str:
@@ -245,62 +251,96 @@ class End(BoundaryCondition):
         return found
 
 
+class InputBefore(BoundaryCondition):
+    """u before the motion, from which its rate in the first interval counts: numbers or parameters, or none.
+
+    ``is_given``: whether there is any.
+    """
+
+    def __init__(self, nu: int) -> None:
+        self._value: Array | ca.MX | None = None
+        self.symbols = [ca.MX.sym("u_before", nu)]
+        self._last = np.zeros(nu)
+
+    @property
+    def numbers(self) -> list[Array]:
+        return [self._last]
+
+    @property
+    def is_given(self) -> bool:
+        return self._value is not None
+
+    @property
+    def pattern(self) -> tuple[bool, ...]:
+        return (self.is_given,)
+
+    @property
+    def expression(self) -> ca.MX:
+        return self._value if isinstance(self._value, ca.MX) else super().expression
+
+    def fix(self, parameters: ProblemParameters, u: npt.ArrayLike | ca.MX | None) -> None:
+        """Take u, or none, as of :meth:`Problem.start`."""
+        shape = self.symbols[0].shape
+        if isinstance(u, ca.MX):
+            if u.shape != shape:
+                raise ArgumentError(f"start: u has shape {u.shape}; give {shape}")
+            parameters.check("start: u", u)
+        elif u is not None:
+            u = vector("start: u", u, shape[0], repeat=True)
+            self._last = u
+        self._value = u
+
+    def set(self, parameters: ProblemParameters) -> None:
+        if isinstance(self._value, ca.MX):
+            self._last = parameters.of(self._value).ravel()
+            if not np.all(np.isfinite(self._last)):
+                raise ArgumentError(f"start: u is {self._last}; give parameters with which it is finite")
+
+
 NEAR_Q, NEAR_V = 0.05, 0.2
 """The farthest that an entry of q [rad, m], a unit length, and of v [rad/s, m/s, relative to v above 1] is moved."""
 
 
 class EndpointConstraints(BoundaryCondition):
-    """What contacts and loops ask of one end: c(q) = 0 and J v = 0, as far as they do not follow from what is fixed.
+    """What contacts and loops ask of one end, c(q) = 0 and J v = 0, beside what is fixed there.
 
-    Rows that follow from it would depend on the others, and no multiplier would be determined; so Q c(q) = 0 takes the
-    place of c(q) = 0, where the rows of Q J are independent of what is fixed: Q is an orthonormal basis of the range of
-    J Z, and Z one of the motions that leave the fixed entries alone.
-
-    Where residuals may drift, the end of a motion asks no such thing, and what is fixed there, e = 0, depends on the
-    constraints: Q e = 0 takes its place, with an orthonormal basis Q of the range of E Z, E = ∂e and Z one of the
-    motions that keep the constraints.
+    No multiplier of rows that follow from others is determined. So Q r = 0 takes the place of those r = 0 that make
+    way for others: Q is an orthonormal basis of the range of R Z, with R = ∂r and Z those motions that leave the others
+    alone. Constraints make way for what is fixed; but what is fixed makes way for them where deflections follow their
+    loads and move the end, and at the end of a motion whose residuals may drift, which asks for no constraint.
 
     Attributes:
         known: whether each row holds already because the phase before says so.
-        drifts: whether residuals may drift up to here.
-        symbols: Q, for positions and velocities, as parameters of the program; and, where modes follow their loads,
-            what is fixed still: rows E of displacements and of rates of states, for all of c(q) = 0 and J v = 0 are
-            asked then, and what contradicts them makes way: E is orthogonal to the rows of J that fixed states form.
+        drifts: whether residuals may drift up to here. ``gives_way``: whether what is fixed makes way.
+        symbols: Q of positions and velocities, as parameters of the program: of constraints, and of what is fixed if
+            that makes way.
     """
 
     def __init__(self, end: End, system: System, guess: Callable[[], Array]) -> None:
         self.end, self._system, self._guess = end, system, guess
         self.drifts = bool(end.column) and not system.projections
-        sizes = [len(rows) for rows in (system.places, system.rows)]
-        self.known: tuple[Mask, ...] = tuple(np.zeros(size, dtype=bool) for size in sizes)
-        sizes = [system.dynamics.tree.nv] * 2 if self.drifts else sizes
+        self.gives_way = self.drifts or system.moves_ends
+        self._rows = system.places, system.rows
+        self.known: tuple[Mask, ...] = tuple(np.zeros(len(rows), dtype=bool) for rows in self._rows)
+        sizes = [len(rows) for rows in self._rows]
+        sizes += [system.positions, len(system.moving)] if self.gives_way else []
         self.symbols = [ca.MX.sym("combined", size, size) for size in sizes]
         self._combinations = [np.eye(size) for size in sizes]
-        widths = [system.positions, len(system.moving)] if system.moves_ends else []
-        self.fixing = [ca.MX.sym("fixing", n, n) for n in widths]
-        self.symbols += self.fixing
-        self._kept = [np.zeros((0, n)) for n in widths]
-        self._depending: dict[tuple[bool, bytes], int] = {}
 
     @property
     def counts(self) -> list[int]:
-        """The numbers of rows of positions and velocities."""
+        """The numbers of rows of each symbol."""
         return [len(rows) for rows in self._combinations]
 
     @property
-    def kept(self) -> list[int]:
-        """The numbers of rows E of positions and velocities."""
-        return [len(rows) for rows in self._kept]
-
-    @property
     def pattern(self) -> tuple[bool, ...]:
-        rows = zip(self.symbols, [*self._combinations, *self._kept], strict=True)
-        return tuple(k < len(own) for symbol, own in rows for k in range(symbol.shape[0]))
+        rows = zip(self.symbols, self.counts, strict=True)
+        return tuple(k < count for symbol, count in rows for k in range(symbol.shape[0]))
 
     @property
     def numbers(self) -> list[Array]:
         padded = [np.zeros(symbol.shape) for symbol in self.symbols]
-        for whole, rows in zip(padded, [*self._combinations, *self._kept], strict=True):
+        for whole, rows in zip(padded, self._combinations, strict=True):
             whole[: len(rows), : rows.shape[1]] = rows
         return padded
 
@@ -330,98 +370,36 @@ class EndpointConstraints(BoundaryCondition):
 
     def prepare(self) -> None:
         """Choose the rows that do not follow from what is fixed, or from the constraints."""
-        if self.drifts:
-            self._combinations = [self._reachable(*parts) for parts in self._of_fixed()]
-            return
-        (_, v), (q_fixed, v_fixed), system = self.end.values, self.end.fixed, self._system
-        any_v = v.any() and not q_fixed.all()
-        fixed = q_fixed, np.zeros_like(v_fixed) if any_v else v_fixed
-        if self.fixing:
-            self._combinations = [np.eye(len(known))[~known] for known in self.known]
-            states, n = np.concatenate(self.end.fixed)[system.fixed_by], system.positions
-            self._kept = [self._kept_rows(states[:n], of_q=True), self._kept_rows(states[n:], of_q=False)]
-            return
-        parts = zip((system.places, system.rows), fixed, self.known, strict=True)
-        self._combinations = [self._free_rows(rows, entries, ~known) for rows, entries, known in parts]
-
-    def _of_fixed(self) -> Iterator[tuple[IndependentRows, Array, Array]]:
-        """The constraints of q and of v, a configuration, and the derivatives of what the end fixes of each."""
-        tree, system = self._system.dynamics.tree, self._system
-        guess = self._guess()
-        q = self.end.configuration(guess)
+        end, system, guess = self.end, self._system, self._guess()
+        q = end.configuration(guess)
         q = guess if q is None else q
-        by_state = system.states_of(ca.vertcat(ca.evalf(tree.tangent_map(ca.SX(ca.DM(q)))), ca.DM.eye(tree.nv)))
-        slopes: dict[str, list[Array]] = {"q": [], "v": []}
-        for name, states, *_ in self.end.fixed_states():
-            slopes[name[0]].append(ca.DM(by_state).full()[states])
-        slopes["q"].append(np.eye(tree.nv)[self.end.turned])
-        for key, rows in (("q", system.places), ("v", system.rows)):
-            yield rows, q, np.vstack([np.zeros((0, tree.nv)), *slopes[key]])
+        fixed = [self._slopes(key, q) for key in "qv"]
+        held = [system.of_states(rows.numbers(q)) for rows in self._rows]
+        asked = [np.eye(len(known))[~known & (not self.drifts)] for known in self.known]
+        if self.gives_way:
+            asked += [independent_of(*rows) for rows in zip(fixed, held, strict=True)]
+        else:
+            if end.values[1].any() and not end.fixed[0].all():
+                fixed[1] = fixed[1][:0]  # whether J v = 0 follows from v alone depends on q
+            rows = zip(asked, held, fixed, strict=True)
+            asked = [independent_of(chosen @ jacobian, others) @ chosen for chosen, jacobian, others in rows]
+        self._combinations = asked
 
-    def _reachable(self, rows: IndependentRows, q: Array, slopes: Array) -> Array:
-        """Q (r × m): orthonormal combinations of m fixed rows that motions which keep the constraints change."""
-        if not len(slopes):
-            return np.zeros((0, 0))
-        jacobian = rows.numbers(q)
-        _, sizes, right = np.linalg.svd(jacobian)
-        motions = right[int(np.sum(sizes > NEARLY_DEPENDENT * sizes.max(initial=1.0))) :].T
-        if not motions.shape[1]:
-            return np.zeros((0, len(slopes)))
-        _, basis = independent_columns(slopes @ motions, NEARLY_DEPENDENT)
-        return np.eye(len(slopes)) if basis.shape[1] == len(slopes) else np.asarray(basis.T)
-
-    def _kept_rows(self, entries: Mask, *, of_q: bool) -> Array:
-        """E (r × n) for fixed states of q or v, n as :meth:`differences` has them; as many rows at any q."""
-        guess = self._guess()
-        q = self.end.configuration(guess)
-        key = of_q, entries.tobytes()
-        if key not in self._depending:
-            tried = [np.vstack(self._fixed_and_held(x, entries, of_q=of_q)) for x in self._system.rows.configurations]
-            self._depending[key] = len(tried[0]) - max(np.linalg.matrix_rank(x, tol=_dependent(x)) for x in tried)
-        fixed, held = self._fixed_and_held(guess if q is None else q, entries, of_q=of_q)
-        depending, places = self._depending[key], np.flatnonzero(entries)
-        alike = np.linalg.svd(np.vstack([fixed, held]).T)[2][len(fixed) + len(held) - depending :, : len(fixed)]
-        found = np.zeros((len(fixed) - depending, len(entries)))
-        found[:, np.arange(len(fixed)) if of_q and entries.all() else places] = np.linalg.svd(alike)[2][depending:]
-        return found
-
-    def _fixed_and_held(self, q: Array, entries: Mask, *, of_q: bool) -> tuple[Array, Array]:
-        """What is fixed and what constraints hold, as rows that are multiplied by rates of states."""
-        system = self._system
-        held = system.of_states((system.places if of_q else system.rows).numbers(q))
-        if of_q and not entries.all():
-            return system.displaced(q)[entries], held
-        return np.eye(len(system.moving))[slice(None) if of_q else entries], held
-
-    def differences(self, state: ca.MX, value: ca.MX) -> list[ca.MX]:
-        """What E is multiplied by: displacements of q, or differences of entries if not all are fixed; those of v."""
-        system, places = self._system, self._system.positions
-        (q, v), (q_value, v_value) = ((x[:places], x[places:]) for x in (state, system.states_of(value)))
-        if not self.end.fixed[0].all():
-            return [q - q_value, v - v_value]
-        way = system.apart(q_value, q)
-        return [ca.vertcat(way, ca.MX(places - way.shape[0], 1)), v - v_value]
-
-    def _free_rows(self, rows: IndependentRows, fixed: Mask, chosen: Mask) -> Array:
-        """Q (r × rows): orthonormal combinations of the chosen rows that do not follow from fixed entries of q or v."""
-        if not fixed.any():
-            return np.eye(len(rows))[chosen]
-        if fixed.all() or not chosen.any():
-            return np.zeros((0, len(rows)))
-        tree, guess = rows.con.tree, self._guess()
-        q = self.end.configuration(guess)
-        q = guess if q is None else q
-        by_v = tree.tangent_map(ca.SX(ca.DM(q))) if rows is self._system.places else ca.SX.eye(tree.nv)
-        _, sizes, right = np.linalg.svd(ca.DM(ca.evalf(by_v)).full()[fixed])
-        jacobian, motions = rows.numbers(q), right[int(np.sum(sizes > NEARLY_DEPENDENT)) :].T
-        if not motions.shape[1]:
-            return np.zeros((0, len(rows)))
-        _, basis = independent_columns(jacobian[chosen] @ motions, NEARLY_DEPENDENT * max(1.0, np.abs(jacobian).max()))
-        found = np.zeros((basis.shape[1], len(rows)))
-        found[:, chosen] = basis.T
-        return found
+    def _slopes(self, key: str, q: Array) -> Array:
+        """The derivatives of what is fixed of q or v, by motions of states."""
+        system, tree = self._system, self._system.dynamics.tree
+        rates = ca.vertcat(ca.evalf(tree.tangent_map(ca.SX(ca.DM(q)))), ca.DM.eye(tree.nv))
+        of_states = system.of_states(np.eye(tree.nv))
+        slopes = ca.DM(system.states_of(rates)).full()[self.end.fixed_states(key)] @ of_states
+        return slopes if key == "v" else np.vstack([slopes, of_states[self.end.turned]])
 
 
-def _dependent(rows: Array) -> float:
-    """The singular values of rows that are none."""
-    return NEARLY_DEPENDENT * float(np.linalg.norm(rows, 2)) if rows.size else 0.0
+def independent_of(rows: Array, others: Array) -> Array:
+    """Q (r × m): orthonormal combinations of m rows that motions which leave the others alone change."""
+    if not len(others):
+        return np.eye(len(rows))
+    _, sizes, right = np.linalg.svd(others)
+    motions = right[int(np.sum(sizes > NEARLY_DEPENDENT * sizes.max(initial=1.0))) :].T
+    changes = np.asarray(rows @ motions)
+    _, basis = independent_columns(changes, NEARLY_DEPENDENT * max(1.0, np.abs(rows).max(initial=0.0)))
+    return np.eye(len(rows)) if basis.shape[1] == len(rows) else np.asarray(basis.T)

@@ -1,70 +1,43 @@
-"""What a problem says, its costs, limits and ends, and the quantities of a stage in which it says them."""
+"""What a problem says, as a row of stages: what intervals, instants of the grid and both ends ask of its variables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from gdalembert.nlp.entries import Indices
-from gdalembert.ocp.constraints import LimitedExpression
-from gdalembert.ocp.couplings import Relation
-from gdalembert.ocp.ends import End, EndpointConstraints
-from gdalembert.ocp.initial import Initial, Scales
-from gdalembert.ocp.parameters import Inputs
-from gdalembert.ocp.stage import Motion, Stages
-from gdalembert.ocp.steps import RungeKutta
-
-
-class Integral(NamedTuple):
-    """A term of a cost: a weight of parameters times ∫ graph dt.
-
-    Attributes:
-        weight, graph: of it. ``has_grid``: whether it is integrated by Simpson's rule, which has the grid in it.
-        residuals: those of which ``graph`` is the sum of squares, if it was said so.
-    """
-
-    weight: ca.MX
-    graph: ca.Function
-    has_grid: bool
-    residuals: ca.Function | None = None
-
-    @property
-    def shares(self) -> tuple[float, float]:
-        """The shares of the quadrature at the stages, and of the trapezoidal rule at the grid."""
-        return (2 / 3, 1 / 3) if self.has_grid else (1.0, 0.0)
-
-
-class InstantCost(NamedTuple):
-    """A term of a cost: a weight of parameters times an expression at one instant of the grid.
-
-    Attributes:
-        weight, graph, instant: of it. ``residuals``: those of which ``graph`` is the sum of squares, if it was said so.
-    """
-
-    weight: ca.MX
-    graph: ca.Function
-    instant: int
-    residuals: ca.Function | None = None
+from gdalembert.nlp.entries import Indices, Label
+from gdalembert.nlp.stage_program import StageProgram
+from gdalembert.nlp.stage_terms import FixedEntries, Mask, Rows, StageParts, StageTerm, Variables
+from gdalembert.ocp.constraints import CLOSED, MOTION, LimitedExpression
+from gdalembert.ocp.couplings import Relation, couplings
+from gdalembert.ocp.ends import End, EndpointConstraints, InputBefore
+from gdalembert.ocp.initial import Initial, Scales, plain_states
+from gdalembert.ocp.parameters import Inputs, matrices_of
+from gdalembert.ocp.stage import Instant, InstantCost, Integral, Interval, Motion, StageSymbols
+from gdalembert.spatial.arrays import Array
 
 
 class Formulation(NamedTuple):
     """What a problem asks for, as it is now.
 
     Attributes:
-        motion, inputs: of it. ``start``: where it begins. ``ends``: those that it fixes; ``endpoints``: what contacts
-            and loops ask of both.
+        motion, inputs: of it. ``start``: where it begins, and ``before``: u before it. ``ends``: those that it fixes;
+            ``endpoints``: what contacts and loops ask of both.
         initial: where a solve begins. ``scales``: other ones than those of its variables there.
         limited: expressions between bounds. ``relations``: rows of any instants.
         integrals, instants, others: terms of the cost: integrals, those of single instants, and all others.
         bounds_at_stages: whether q and v obey their bounds between the instants of the grid, too.
+        remembers: whether u before each instant is a state, as rates of u count from there.
     """
 
     motion: Motion
     inputs: Inputs
     start: End
+    before: InputBefore
     ends: Sequence[End]
     endpoints: Sequence[EndpointConstraints]
     initial: Initial
@@ -75,72 +48,395 @@ class Formulation(NamedTuple):
     instants: Sequence[InstantCost]
     others: Sequence[ca.MX]
     bounds_at_stages: bool
+    remembers: bool
 
 
-class Instant(NamedTuple):
-    """Quantities by name at one or several instants, a column for each, and parameters of ends by their symbols."""
+class RowOfStages:
+    """The stages of a problem, and what instants of the grid ask beside them."""
 
-    values: Mapping[str, ca.MX]
-    columns: int
-    of_ends: Mapping[int, ca.MX]
-
-    def __call__(self, graph: ca.Function) -> ca.MX:
-        """An expression, a column for each instant."""
-        inputs = [self.values[name] for name in graph.name_in()]
-        inputs = [ca.repmat(x, 1, self.columns // x.shape[1]) for x in inputs]
-        return ca.MX((graph.map(self.columns) if self.columns > 1 else graph).call(inputs)[0])
-
-
-def instants_of_interval(
-    rule: RungeKutta,
-    state: tuple[ca.MX, ca.MX],
-    stages: Stages,
-    times: tuple[ca.MX, ca.MX],
-    known: Mapping[str, ca.MX],
-) -> tuple[Instant, Instant]:
-    """Quantities where an interval begins, with its a, u and forces, and at its stages.
-
-    Args:
-        state: q and v where it begins. ``stages``: of the motion. ``times``: where it begins, and its length [s].
-        known: parameters by name: a column, or two of what varies, at both ends.
-    """
-    c = ca.DM(rule.c).T
-    values = stages._asdict() | {"t": times[0] + times[1] * c}
-    values |= {name: x @ ca.vertcat(1 - c, c) if x.shape[1] == 2 else x for name, x in known.items()}
-    begin = {"q": state[0], "v": state[1], "t": times[0]} | {name: x[:, 0] for name, x in known.items()}
-    first = {name: x[:, 0] for name, x in stages._asdict().items()}
-    return Instant(first | begin, 1, {}), Instant(values, len(rule.c), {})
-
-
-class StageParameters:
-    """The entries of p that a stage takes, as symbols, and where they are at each of its places."""
-
-    def __init__(self, inputs: Inputs, motion: Motion, instants: Indices, *, interval: bool) -> None:
-        self._inputs, self._count = inputs, len(instants)
-        self.fraction = ca.MX.sym("fraction")
-        self.symbols, self.entries = [self.fraction], [inputs.entries(inputs.fractions)[instants, 0][None, :]]
-        self.others = ca.MX(0, 1)
-        if motion.parameters.others:
-            self.others = self.add(motion.parameters.fixed)
-        self.named: dict[str, ca.MX] = {}
-        for name, x in inputs.named.items():
-            if x.shape[1] == 1:
-                self.named[name] = self.add(x)
-                continue
-            where = inputs.entries(x)
-            columns = [where[:, instants], where[:, instants + 1]] if interval else [where[:, instants]]
-            self.named[name] = ca.MX.sym(name, x.shape[0], len(columns))
-            self.symbols.append(self.named[name])
-            self.entries.append(np.vstack(columns))
-
-    def add(self, symbol: ca.MX) -> ca.MX:
-        """A symbol that stands for a parameter, the same at all places."""
-        own = ca.MX.sym(symbol.name(), *symbol.shape)
-        self.symbols.append(own)
-        self.entries.append(np.tile(self._inputs.entries(symbol).ravel(order="F")[:, None], (1, self._count)))
-        return own
+    def __init__(self, formulation: Formulation) -> None:
+        self._f, self._motion, self._inputs = formulation, formulation.motion, formulation.inputs
+        self._scales = formulation.initial.scales() if formulation.scales is None else formulation.scales
+        self._limited = [*self._bounds(), *formulation.limited]
+        self._states = self._x = self._motion.entries(self._motion.state)
+        if formulation.remembers:
+            self._x = np.vstack([self._states, self._motion.entries(self._motion.u_before)])
 
     @property
-    def parameters(self) -> Indices:
-        """k × n."""
-        return np.vstack(self.entries)
+    def states(self) -> int:
+        """The number of entries of x that an interval begins with."""
+        return len(self._x)
+
+    def program(self, *, stagewise: bool, fixing: bool = False) -> StageProgram:
+        """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation.
+
+        ``fixing``: that such a program fixes variables nevertheless.
+        """
+        motion, parts = self._motion, self.parts(stagewise=stagewise, fixing=fixing)
+        return StageProgram(
+            parts.variables,
+            [*parts.terms, *parts.of_ends, *parts.others],
+            parts.fixed,
+            self._inputs.p,
+            intervals=motion.intervals,
+            states=self.states,
+            overlap=motion.overlap,
+            equations_as_rows=stagewise and not fixing,
+        )
+
+    def parts(self, *, stagewise: bool, fixing: bool = False) -> StageParts:
+        """What the program is made of."""
+        fixed, of_ends = self._fixed(as_rows=stagewise and not fixing)
+        others = couplings(self._motion, self._inputs, self._f.others, self._f.relations)
+        terms = [self._stage(stagewise=stagewise), *self._grid()]
+        return StageParts(self._variables(stagewise=stagewise), terms, of_ends, [*others], fixed)
+
+    # Variables.
+
+    def _variables(self, *, stagewise: bool) -> Variables:
+        motion, modes = self._motion, self._scales.modes
+        groups, intervals, scales, lower, upper, names = ([] for _ in range(6))
+        shapes: list[ca.DM] = []
+        psi, size = modes.shapes, len(modes.shapes)
+        nq, first = motion.system.positions, motion.dyn.tree.nq - size  # as modes and rotors are the last entries
+        for group, (matrix, width) in enumerate(motion.blocks):
+            rows, columns = matrix.shape
+            groups.append(np.full(matrix.numel(), group))
+            intervals.append(np.repeat(np.arange(columns) // width, rows))
+            block, low, high, name = np.ones(rows), np.full(rows, -np.inf), np.full(rows, np.inf), [""] * rows
+            spread = ca.DM.eye(rows)
+            if matrix is motion.state:
+                block = self._scales.state
+                low, high, name = self._bounds_of_states()
+                for begin in (first, nq + motion.dyn.tree.nv - size) if size else ():
+                    own = slice(begin, begin + size)
+                    spread[own, own] = ca.DM(psi)
+            elif matrix is motion.u_before:
+                block = motion.effort
+            elif matrix is motion.u:
+                block, low, high = motion.effort, motion.bounds.u_lower, motion.bounds.u_upper
+                name = ["bounds of u"] * rows
+            elif matrix is motion.k:
+                block = self._scales.unknowns
+                if size:
+                    own = slice(motion.dyn.tree.nv - size, motion.dyn.tree.nv)
+                    spread[own, own] = ca.DM(psi)
+            scales.append(np.tile(block, columns))
+            lower.append(np.tile(low, columns))
+            upper.append(np.tile(high, columns))
+            names += name * columns
+            shapes += [ca.sparsify(spread)] * columns
+        copies = np.arange(sum(map(len, groups)))
+        if not stagewise and motion.state.shape[0] > motion.size:
+            constants = self._states[motion.size :, :]
+            copies[constants] = constants[:, :1]
+        if motion.control == "constant":
+            before, u = motion.entries(motion.u_before), motion.entries(motion.u)
+            if not self._f.remembers:
+                copies[before[:, 0]] = u[:, 0]
+            if not (self._f.remembers and stagewise):
+                copies[before[:, 1:]] = u
+        arrays = [np.concatenate(each) for each in (groups, intervals, scales, lower, upper)]
+        return Variables(arrays[0], arrays[1], copies, arrays[2], ca.diagcat(*shapes), arrays[3], arrays[4], names)
+
+    def _bounds_of_states(self) -> tuple[Array, Array, list[str]]:
+        motion, bounds, parameters = self._motion, self._motion.bounds, self._motion.parameters
+        by, time = motion.system.fixed_by, [motion.range[i : i + 1] for i in range(2)]
+        lower = np.concatenate(
+            [np.r_[bounds.q_lower, bounds.v_lower][by], *time[:1][: motion.free_time], parameters.lower]
+        )
+        upper = np.concatenate(
+            [np.r_[bounds.q_upper, bounds.v_upper][by], *time[1:][: motion.free_time], parameters.upper]
+        )
+        plain = plain_states(motion.system, self._scales.modes)
+        mixed = np.setdiff1d(np.arange(motion.size), plain)
+        lower[mixed], upper[mixed] = -np.inf, np.inf
+        nq = motion.system.positions
+        names = [
+            f"bounds of {'qv'[i >= nq]} at the grid" if np.isfinite([lower[i], upper[i]]).any() else ""
+            for i in range(motion.size)
+        ]
+        return lower, upper, names + ["duration"] * motion.free_time + ["bounds of p"] * len(parameters.chosen)
+
+    # What is fixed.
+
+    def _fixed(self, *, as_rows: bool) -> tuple[list[FixedEntries], list[StageTerm]]:
+        """What ends fix: entries, and as rows what is none of a solver's variables alone."""
+        entries, terms, psi = list[FixedEntries](), list[StageTerm](), self._scales.modes.shapes
+        size, motion = len(psi), self._motion
+        giving_way = {id(endpoint.end): endpoint for endpoint in self._f.endpoints if endpoint.gives_way}
+        for end in self._f.ends:
+            if endpoint := giving_way.get(id(end)):
+                terms += self._combined(endpoint)
+                continue
+            keys = ""
+            for key in "qv":
+                states, value = end.fixed_states(key), motion.system.states_of(end.symbols[0])
+                stop = motion.system.positions if key == "q" else motion.size
+                modal = [i for i in states if stop - size <= i < stop]
+                if as_rows or (modal and len(modal) < size):
+                    keys += key if states else ""
+                    continue
+                if not states:
+                    continue
+                value = value[states]
+                if modal:  # all of them, so that natural modes are fixed, too
+                    plain = [k for k, i in enumerate(states) if i not in modal]
+                    last = [k for k, i in enumerate(states) if i in modal]
+                    inverse = ca.DM(np.linalg.inv(psi))
+                    states = [states[k] for k in plain] + modal
+                    value = ca.vertcat(value[plain], inverse @ value[last])
+                label = Label(f"{key} of {end.name}", where=f"at grid point {end.column}")
+                places = self._states[states, end.column]
+                entries.append(FixedEntries(label, places, self._inputs.of(value), end.is_measured(key)))
+            if keys or end.turned:
+                terms.append(self._end_term(end, keys))
+        if self._f.remembers and self._f.before in self._inputs.ends:
+            before, places = self._f.before, motion.entries(motion.u_before)[:, 0]
+            if before.is_given and not as_rows:
+                label = Label("u before start")
+                entries.append(FixedEntries(label, places, self._inputs.of(before.symbols[0]), measured=True))
+            else:
+                at = self._at(np.array([0]))
+                u = at.symbols.local(before.symbols[0]) if before.is_given else at.u
+                kept = at.symbols.variable("u_before", places[:, None])
+                terms.append(at.term([(equations("u before start", len(places)), kept - u)]))
+        return entries, terms
+
+    def _end_term(self, end: End, keys: str) -> StageTerm:
+        """What an end fixes, in rows: q, v, and rotations."""
+        at = self._at(np.array([end.column]))
+        value = at.symbols.local(end.symbols[0])
+        groups = [(f"{key} of {end.name}", end.differences(key, at.x, value)) for key in keys]
+        if (rotations := end.rotations()) is not None:
+            groups.append((f"rotations of {end.name}", rotations(at.values["q"], value)))
+        return at.term([(equations(name, rows.numel()), rows) for name, rows in groups])
+
+    def _combined(self, endpoint: EndpointConstraints) -> Iterator[StageTerm]:
+        """What an end fixes, in combinations that do not follow from the constraints."""
+        end, at, groups = endpoint.end, self._at(np.array([endpoint.end.column])), list[tuple[str, ca.MX]]()
+        value = at.symbols.local(end.symbols[0])
+        for key, combined, count in zip("qv", endpoint.symbols[2:], endpoint.counts[2:], strict=True):
+            rows = end.differences(key, at.x, value)
+            if key == "q" and (rotations := end.rotations()) is not None:
+                rows = ca.vertcat(rows, rotations(at.values["q"], value))
+            if count:
+                groups.append((f"{key} of {end.name}", at.symbols.local(combined)[:count, : rows.shape[0]] @ rows))
+        if turning := end.turning_at_start:
+            lengths = [ca.sumsqr(at.x[first:stop]) - 1 for first, stop in turning]
+            groups.append((f"q of {end.name}", ca.vertcat(*lengths)))
+        if groups:
+            yield at.term([(equations(name, rows.numel()), rows) for name, rows in groups])
+
+    # The stage of an interval.
+
+    def _interval(self) -> Interval:
+        return Interval.of(self._motion, self._inputs, self._f.integrals, self._x)
+
+    def _stage(self, *, stagewise: bool) -> StageTerm:
+        interval = self._interval()
+        rows = [*self._rows_of_step(interval, stagewise=stagewise), *self._rows_at_stages(interval)]
+        return interval.symbols.term("in interval", rows, interval.cost)
+
+    def stage(self) -> ca.Function:
+        """(x, u, w, t, parameters …) → (x_next, equations, rows, residuals, cost), as :attr:`Problem.stage`."""
+        motion, interval = self._motion, self._interval()
+        symbols, width = interval.symbols, 1 + (motion.control == "linear")
+        x, rest = symbols.variables[0], symbols.variables[1 + width :]
+        rows = [ca.vec(value) for _, value in self._rows_at_stages(interval)]
+        outputs = {
+            "x_next": interval.x_next,
+            "equations": ca.vec(interval.equations),
+            "rows": ca.vertcat(ca.MX(0, 1), *rows),
+            "residuals": interval.residuals,
+            "cost": interval.cost,
+        }
+        graph = ca.Function("stage", [*symbols.variables, *symbols.parameters], list(outputs.values()))
+        t, w = ca.MX.sym("t"), ca.MX.sym("w", sum(part.numel() for part in rest))
+        u = ca.MX.sym("u", motion.dyn.nu, width)
+        inputs = {"x": x, "u": u, "w": w, "t": t} | symbols.named | ({"p": symbols.p} if symbols.p.numel() else {})
+        begin = t / motion.durations_of(x)
+        values = graph.call([x, *ca.horzsplit(u), *matrices_of(w, rest), begin, *symbols.parameters[1:]], True, False)
+        return ca.Function("stage", list(inputs.values()), values, list(inputs), list(outputs))
+
+    def _rows_of_step(self, interval: Interval, *, stagewise: bool) -> Iterator[tuple[Rows, ca.MX]]:
+        """The gap to the next interval, and the equations of motion."""
+        motion, scales, n = self._motion, self._scales, self._motion.intervals
+        nx, size = len(self._x), len(scales.modes.shapes)
+        label, zero = Label(MOTION, rank=0), np.zeros(nx)
+        spread = ca.DM.eye(nx)
+        if size:
+            inverse = ca.DM(np.linalg.inv(scales.modes.shapes))
+            for stop in (motion.system.positions, motion.size):
+                spread[stop - size : stop, stop - size : stop] = inverse
+        sizes = np.concatenate([scales.state, motion.effort])[:nx]
+        left_out = np.zeros((nx, n), dtype=bool)
+        left_out[motion.size :, :] = not stagewise
+        gap = Rows(
+            label=label,
+            lower=zero,
+            upper=zero,
+            transform=ca.sparsify(ca.diag(ca.DM(1 / sizes)) @ spread),
+            left_out=left_out,
+            next_state=self._x[:, 1:],
+        )
+        yield gap, -interval.x_next
+        if motion.k is not None:
+            m, s = interval.equations.shape
+            spread = ca.DM.eye(m)
+            if size:
+                own = slice(motion.dyn.tree.nv - size, motion.dyn.tree.nv)
+                spread[own, own] = ca.DM(scales.modes.shapes.T)
+            transform = ca.sparsify(ca.diag(ca.DM(1 / scales.equations)) @ spread)
+            none = np.zeros(m * s)
+            rows = Rows(label=label, lower=none, upper=none, transform=ca.diagcat(*[transform] * s))
+            yield rows, interval.equations
+
+    def _bounds(self) -> Iterator[LimitedExpression]:
+        """Bounds of q and v where these are no variables of the solver: at stages, and of natural modes at the grid."""
+        motion, bounds, by = self._motion, self._motion.bounds, self._motion.system.fixed_by
+        plain = {by[state] for state in plain_states(motion.system, self._scales.modes)}
+        for place, name in (("inner", "at stages"), ("grid", "at the grid")):
+            for first, key in ((0, "q"), (motion.dyn.tree.nq, "v")):
+                lower, upper = (getattr(bounds, f"{key}_{end}") for end in ("lower", "upper"))
+                chosen = np.isfinite(lower) | np.isfinite(upper)
+                chosen &= [place == "inner" or first + i not in plain for i in range(len(lower))]
+                if chosen.any() and (place == "grid" or self._f.bounds_at_stages):
+                    x, entries = ca.MX.sym(key, len(lower)), np.flatnonzero(chosen).tolist()
+                    graph = ca.Function("bounded", [x], [x[entries]], [key], ["value"])
+                    yield LimitedExpression(f"bounds of {key} {name}", graph, lower[entries], upper[entries], (place,))
+
+    def _rows_at_stages(self, interval: Interval) -> Iterator[tuple[Rows, ca.MX]]:
+        motion, every = self._motion, list(range(interval.stages.columns))
+        at: dict[str | int, list[int]] = {"stages": every, "everywhere": every, "inner": motion.inner, "intervals": [0]}
+        for limited in self._limited:
+            if limited.places[0] == "everywhere" and motion.sees_midpoints_alone:
+                values = interval.begin(limited.graph)
+            elif chosen := at.get(limited.places[0], []):
+                values = interval.stages(limited.graph)[:, chosen]
+            else:
+                continue
+            left_out = np.zeros((values.numel(), motion.intervals), dtype=bool)
+            left_out[:, 0] = limited.is_of_rates and self._f.remembers and not self._f.before.is_given
+            yield self._limited_rows(limited, values.shape[1], left_out), values
+
+    def _limited_rows(self, limited: LimitedExpression, count: int, left_out: Mask) -> Rows:
+        """The rows of an expression at so many stages."""
+        limits = [
+            ca.repmat(self._inputs.of(bound), count, 1) if isinstance(bound, ca.MX) else np.tile(bound, count)
+            for bound in (limited.lower, limited.upper)
+        ]
+        if limited.lower is limited.upper:
+            limits[1] = limits[0]
+        user = limited.name.startswith(("path", "at"))
+        return Rows.unscaled(Label(limited.name, user=user), *limits, left_out=left_out)
+
+    # Instants of the grid.
+
+    def _grid(self) -> Iterator[StageTerm]:
+        n, system = self._motion.intervals, self._motion.system
+        single = sorted({place for limited in self._limited for place in limited.places if isinstance(place, int)})
+        for place, instants in (("grid", np.arange(n + 1)), *((k, np.array([k])) for k in single)):
+            if limited := [each for each in self._limited if place in each.places]:
+                yield from self._limited_at(instants, limited)
+        if system.projections and n > 1:
+            yield self._closed(np.arange(1, n))
+        for endpoint in self._f.endpoints:
+            if sum(endpoint.counts[:2]):
+                yield self._closed_at_end(endpoint)
+        integrals = [integral for integral in self._f.integrals if integral.has_grid]
+        for instants, factor in ((np.arange(1, n), 1.0), (np.array([0]), 0.5), (np.array([n]), 0.5)):
+            if integrals and len(instants):  # by the trapezoidal rule
+                at = self._at(instants)
+                shares = (i.shares[1] * at.symbols.local(i.weight) * at(i.graph) for i in integrals)
+                yield at.term([], factor / n * at.duration * sum(shares, ca.MX(0)))
+        for cost in self._f.instants:
+            at = self._at(np.array([cost.instant]))
+            yield at.term([], at.symbols.local(cost.weight) * at(cost.graph))
+
+    def _limited_at(self, instants: Indices, expressions: Sequence[LimitedExpression]) -> Iterator[StageTerm]:
+        """A term for instants; where deflections follow their loads, the last one takes those before it."""
+        n = self._motion.intervals
+        for places in [instants[instants < n], instants[instants == n]] if self._motion.system.stiff else [instants]:
+            if not len(places):
+                continue
+            at, rows = self._at(places), list[tuple[Rows, ca.MX]]()
+            for limited in expressions:
+                left_out = np.zeros((limited.graph.size1_out(0), len(places)), dtype=bool)
+                left_out[:, places == 0] = limited.makes_way and self._f.start.measured == "qv"
+                rows.append((self._limited_rows(limited, 1, left_out), at(limited.graph)))
+            yield at.term(rows)
+
+    def _closed(self, instants: Indices) -> StageTerm:
+        """That constraints hold between the ends."""
+        system, at = self._motion.system, self._at(instants)
+        rows = equations(f"{CLOSED} between the ends", 0, [*system.places.names, *system.rows.names])
+        return replace(at.term([(rows, at.constraint_rows())]), of_end=True)
+
+    def _closed_at_end(self, endpoint: EndpointConstraints) -> StageTerm:
+        system, at = self._motion.system, self._at(np.array([endpoint.end.column]))
+        parts = ca.vertsplit(at.constraint_rows(), [0, len(system.places), len(system.places) + len(system.rows)])
+        kinds, rows = (("positions", system.places), ("velocities", system.rows)), list[tuple[Rows, ca.MX]]()
+        for k, (kind, held) in enumerate(kinds):
+            if count := endpoint.counts[k]:
+                combined = at.symbols.local(endpoint.symbols[k])[:count, :] @ parts[k]
+                label = f"{CLOSED}: {kind} at the {endpoint.end.name}"
+                rows.append((equations(label, count, held.names[:count]), combined))
+        return at.term(rows)
+
+    def _at(self, instants: Indices) -> GridPoint:
+        return GridPoint(self._motion, self._inputs, self._states, instants)
+
+
+class GridPoint:
+    """Instants of the grid, as one of them for all: its quantities as symbols.
+
+    Attributes:
+        x: the states. ``values``: q, v, t, and parameters; ``duration``: of the motion [s].
+    """
+
+    def __init__(self, motion: Motion, inputs: Inputs, states: Indices, instants: Indices) -> None:
+        self._motion, self._instants = motion, instants
+        self.symbols = symbols = StageSymbols(inputs, motion, instants, interval=False)
+        whole, n, nq = symbols.variable("x", states[:, instants]), motion.intervals, motion.dyn.tree.nq
+        self.x = state = whole[: motion.size]
+        if motion.system.stiff and motion.k is not None:
+            entries, count = motion.entries(motion.k), len(motion.rule.c)
+            entries = entries.reshape(len(entries) * count, n, order="F")[:, np.minimum(instants, n - 1)]
+            last = bool(instants[0] == n)
+            state = motion.system.at_instant(state, symbols.variable("k", entries, count), motion.rule, last=last)
+        self.duration = motion.durations_of(whole)
+        self.values = {"q": state[:nq], "v": state[nq:], "t": symbols.fraction * self.duration} | symbols.named
+        if len(motion.parameters):
+            design = whole[motion.size + motion.free_time :]
+            self.values["p"] = ca.MX(motion.parameters.assembled(design, symbols.p))
+
+    @property
+    def u(self) -> ca.MX:
+        """That of the interval or the instant; at the end, of the last one."""
+        if "u" not in self.values:
+            u = self._motion.u
+            entries = self._motion.entries(u)[:, np.minimum(self._instants, u.shape[1] - 1)]
+            self.values["u"] = self.symbols.variable("u", entries)
+        return self.values["u"]
+
+    def __call__(self, graph: ca.Function) -> ca.MX:
+        """An expression."""
+        if "u" in graph.name_in():
+            _ = self.u
+        return Instant(self.values, 1)(graph)
+
+    def constraint_rows(self) -> ca.MX:
+        """Independent rows of c(q) and J v."""
+        p = [self.values["p"]] if "p" in self.values else []
+        return self._motion.system.constraint_rows(ca.vertcat(self.values["q"], self.values["v"]), *p)
+
+    def term(self, rows: Sequence[tuple[Rows, ca.MX]], cost: ca.MX | float = 0.0) -> StageTerm:
+        """The term of a program."""
+        return self.symbols.term("at grid point", rows, cost)
+
+
+def equations(name: str, count: int, names: Sequence[str] = ()) -> Rows:
+    """Rows that are zero; ``names``: of constraints that each is of."""
+    zero = np.zeros(len(names) or count)
+    return Rows.unscaled(Label(name), zero, zero, labels=[Label(own, rank=2) for own in names])

@@ -86,6 +86,8 @@ class Initial:
         states = motion.system.states_of(ca.DM(np.hstack([q, v]).T))
         values = {id(motion.state): ca.vertcat(states, ca.repmat(ca.DM(constants), 1, n + 1))}
         values[id(motion.u)] = ca.DM(np.clip(u, bounds.u_lower, bounds.u_upper)[: motion.u.shape[1]].T)
+        held = values[id(motion.u)]
+        values[id(motion.u_before)] = ca.horzcat(held[:, 0], held)[:, : motion.u_before.shape[1]]
         if motion.k is not None:
             q, v, a, u = found.at(motion.fractions, duration)
             u = np.clip(u, bounds.u_lower, bounds.u_upper)

@@ -17,10 +17,9 @@ import numpy as np
 
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.ocp.ends import Mask
-from gdalembert.ocp.formulation import Instant
 from gdalembert.ocp.linear_stage import LimitedRow, LinearStage
 from gdalembert.ocp.real_time_problem import Layout, RealTimeProblem
-from gdalembert.ocp.stage import Step
+from gdalembert.ocp.stage import Instant, Step
 from gdalembert.ocp.tangent_space import TangentSystem
 from gdalembert.spatial.functions import function, symbols
 
@@ -60,7 +59,7 @@ class JunctionStage(LinearStage):
         point, v = ca.vertcat(s["x"][:nq], self._delta[:nv], self._zero), s["x"][nq:] + self._delta[nv:]
         q = TangentSystem(self.system).configuration(point)
         values = {"q": q, "v": v, "t": s["t"]} | {name: x[:, 0] for name, x in self._known.items()}
-        here = Instant(values, 1, {})
+        here = Instant(values, 1)
         self._rows_of_w = []
         if self._impact is None:
             return here, Step(ca.vertcat(point, v), ca.MX(0, 1)), None

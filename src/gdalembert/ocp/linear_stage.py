@@ -22,9 +22,8 @@ from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import difference, integrate, unit_and_scale, unit_blocks
 from gdalembert.nlp.least_squares import residuals_of
 from gdalembert.ocp.constraints import parts_of_residuals, parts_of_state
-from gdalembert.ocp.formulation import Instant, Integral, instants_of_interval
 from gdalembert.ocp.real_time_problem import Layout, RealTimeProblem, place_of
-from gdalembert.ocp.stage import Step, implicit_step
+from gdalembert.ocp.stage import Instant, Integral, Step, implicit_step, instants_of_interval
 from gdalembert.ocp.steps import collocation_method, free_rates
 from gdalembert.ocp.tangent_space import TangentSystem
 from gdalembert.spatial.algebra import Matrix

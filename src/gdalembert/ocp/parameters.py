@@ -21,7 +21,7 @@ from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import foreign
 
 RESERVED = (
-    *("q", "v", "a", "u", "t", "p", "forces"),
+    *("q", "v", "a", "u", "du", "t", "p", "forces"),
     *("self", "solver", "options", "shift", "guess"),
     *("z0", "lam_x0", "lam_g0", "cost", "z", "lam_x", "lam_g", "violation"),
 )
@@ -153,8 +153,13 @@ class RobotParameters:
         return np.where(size > 0, size, 1.0)
 
     def columns(self, n: int) -> list[ca.MX]:
-        """The parts of p, design and others, a column for each of the n intervals."""
-        return [self.variables[:, :n], ca.repmat(self.fixed, 1, n)]
+        """The parts of p, design and others, a column for each of the n intervals; none if there is no p."""
+        return [self.variables[:, :n], ca.repmat(self.fixed, 1, n)] if len(self) else []
+
+    def symbols(self) -> list[ca.MX]:
+        """Symbols of these parts."""
+        sizes = {"design": len(self.chosen), "p": len(self.others)}
+        return [ca.MX.sym(name, size) for name, size in sizes.items()] if len(self) else []
 
     def assembled(self, chosen: Matrix, others: Matrix) -> Matrix:
         """p of its two parts."""
@@ -244,8 +249,8 @@ class BoundaryCondition(ABC):
 
 def entries_of(matrix: ca.MX, matrices: Sequence[ca.MX]) -> Indices:
     """The numbers of a matrix's entries among those of several that stand behind each other, column by column."""
-    numbers = {id(other): i for i, other in enumerate(matrices)}
-    first = sum(other.numel() for other in matrices[: numbers[id(matrix)]])
+    numbers = {hash(other): i for i, other in enumerate(matrices)}
+    first = sum(other.numel() for other in matrices[: numbers[hash(matrix)]])
     return first + np.arange(matrix.numel()).reshape(matrix.shape, order="F")
 
 
@@ -271,7 +276,7 @@ class Inputs:
         robot: RobotParameters,
         ends: Sequence[BoundaryCondition],
     ) -> None:
-        self._parameters, self._robot, self._ends = parameters, robot, ends
+        self._parameters, self._robot, self.ends = parameters, robot, ends
         self._pattern = [end.pattern for end in ends]
         self.named = dict(parameters.symbols)
         self.fractions = ca.MX.sym("fractions", intervals + 1)
@@ -284,9 +289,9 @@ class Inputs:
         of_robot = self._robot.checked(where, p)
         self._parameters.set(where, values, self.named)
         self._robot.set(of_robot)
-        for end in self._ends:
+        for end in self.ends:
             end.set(self._parameters)
-        if [end.pattern for end in self._ends] != self._pattern:
+        if [end.pattern for end in self.ends] != self._pattern:
             raise ArgumentError(
                 f"{where}: start or end fix other entries than when the solver was built; call problem.solver() again"
             )
@@ -321,7 +326,7 @@ class Inputs:
 
     def expression(self) -> ca.MX:
         """The vector, as an expression of the parameters with names; the others have their last values."""
-        expressions = {id(end.symbols[0]): end.expression for end in self._ends if end.symbols}
+        expressions = {id(end.symbols[0]): end.expression for end in self.ends if end.symbols}
         return ca.MX(self._vector(self.named, expressions))
 
     def _vector(self, values: Mapping[str, Any], others: Mapping[int, Any]) -> Any:
@@ -329,7 +334,7 @@ class Inputs:
         found = [values[name] for name in self.named]
         if self._robot.others:
             found.append(self._robot.last[self._robot.others])
-        for end in self._ends:
+        for end in self.ends:
             found += [others.get(id(x), number) for x, number in zip(end.symbols, end.numbers, strict=True)]
         found.append(np.linspace(0, 1, self.fractions.numel()))
         return ca.veccat(*(x if isinstance(x, ca.MX) else ca.DM(x) for x in found))

@@ -18,19 +18,18 @@ from gdalembert.nlp.entries import Label
 from gdalembert.ocp import constraints
 from gdalembert.ocp.constraints import OF_INTERVAL, LimitedExpression
 from gdalembert.ocp.couplings import Relation, relation
-from gdalembert.ocp.ends import End, EndpointConstraints, Fixed
-from gdalembert.ocp.formulation import Formulation, InstantCost, Integral
+from gdalembert.ocp.ends import End, EndpointConstraints, Fixed, InputBefore
+from gdalembert.ocp.formulation import Formulation, RowOfStages
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial, Scales
 from gdalembert.ocp.parameters import BoundaryCondition, Design, Inputs, ProblemParameters, RobotParameters
 from gdalembert.ocp.program import OptimalControlProblem, Part
 from gdalembert.ocp.real_time import RealTimeSolver
 from gdalembert.ocp.real_time_problem import RealTimeProblem
-from gdalembert.ocp.solution import FollowedPath, Solution
-from gdalembert.ocp.stage import Motion, checked_duration
+from gdalembert.ocp.solution import Solution
+from gdalembert.ocp.stage import InstantCost, Integral, Motion, checked_duration
 from gdalembert.ocp.steps import CONTROLS, method_of
 from gdalembert.ocp.system import AUTO, Robot, system_of
-from gdalembert.ocp.transcription import Transcription
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, flag, integer, warn
 from gdalembert.spatial.arrays import Array
@@ -136,13 +135,14 @@ class Problem(OptimalControlProblem[Solution]):
         self.q, self.v = self._motion.x[: dyn.tree.nq, :], self._motion.x[dyn.tree.nq :, :]
         self.t, self.u, self.stages, self.p = self._motion.t, self._motion.u, self._motion.stages, self._robot.p
         self._ends = [End(name, self._motion, column) for name, column in (("start", 0), ("end", intervals))]
+        self._before = InputBefore(dyn.nu)
         self._initial = Initial(self._motion, self._ends)
         self._endpoints = [
             EndpointConstraints(end, self._system, partial(self._initial.configuration, row))
             for end, row in zip(self._ends, (0, -1), strict=True)
             if len(self._system.rows)
         ]
-        self._fixed: list[BoundaryCondition] = [*self._ends, *self._endpoints]
+        self._fixed: list[BoundaryCondition] = [*self._ends, self._before, *self._endpoints]
 
     def __repr__(self) -> str:
         return f"Problem({self.dyn!r}, intervals={self.intervals}, method={self.method!r}, control={self.control!r})"
@@ -163,19 +163,28 @@ class Problem(OptimalControlProblem[Solution]):
         """
         return self._parameters.make(name, size, at)
 
-    def start(self, q: Fixed = None, v: Fixed = 0.0) -> None:
+    def start(self, q: Fixed = None, v: Fixed = 0.0, u: npt.ArrayLike | ca.MX | None = None) -> None:
         """Fix the start, again at any time: q (nq) and v (nv, or one number; zero by default); ``None`` frees them.
 
         Args:
             q, v: numbers; an MX of parameters; or some entries by name, ``{"joint2": 0.3}``, the others being free.
                 Numbers must satisfy unit lengths, contacts and loops; what parameters give as all of q or v is moved
                 there, if it is near: :attr:`Solution.corrections`.
+            u: before the motion (nu), from which its rate ``du`` in the first interval counts: numbers, or an MX of
+                parameters. Without it ``du`` is 0 there, and limits of it hold.
 
         Raises:
             ArgumentTypeError, ArgumentError, UnknownNameError: if their length is wrong, or they are not finite or not
-                within the bounds, or have symbols that are no parameters.
+                within the bounds, or have symbols that are no parameters; or if ``control="linear"``, whose rate
+                counts from u at the start.
         """
+        if u is not None and self.control == "linear":
+            raise ArgumentError(
+                "start: u: with control='linear' the rate of u counts from u at the start; fix that by "
+                "problem.at('start', lambda u: u, value, value)"
+            )
         self._ends[0].fix(self._parameters, q, v)
+        self._before.fix(self._parameters, u)
 
     def end(self, q: Fixed = None, v: Fixed = 0.0) -> None:
         """Fix the end, as :meth:`start`; ``path(…, at="end")`` fixes a frame.
@@ -198,14 +207,16 @@ class Problem(OptimalControlProblem[Solution]):
         """Keep an expression of the motion between two bounds.
 
         Args:
-            expression: a ``casadi.Function`` or a callable whose inputs are named q, v, a, u, t, as ``lambda q: …``, or
-                as parameters of the problem, and p if the robot has parameters; its only value is a number or a matrix.
+            expression: a ``casadi.Function`` or a callable whose inputs are named q, v, a, u, du, t, as
+                ``lambda q: …``, or as parameters of the problem, and p if the robot has parameters; its only value is a
+                number or a matrix. ``du`` is the rate of u [unit of u per s]: from an interval to the next one, the
+                first one from ``u`` of :meth:`start`; with ``control="linear"`` within the interval.
             lower, upper: bounds of the same shape, or one number; or an MX of parameters. Equal ones make an equation.
             at: ``"stages"``, or ``"grid"``: the N + 1 instants of the grid, ``"start"`` or ``"end"``: the first or the
                 last of them, where only q, v and t are available. By default the stages, and for inequalities of q and
                 v the grid too; these make way at the start for q and v that parameters give. With one stage, which is
-                in the middle of its interval, inequalities hold at the grid alone: of a, u and forces, with those of
-                the interval that begins there.
+                in the middle of its interval, inequalities hold at the grid alone: of a, u, du and forces, with those
+                of the interval that begins there.
 
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used.
@@ -225,8 +236,9 @@ class Problem(OptimalControlProblem[Solution]):
         of_state = not OF_INTERVAL & set(found.graph.name_in())
         if at is None and not is_equation:
             places = ("inner", "grid") if of_state else ("everywhere",)
-        held = {"u"} | {key for key, x in self._parameters.symbols.items() if x.shape[1] == 1}
-        if places[0] in ("stages", "everywhere") and self.control == "constant" and set(found.graph.name_in()) <= held:
+        held = {"du", *["u"][: self.control == "constant"]}
+        held |= {key for key, x in self._parameters.symbols.items() if x.shape[1] == 1}
+        if places[0] in ("stages", "everywhere") and set(found.graph.name_in()) <= held:
             places = ("intervals",)  # its rows at all stages are the same, and equations would be dependent
         makes_way = "grid" in places and not is_equation
         self._limited.append(LimitedExpression(name, found.evaluated, low, high, places, makes_way))
@@ -461,7 +473,8 @@ class Problem(OptimalControlProblem[Solution]):
         x of the next interval, ``equations`` are zero and ``rows`` within their bounds, and the cost is the sum of
         those of stages, of instants of the grid and of the end.
 
-        * x: the states: q, v (without what follows its load alone), a free duration [s], and the design.
+        * x: the states: q, v (without what follows its load alone), a free duration [s], the design, and, if ``du``
+          is in any expression, the u before the interval.
         * u: of the interval; with ``control="linear"`` a column for each of its ends.
         * w: the unknowns of the step: for each stage a (nv), the rates of joints that turn about several axes, and
           independent forces; below them what moves the end of the step onto contacts and loops. None if it is explicit.
@@ -475,19 +488,7 @@ class Problem(OptimalControlProblem[Solution]):
             ArgumentError: if nothing is to be minimised.
         """
         self._check_costs()
-        return Transcription(self._formulation()).stage()
-
-    @property
-    def _paths(self) -> dict[str, FollowedPath]:
-        """The expressions between bounds of the whole motion."""
-        known = {"p": self.p} | self._parameters.symbols
-        return {
-            each.name: FollowedPath(
-                each.graph, each.lower, each.upper, {key: known[key] for key in each.graph.name_in() if key in known}
-            )
-            for each in self._limited
-            if each.is_of_motion
-        }
+        return RowOfStages(self._formulation()).stage()
 
     @property
     def _symbols(self) -> list[ca.MX]:
@@ -557,10 +558,16 @@ class Problem(OptimalControlProblem[Solution]):
     def _formulation(self, inputs: Inputs | None = None, scales: Scales | None = None) -> Formulation:
         own = Inputs(self.intervals, self._parameters, self._robot, self._fixed) if inputs is None else inputs
         integrals, instants, others = self._costs()
+        graphs = [*(path.graph for path in self._limited), *(term.graph for term in integrals)]
+        coupled = [*others, *(relation.rows for relation in self._relations)]
+        has_rates = any("du" in graph.name_in() for graph in graphs) or any(
+            ca.depends_on(x, self._motion.u_before) for x in coupled
+        )
         return Formulation(
             motion=self._motion,
             inputs=own,
             start=self._ends[0],
+            before=self._before,
             ends=self._ends,
             endpoints=self._endpoints,
             initial=self._initial,
@@ -571,6 +578,7 @@ class Problem(OptimalControlProblem[Solution]):
             instants=instants,
             others=others,
             bounds_at_stages=self._bounds_at_stages,
+            remembers=has_rates and self.control == "constant",
         )
 
     def _is_of_parameters(self, weight: ca.MX) -> bool:

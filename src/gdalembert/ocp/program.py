@@ -22,12 +22,11 @@ from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.ocp import solution as solutions
 from gdalembert.ocp.constraints import CLOSED, OF_INTERVAL
-from gdalembert.ocp.formulation import Formulation
+from gdalembert.ocp.formulation import Formulation, RowOfStages
 from gdalembert.ocp.parameters import matrices_of
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
 from gdalembert.ocp.solvers import SOLVERS, Cold
 from gdalembert.ocp.stage import Stages
-from gdalembert.ocp.transcription import Transcription, constraint_rows
 from gdalembert.spatial.arguments import integer, vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief
@@ -52,7 +51,7 @@ class Part:
         self._ends = formulation.ends
         motion, inputs = self.motion, self.inputs
         self.symbols = [*motion.variables, *inputs.symbols]
-        self.transcription = Transcription(formulation)
+        self.row_of_stages = RowOfStages(formulation)
         self.nlp = self._program(stagewise=stagewise)
         known = dict(inputs.named) | {"p": motion.parameters.p}
         self._paths = {
@@ -68,12 +67,12 @@ class Part:
             outputs[f"{name} lower"], outputs[f"{name} upper"] = ca.MX(path.lower), ca.MX(path.upper)
             outputs |= {f"{name} {key}": value for key, value in path.constants.items()}
         if motion.system.projections:
-            outputs["closed"] = constraint_rows(motion, motion.x)
+            outputs["closed"] = motion.system.constraint_rows(motion.x, *motion.columns_of_p(motion.intervals + 1))
         self._keys = list(outputs)
         self._graph = ca.Function("solution", self.symbols, list(outputs.values()))
 
     def _program(self, *, stagewise: bool) -> StageProgram | None:
-        return self.transcription.program(stagewise=stagewise)
+        return self.row_of_stages.program(stagewise=stagewise)
 
     def begin(self, guess: Any) -> Array:
         """The variables z in a guess."""
@@ -224,8 +223,10 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             return SOLVERS[solver](self, given)
         return self._nonlinear(solver, given)
 
-    def _nonlinear(self, solver: str, options: Mapping[str, Any]) -> Solver[Planned]:
-        """A solver of CasADi."""
+    def _nonlinear(
+        self, solver: str, options: Mapping[str, Any], kind: type[Solver[Planned]] = Solver
+    ) -> Solver[Planned]:
+        """A solver of the nonlinear program, by default of CasADi."""
         chosen = backend(solver)
         program = Program(self, stagewise=chosen.stagewise)
         if chosen.stagewise and any(part.motion.system.moves_ends for part in program.parts):
@@ -233,7 +234,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
                 f"{solver}: {program.name}: contacts or loops hold where fast modes follow their loads, which connects "
                 "intervals; take 'ipopt', or give Problem quasi_static=None"
             )
-        return Solver(program, solver, options)
+        return kind(program, solver, options)
 
     def _real_time(self, options: Mapping[str, Any]) -> Any:
         """A solver of one step a tick."""

@@ -13,10 +13,10 @@ from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDyna
 from gdalembert.errors import UnsupportedError
 from gdalembert.ocp.constraints import LimitedExpression
 from gdalembert.ocp.ends import End
-from gdalembert.ocp.formulation import Formulation, InstantCost
+from gdalembert.ocp.formulation import Formulation
 from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.solution import FollowedPath
-from gdalembert.ocp.stage import Motion
+from gdalembert.ocp.stage import InstantCost, Motion
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import foreign
 
@@ -310,6 +310,7 @@ def check(problem: RealTimeProblem, *, starts: bool, ends: bool) -> None:
         "a fixed end beside contacts or loops": problem.has_end and bool(con.nc),
         "a fixed end in a schedule": problem.has_end and not ends,
         "a start of which some entries are free": starts and not all(each.all() for each in problem.start.fixed),
+        "rates of u": problem.formulation.remembers,
         "rows of subject_to": bool(problem.formulation.relations),
     }
     if what := next((reason for reason, there in reasons.items() if there), None):

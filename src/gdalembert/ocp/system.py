@@ -17,7 +17,6 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.physical_parameters import columns
 from gdalembert.errors import ArgumentError, SolutionWarning, UnsupportedError
 from gdalembert.model.configuration import (
-    difference,
     integrate,
     integrate_derivatives,
     neutral,
@@ -225,20 +224,6 @@ class System:
         reached = integrate(tree, *(ca.vertcat(x, none) for x in s.values()))
         return steps.differentiable(function("moved", s, {"reached": reached[: self.positions]}))
 
-    @cached_property
-    def apart(self) -> ca.Function:
-        """(positions, reached) → (displacement): the inverse of :attr:`moved`."""
-        s = symbols(positions=self.positions, reached=self.positions)
-        way = difference(self.con.tree, *(ca.vertcat(x, ca.DM(self.stiff, 1)) for x in s.values()))
-        return steps.differentiable(function("apart", s, {"displacement": way[: self.con.tree.nv - self.stiff]}))
-
-    def displaced(self, q: Array) -> Array:
-        """The derivatives of the states of q by displacements (positions × n) at q (nq)."""
-        at = self.states_of(ca.DM(np.concatenate([q, np.zeros(self.con.nv)])))[: self.positions]
-        inputs = self.moved.sx_in()
-        along = ca.Function("along", inputs, [ca.jacobian(self.moved.call(inputs)[0], inputs[1])])
-        return np.asarray(along(at, 0).full())
-
     def rates_left(self, curved: Sequence[int]) -> ca.Function:
         """(displacement, rates, v) → (left): J(displacement) rates − v of joints whose displacements do not add up."""
         n = self.con.tree.nv - self.stiff
@@ -290,6 +275,12 @@ class System:
     def stage(self) -> ca.Function:
         """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.steps.stage`."""
         return steps.stage(self.equations, _along(self.shapes, self.con.nv) if self.stiff else None)
+
+    def constraint_rows(self, x: ca.MX, *p: ca.MX) -> ca.MX:
+        """Independent rows of c(q) and J v at [q; v] (columns)."""
+        n = x.shape[1]
+        positions = self.places.residual.map(n)(x, *p) if len(self.places) else ca.MX(0, n)
+        return ca.MX(ca.vertcat(positions, self.rows.velocity.map(n)(x, *p)))
 
     @cached_property
     def projection(self) -> ca.Function:

@@ -87,9 +87,9 @@ def velocity_ellipsoid(
 
 
 class _Kind(NamedTuple):
-    """What distinguishes the two ellipsoids; ``inverse``: whether the semi-axes are inverse singular values."""
+    """Words and units of one of the two ellipsoids; ``inverse``: whether its semi-axes are inverse singular values."""
 
-    where: str
+    function: str
     text: str
     unit: str
     inverse: bool
@@ -111,14 +111,14 @@ def _draw(
     ax: Axes | None,
 ) -> Axes:
     """The ellipsoid in the axes of the picture, and the robot."""
-    where, unit = kind.where, kind.unit
+    function, unit = kind.function, kind.unit
     check_reference(reference)
     kinematics = Kinematics(model)
     if plane is not None and not (
         isinstance(plane, str) and len(plane) == 2 and len(set(plane)) == 2 and set(plane) <= set("xyz")
     ):
-        raise ArgumentError(f"{where}: plane={shown(plane)}; give two axes, as 'xy', or None for all three")
-    names, q = names_of(model), checked_configuration(f"{where}: q", q, kinematics.tree)
+        raise ArgumentError(f"{function}: plane={shown(plane)}; give two axes, as 'xy', or None for all three")
+    names, q = names_of(model), checked_configuration(f"{function}: q", q, kinematics.tree)
     jacobian = kinematics.frame_jacobian(frame, reference)(q).full()
     semi_axes = _semi_axes(kind, jacobian, names.v, plane or "xyz", limits)
     centre, segments, labels = _robot(kinematics, frame, q, reference, plane or "xyz")
@@ -128,12 +128,12 @@ def _draw(
         least = size.max() / (_SIZE * reach)  # rounded up to 1, 2 or 5 times a power of ten
         power = 10.0 ** np.floor(np.log10(least))
         scale = float(next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - ROUND_OFF)))
-    scale = number(f"{where}: scale", scale, f"{unit}/m")
+    scale = number(f"{function}: scale", scale, f"{unit}/m")
     solid = plane is None
-    ax = axes(where, ax, (6.4, 4.8) if solid else (6.4, 4.2), "3d" if solid else None)
+    ax = axes(function, ax, (6.4, 4.8) if solid else (6.4, 4.2), "3d" if solid else None)
     if solid != hasattr(ax, "get_zlim"):
         wanted = "3-D Axes (projection='3d')" if solid else "plane Axes"
-        raise ArgumentError(f"{where}: ax must be {wanted} here; give such, or {'a plane' if solid else 'no plane'}")
+        raise ArgumentError(f"{function}: ax must be {wanted} here; give such, or {'a plane' if solid else 'no plane'}")
     for k, segment in enumerate(segments):
         ax.plot(*segment.T, "-o", color=GREY, linewidth=2, markersize=3, alpha=0.7, label="robot" if k == 0 else None)
     units = ", ".join(dict.fromkeys(names.effort_units if kind.inverse else names.v_units))
@@ -150,10 +150,12 @@ def _semi_axes(kind: _Kind, jacobian: Array, joints: Sequence[str], chosen: str,
     """A column each, in the chosen axes."""
     jacobian = jacobian[["xyz".index(axis) for axis in chosen]]
     if limits is not None:
-        bounds = vector(f"{kind.where}: limits", limits, len(joints))
+        bounds = vector(f"{kind.function}: limits", limits, len(joints))
         if not np.all(bounds > 0):
             worst = int(bounds.argmin())
-            raise ArgumentError(f"{kind.where}: limits: {bounds[worst]:g} of {joints[worst]!r}; give positive numbers")
+            raise ArgumentError(
+                f"{kind.function}: limits: {bounds[worst]:g} of {joints[worst]!r}; give positive numbers"
+            )
         jacobian = jacobian / bounds if kind.inverse else jacobian * bounds
     directions, sizes, _ = np.linalg.svd(jacobian)
     sizes = np.append(sizes, np.zeros(len(chosen) - len(sizes)))
@@ -162,8 +164,8 @@ def _semi_axes(kind: _Kind, jacobian: Array, joints: Sequence[str], chosen: str,
     if sizes[-1] <= _SINGULAR * sizes[0]:
         along = ", ".join(f"{x:g}" for x in np.round(directions[:, -1], 3) + 0.0)
         raise ArgumentError(
-            f"{kind.where}: at q forces along ({along}) in {chosen} need no torque, so that the ellipsoid has no end; "
-            "give another q, or a plane without that direction"
+            f"{kind.function}: at q forces along ({along}) in {chosen} need no torque, so that the ellipsoid has no "
+            "end; give another q, or a plane without that direction"
         )
     return np.asarray(directions / sizes)
 
@@ -173,17 +175,17 @@ def _robot(
 ) -> tuple[Array, list[Array], list[str]]:
     """Centre of the ellipsoid, segments between the origins of parent and child joints, labels."""
     tree = kinematics.tree
-    here, at = tree.frames[find_frame(tree, frame)], kinematics.frame_placement(frame)(q).full()
-    centre, axis = at[:3, 3], ""
+    drawn_frame, frame_to_universe = tree.frames[find_frame(tree, frame)], kinematics.frame_placement(frame)(q).full()
+    centre, axis = frame_to_universe[:3, 3], ""
     origins = [ca.DM(p).full().ravel() for _, p in tree.placements(ca.DM(q))]
-    ends = [*zip((joint.parent for joint in tree.joints), origins, strict=True), (here.joint, centre)]
+    ends = [*zip((joint.parent for joint in tree.joints), origins, strict=True), (drawn_frame.joint, centre)]
     segments = [np.array([origins[parent] if parent >= 0 else np.zeros(3), end]) for parent, end in ends]
     if reference == pin.LOCAL:
-        segments = [(segment - centre) @ at[:3, :3] for segment in segments]
-        axis = f" of {here.name}"
+        segments = [(segment - centre) @ frame_to_universe[:3, :3] for segment in segments]
+        axis = f" of {drawn_frame.name}"
     if reference != pin.LOCAL_WORLD_ALIGNED:
         centre = np.zeros(3)
-    columns = ["xyz".index(each) for each in chosen]
+    columns = ["xyz".index(axis) for axis in chosen]
     return centre[columns], [segment[:, columns] for segment in segments], [f"{x}{axis} [m]" for x in chosen]
 
 
@@ -205,7 +207,7 @@ def _draw_outline(ax: Any, centre: Array, semi_axes: Array, labels: list[str], t
     outline = centre[:, None] + semi_axes @ np.array([np.cos(angle), np.sin(angle)])
     ax.fill(*outline, color=BLUE, alpha=0.15, linewidth=0)
     ax.plot(*outline, color=BLUE, linewidth=1.6, label=text)
-    for each, linestyle in zip(semi_axes.T, ("-", "--"), strict=True):
-        ax.plot(*np.array([centre - each, centre + each]).T, color=BLUE, linewidth=0.8, linestyle=linestyle)
+    for semi_axis, linestyle in zip(semi_axes.T, ("-", "--"), strict=True):
+        ax.plot(*np.array([centre - semi_axis, centre + semi_axis]).T, color=BLUE, linewidth=0.8, linestyle=linestyle)
     label(ax, *labels)
     ax.set_aspect("equal", adjustable="datalim")

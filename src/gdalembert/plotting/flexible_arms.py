@@ -61,7 +61,7 @@ def tip_deflection(arm: Arm, motion: MotionLike, *, ax: Axes | None = None) -> A
 def deflections(arm: Arm, q: Array) -> dict[str, Array]:
     """Curves by link: deflections (N) [m] at configurations (N × nq); with the direction if a link bends in both."""
     kinematics, s = Kinematics(arm.tree, clean=0), ca.SX.sym("q", arm.tree.nq)
-    found: dict[str, Array] = {}
+    curves: dict[str, Array] = {}
     for beam in arm.flexibility.links.values():
         root, tip = (kinematics.frame_placement(frame)(s) for frame in (beam.root, beam.tip))
         offset = root[:3, :3].T @ (tip[:3, 3] - root[:3, 3])
@@ -72,8 +72,8 @@ def deflections(arm: Arm, q: Array) -> dict[str, Array]:
             bends = np.abs(clean_matrix(clamped.T @ section.translation)[1:]).max(axis=1) > 0
         for direction, line, here in zip("yz", across, bends, strict=True):
             if here:
-                found[f"{beam.name}, {direction}" if bends.all() else beam.name] = line
-    return found
+                curves[f"{beam.name}, {direction}" if bends.all() else beam.name] = line
+    return curves
 
 
 @interruptible
@@ -134,7 +134,7 @@ def _of_link(link: FlexibleLink, count: int | None, natural: bool) -> Any:
     else:
         mass, shapes = modal_mass(inertia).diagonal(), np.eye(inertia.modes)
         omega = np.sqrt(inertia.stiffness.diagonal() / np.where(mass > 0, mass, np.nan))
-        assumed = [name for each in families.values() for name in each.names]
+        assumed = [name for family in families.values() for name in family.names]
         names = [f"{short}, {name}" for short, name in zip(link.mode_names, assumed, strict=True)]
     shapes = shapes.T[: None if count is None else integer("mode_shapes: count", count, 1)]
     axes = panels(len(families), 1, (6.4, 0.4 + 2.1 * len(families)), sharex=True).ravel()
@@ -167,37 +167,39 @@ def _of_arm(arm: Arm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink] | None
         own_part = shapes[arm.modes_of(name), :shown].T
         lines = _along(families, etas[name], beam.length)
         curves[name] = {key[-1]: own_part @ line for key, line in lines.items() if key.startswith("bending")}
-    every = np.hstack([each for own in curves.values() for each in own.values()] or [np.zeros((shown, 1))])
+    every = np.hstack(
+        [lines for by_direction in curves.values() for lines in by_direction.values()] or [np.zeros((shown, 1))]
+    )
     largest = every[np.arange(shown), np.abs(every).argmax(axis=1)]
     axes = panels(len(beams), 1, (6.4, 0.4 + 2.1 * len(beams))).ravel()
-    for ax, (name, own) in zip(axes, curves.items(), strict=True):
-        for direction, found in own.items():
-            for k, curve in enumerate(found):
+    for ax, (name, by_direction) in zip(axes, curves.items(), strict=True):
+        for direction, of_modes in by_direction.items():
+            for k, curve in enumerate(of_modes):
                 style = line_style(k) | {"linestyle": "-" if direction == "y" else "--"}
-                text = _frequency(f"mode {k + 1}", omega[k]) if direction == next(iter(own)) else None
+                text = _frequency(f"mode {k + 1}", omega[k]) if direction == next(iter(by_direction)) else None
                 ax.plot(etas[name], curve / (largest[k] or 1.0), label=text, **style)
         label(ax, "abscissa [m]" if ax is axes[-1] else "", "deflection, largest 1", name)
     held = "motors held" if arm.flexible_joints else "joints locked"
-    both = any(len(own) > 1 for own in curves.values())
+    both = any(len(by_direction) > 1 for by_direction in curves.values())
     labelled = next((ax for ax in axes if ax.lines), axes[0])
     shared_legend(labelled, f"{held}, solid y, dashed z" if both else held)
     return axes
 
 
-def _families(where: str, link: FlexibleLink) -> dict[str, ModeSet]:
+def _families(context: str, link: FlexibleLink) -> dict[str, ModeSet]:
     if isinstance(link.beam, Nodes):
-        raise UnsupportedError(f"{where}: Nodes have no shapes between them; give a link with a Beam")
+        raise UnsupportedError(f"{context}: Nodes have no shapes between them; give a link with a Beam")
     return {name: link.families[name] for name in DIRECTIONS if name in link.families}
 
 
 def _along(families: Mapping[str, ModeSet], eta: Array, length: float) -> dict[str, Array]:
     """Values by direction: those of all modes of the link (n × m); those of other directions are zero."""
-    found, first, n = {}, 0, sum(map(len, families.values()))
-    for name, each in families.items():
+    values, first, n = {}, 0, sum(map(len, families.values()))
+    for name, modes in families.items():
         lines = np.zeros((n, len(eta)))
-        lines[first : first + len(each)] = each.value(eta, length)
-        found[name], first = lines, first + len(each)
-    return found
+        lines[first : first + len(modes)] = modes.value(eta, length)
+        values[name], first = lines, first + len(modes)
+    return values
 
 
 def _frequency(name: str, omega: float) -> str:

@@ -38,7 +38,7 @@ def instructions(
         results: number of instructions by robot and by name of the graph, as ``count`` and ``n_instructions`` return
             it; ``None`` or left out if there is no such graph.
         reference: name of the graph that counts as 1; its instructions stand below each robot.
-        colours: by name, in the order of the bars; by default all graphs except the reference.
+        colours: colours by name, in the order of the bars; by default all graphs except the reference.
         key: whether to draw the legend.
         ax: the Axes to draw on.
 
@@ -95,10 +95,10 @@ def scaling(
 
     Args:
         results: counts by n, by name of the algorithm.
-        texts: by name, the label of its line, as ``"$n^2$"``.
+        texts: labels of the lines by name, as ``"$n^2$"``.
         at_ends: whether the labels stand at the ends of the lines, moved apart if they are close; else they stand in
             the upper left corner.
-        styles: by name, colour, line style and other properties of a matplotlib line.
+        styles: properties of matplotlib lines by name: colour, line style and others.
         x, y: names of the axes.
         key: whether to draw the legend.
         ax: the Axes to draw on.
@@ -153,22 +153,22 @@ def _write_texts(
             ax.text(0.05, 0.98 - 0.1 * k, text, va="top", **look)
 
 
-def _by_name(what: str, given: Any, kind: type) -> Mapping[str, Any]:
+def _by_name(argument: str, entries: Any, kind: type) -> Mapping[str, Any]:
     """The entries by name, each of a kind; none if nothing is given."""
-    if given is None:
+    if entries is None:
         return {}
-    if not isinstance(given, Mapping) or not all(isinstance(x, kind) for x in given.values()):
-        raise ArgumentTypeError(f"{what}: got {shown(given)}; give what belongs to each name, {{name: …}}")
-    return given
+    if not isinstance(entries, Mapping) or not all(isinstance(x, kind) for x in entries.values()):
+        raise ArgumentTypeError(f"{argument}: got {shown(entries)}; give what belongs to each name, {{name: …}}")
+    return entries
 
 
-def _check(where: str, results: object) -> None:
+def _check(function: str, results: object) -> None:
     if not isinstance(results, Mapping) or not all(isinstance(row, Mapping) for row in results.values()):
         raise ArgumentTypeError(
-            f"{where}: expected counts as {{name: {{name or n: count}}}}, got {type(results).__name__}"
+            f"{function}: expected counts as {{name: {{name or n: count}}}}, got {type(results).__name__}"
         )
     if not results or not all(results.values()):
-        raise ArgumentError(f"{where}: got no counts; give at least one")
+        raise ArgumentError(f"{function}: got no counts; give at least one")
 
 
 @interruptible

@@ -51,8 +51,8 @@ def motion(
     Args:
         simulation: the motion, or the solution of an optimal control problem, or of one in phases, at the instants of
             its grid.
-        robot: for names and units; the limits of a ``pin.Model`` are drawn too, dashed. Of a flexible arm only q and v
-            of the joints are drawn; see :func:`~gdalembert.plotting.tip_deflection` for the rest.
+        robot: the robot, for names and units; the limits of a ``pin.Model`` are drawn too, dashed. Of a flexible arm
+            only q and v of the joints are drawn; see :func:`~gdalembert.plotting.tip_deflection` for the rest.
 
     Returns:
         An array of three Axes, with ``figure`` and ``savefig``.
@@ -82,7 +82,7 @@ def motion(
         efforts = dict(zip(known.v, known.effort_units, strict=True))
         names = [known.q, known.v, actuators]
         units = [known.q_units, known.v_units, [efforts.get(name, "N m or N") for name in actuators]]
-        titles = [style.with_units(key, each) for key, each in zip(values, units, strict=True)]
+        titles = [style.with_units(key, entry_units) for key, entry_units in zip(values, units, strict=True)]
     limits = [np.full((2, array.shape[1]), np.inf) for array in values.values()]
     if isinstance(robot, pin.Model):
         limits = [np.array([robot.lowerPositionLimit, robot.upperPositionLimit])]
@@ -90,9 +90,9 @@ def motion(
         for _, start, stop in unit_blocks(read_tree(robot)):
             limits[0][:, start:stop] = np.inf  # quaternions and pairs (cos, sin) have none
     grid = style.panels(3, 1, (6.4, 5.6), sharex=True).ravel()
-    for ax, key, own, bounds, title in zip(grid, values, names, limits, titles, strict=True):
+    for ax, key, labels, bounds, title in zip(grid, values, names, limits, titles, strict=True):
         drawstyle = "steps-post" if key == "u" and held else "default"
-        style.draw_columns(ax, simulation.t, values[key], own, bounds, drawstyle=drawstyle)
+        style.draw_columns(ax, simulation.t, values[key], labels, bounds, drawstyle=drawstyle)
         label(ax, "time [s]" if ax is grid[-1] else "", title)
         if len(set(names)) > 1:
             legend(ax)
@@ -105,20 +105,20 @@ def _check_robot(motion: Simulation | Solution | PhasesSolution, robot: pin.Mode
     """Refuse the motion of another robot, by its name and its numbers of coordinates."""
     tree = robot.tree if isinstance(robot, Dynamics) else robot
     if isinstance(motion, Simulation):
-        what, simulated = "simulation", motion.model
+        source, simulated = "simulation", motion.model
     else:
-        what, simulated = "solution", motion.dyn.tree.name
+        source, simulated = "solution", motion.dyn.tree.name
     widths = {"q": tree.nq, "v": tree.nv, "u": robot.nu if isinstance(robot, Dynamics) else len(names_of(robot).v)}
     for key, width in widths.items():
-        found = getattr(motion, key).shape[1]
-        if found != width:
+        moved_width = getattr(motion, key).shape[1]
+        if moved_width != width:
             raise ArgumentError(
-                f"motion: {key} of the {what} of {simulated!r} has {found} entries, that of the robot {width}; "
+                f"motion: {key} of the {source} of {simulated!r} has {moved_width} entries, that of the robot {width}; "
                 "give the robot that moved"
             )
     if simulated != name_of(tree):
         raise ArgumentError(
-            f"motion: the {what} is of {simulated!r}, the robot is {name_of(tree)!r}; give the one that moved"
+            f"motion: the {source} is of {simulated!r}, the robot is {name_of(tree)!r}; give the one that moved"
         )
 
 
@@ -192,37 +192,39 @@ def torque_decomposition(
         UnknownNameError: if no joint has the name.
         ArgumentError: if another argument cannot be used.
     """
-    where = "torque_decomposition"
+    function = "torque_decomposition"
     if isinstance(robot, pin.Model | Tree):
         robot = GeneralizedDAlembert(robot)
-    expect(where, robot, Dynamics, "a pin.Model or a Dynamics, whose parts are drawn")
+    expect(function, robot, Dynamics, "a pin.Model or a Dynamics, whose parts are drawn")
     has_kinds = isinstance(robot, GeneralizedDAlembert)
     usual = "kind" if has_kinds else "equation"
-    way = choice(f"{where}: by", usual if by is None else by, ("kind", "link", "equation"))
+    way = choice(f"{function}: by", usual if by is None else by, ("kind", "link", "equation"))
     if way != "equation" and not has_kinds:
-        raise ArgumentError(f"{where}: by={by!r}: parts of GeneralizedDAlembert; give it, its model, or by='equation'")
+        raise ArgumentError(
+            f"{function}: by={by!r}: parts of GeneralizedDAlembert; give it, its model, or by='equation'"
+        )
     tree = robot.tree
-    t, q, v, a = style.trajectory(where, motion, "tqva", tree)
+    t, q, v, a = style.trajectory(function, motion, "tqva", tree)
     if isinstance(joint, str):
         if joint not in tree.velocity_names:
             raise UnknownNameError("joint", joint, tree.velocity_names)
         joint = tree.velocity_names.index(joint)
-    columns = range(tree.nv) if joint is None else [integer(f"{where}: index of the joint", joint, 0, tree.nv - 1)]
+    columns = range(tree.nv) if joint is None else [integer(f"{function}: index of the joint", joint, 0, tree.nv - 1)]
     if joint is None and ax is not None:
-        raise ArgumentError(f"{where}: ax takes one joint; give joint=, or leave ax out")
+        raise ArgumentError(f"{function}: ax takes one joint; give joint=, or leave ax out")
     parts = contributions(robot, q, v, a, way)
     names = names_of(robot)
     if joint is None:
         grid = style.joint_panels("time [s]", [f"torque [{unit}]" for unit in names.effort_units], names.v)
     else:
-        grid = [style.axes(where, ax)]
+        grid = [style.axes(function, ax)]
         label(grid[0], "time [s]", f"torque of {names.v[columns[0]]} [{names.effort_units[columns[0]]}]")
     total = np.sum([*parts.values()], axis=0)
-    for column, each in zip(columns, grid, strict=True):
-        each.plot(t, total[:, column], color=INK, linewidth=2.2, label="sum, τ")
+    for column, panel in zip(columns, grid, strict=True):
+        panel.plot(t, total[:, column], color=INK, linewidth=2.2, label="sum, τ")
         for k, (name, part) in enumerate(parts.items()):
             if joint is None or part[:, column].any():  # the panels share a legend of all parts
-                each.plot(t, part[:, column], label=name, **line_style(k))
+                panel.plot(t, part[:, column], label=name, **line_style(k))
     if joint is None:
         style.shared_legend(grid[0])
         return grid
@@ -270,7 +272,8 @@ def excitation(trajectory: Excitation, model: pin.Model | None = None, dyn: Dyna
 
     Args:
         trajectory: the motion.
-        model: for units, limits (dashed), and a fourth panel with the efforts of this model, without friction.
+        model: the model, for units, limits (dashed), and a fourth panel with the efforts of this model, without
+            friction.
         dyn: the robot that :func:`gdalembert.identification.excitation` was given: its nominal efforts are drawn then,
             friction included, which are those that the limits hold for.
 
@@ -298,10 +301,13 @@ def excitation(trajectory: Excitation, model: pin.Model | None = None, dyn: Dyna
         rates, efforts = ([units[k] for k in in_v] for units in (names.v_units, names.effort_units))
         without = " without friction" if dyn is None and (model.damping.any() or model.friction.any()) else ""
         units = {"q": [x.removesuffix("/s") for x in rates], "v": rates, "a": [f"{x}²" for x in rates]}
-        titles = [style.with_units(*each) for each in (units | {f"effort{without}": efforts}).items()]
-        own = Bounds.of(NewtonEuler(model), model)
-        limits = [np.array([own.q_lower, own.q_upper])[:, in_q], np.array([own.v_lower, own.v_upper])[:, in_v]]
-        limits += [unlimited, np.array([own.u_lower, own.u_upper])[:, in_v]]
+        titles = [style.with_units(*quantity) for quantity in (units | {f"effort{without}": efforts}).items()]
+        robot_bounds = Bounds.of(NewtonEuler(model), model)
+        limits = [
+            np.array([robot_bounds.q_lower, robot_bounds.q_upper])[:, in_q],
+            np.array([robot_bounds.v_lower, robot_bounds.v_upper])[:, in_v],
+        ]
+        limits += [unlimited, np.array([robot_bounds.u_lower, robot_bounds.u_upper])[:, in_v]]
     grid = style.panels(len(drawn), 1, (6.4, 0.5 + 1.6 * len(drawn)), sharex=True).ravel()
     for ax, values, title, bounds in zip(grid, drawn, titles, limits, strict=True):
         style.draw_columns(ax, t, values, trajectory.joints, bounds)
@@ -330,7 +336,7 @@ def identification(result: Identification, show: Literal["torques", "residuals",
     is well known.
 
     Args:
-        result: of :func:`gdalembert.identification.fit`.
+        result: the result of :func:`gdalembert.identification.fit`.
         show: ``"torques"``, ``"residuals"`` or ``"parameters"``.
 
     Returns:
@@ -363,10 +369,10 @@ def _residuals(result: Identification, torques: Torques, samples: str, unit: str
     grid = style.panels(len(result.joints), 3, (9.0, 0.6 + 1.4 * len(result.joints)), sharey="row")
     for k, name in enumerate(result.joints):
         over = (np.arange(len(torques.measured)), torques.speeds[:, k], torques.measured[:, k])
-        for ax, x, what in zip(grid[k], over, (samples, "speed [rad/s or m/s]", unit), strict=True):
+        for ax, x, text in zip(grid[k], over, (samples, "speed [rad/s or m/s]", unit), strict=True):
             ax.plot(x, torques.residuals[:, k], ".", color=BLUE, markersize=1.5)
             ax.axhline(0, color=GREY, linewidth=0.8)
-            label(ax, what if k == len(result.joints) - 1 else "", name if ax is grid[k, 0] else "")
+            label(ax, text if k == len(result.joints) - 1 else "", name if ax is grid[k, 0] else "")
     return grid
 
 

@@ -1,4 +1,4 @@
-"""What figures share: names and units of coordinates, trajectories, Axes, colours and legends."""
+"""Parts that figures share: names and units of coordinates, trajectories, Axes, colours and legends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MotionLike: TypeAlias = Simulation | Solution | Sequence[npt.ArrayLike]
-"""What the figures take as a motion."""
+"""A motion that figures take."""
 BLUE, ORANGE, GREEN, PURPLE, SKY, RED = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
 INK, GREY, LIGHT = "#222222", "#8A8A8A", "#E4E4E4"
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, GREY)
@@ -68,36 +68,36 @@ def names_of(robot: pin.Model | Tree | Dynamics) -> Names:
     return Names(entries("nq"), entries("nv"), units("configuration"), units("velocity"), units("effort"))
 
 
-def with_units(what: str, units: Iterable[str]) -> str:
+def with_units(quantity: str, units: Iterable[str]) -> str:
     """Quantity with its units, as ``"q [rad, m]"``."""
-    return f"{what} [{', '.join(dict.fromkeys(units))}]"
+    return f"{quantity} [{', '.join(dict.fromkeys(units))}]"
 
 
-def expect(where: str, given: object, kinds: Any, wanted: str) -> None:
+def expect(argument: str, value: object, kinds: Any, wanted: str) -> None:
     """Refuse what is of another type than is wanted."""
-    if not isinstance(given, kinds):
-        raise ArgumentTypeError(f"{where}: expected {wanted}, got {type(given).__name__}")
+    if not isinstance(value, kinds):
+        raise ArgumentTypeError(f"{argument}: expected {wanted}, got {type(value).__name__}")
 
 
-def trajectory(where: str, given: MotionLike, parts: str, tree: Tree) -> list[Array]:
+def trajectory(function: str, motion: MotionLike, parts: str, tree: Tree) -> list[Array]:
     """The checked parts ``"tq"`` or ``"tqva"`` of a motion, a row for each time; of a Solution at its stages."""
-    if isinstance(given, Simulation | Solution):
-        source = given if isinstance(given, Simulation) else given.stages
+    if isinstance(motion, Simulation | Solution):
+        source = motion if isinstance(motion, Simulation) else motion.stages
         arrays = [np.asarray(getattr(source, part)) for part in parts]
         arrays[0] = arrays[0].ravel()
     else:
         wanted = f"a Simulation, a Solution or ({', '.join(parts)})"
-        if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != len(parts):
-            got = f"{len(given)} of them" if isinstance(given, list | tuple) else type(given).__name__
-            raise ArgumentTypeError(f"{where}: expected {wanted}, got {got}")
-        arrays = [numbers(f"{where}: {part}", each) for part, each in zip(parts, given, strict=True)]
+        if not isinstance(motion, Sequence) or isinstance(motion, str) or len(motion) != len(parts):
+            got = f"{len(motion)} of them" if isinstance(motion, list | tuple) else type(motion).__name__
+            raise ArgumentTypeError(f"{function}: expected {wanted}, got {got}")
+        arrays = [numbers(f"{function}: {part}", values) for part, values in zip(parts, motion, strict=True)]
     widths = {"q": tree.nq, "v": tree.nv, "a": tree.nv}
     if arrays[0].ndim != 1 or not len(arrays[0]):
-        raise ArgumentError(f"{where}: t has shape {arrays[0].shape}; give the times (N,) [s]")
+        raise ArgumentError(f"{function}: t has shape {arrays[0].shape}; give the times (N,) [s]")
     for part, array in zip(parts[1:], arrays[1:], strict=True):
-        table(f"{where}: {part} of {tree.name}", array, widths[part], len(arrays[0]))
-    if not isinstance(given, Simulation | Solution):
-        check_unit_lengths(f"{where}: q", arrays[1], tree)
+        table(f"{function}: {part} of {tree.name}", array, widths[part], len(arrays[0]))
+    if not isinstance(motion, Simulation | Solution):
+        check_unit_lengths(f"{function}: q", arrays[1], tree)
     return arrays
 
 
@@ -111,7 +111,7 @@ def line_style(k: int) -> dict[str, Any]:
     return {"color": COLOURS[colour], "linestyle": _DASHES[turn % len(_DASHES)], "linewidth": 1.4}
 
 
-def axes(where: str, ax: Axes | None, size: tuple[float, float] = (6.4, 3.2), projection: str | None = None) -> Axes:
+def axes(function: str, ax: Axes | None, size: tuple[float, float] = (6.4, 3.2), projection: str | None = None) -> Axes:
     """The given Axes, or that of a new figure of ``size`` inches."""
     from matplotlib import pyplot
     from matplotlib.axes import Axes
@@ -119,7 +119,7 @@ def axes(where: str, ax: Axes | None, size: tuple[float, float] = (6.4, 3.2), pr
     if ax is None:
         figure = pyplot.figure(figsize=size, layout="constrained")
         return figure.add_subplot(projection=projection)
-    expect(f"{where}: ax", ax, Axes, "a matplotlib Axes")
+    expect(f"{function}: ax", ax, Axes, "a matplotlib Axes")
     return ax
 
 

@@ -38,7 +38,7 @@ class Driver:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """Number of entries."""
         return int(np.prod(self.shape))
 
     def rows(self, values: Array, times: int | None = None) -> Array | None:
@@ -57,7 +57,7 @@ class Driver:
 
 @dataclass
 class ControlFailure:
-    """What went wrong in Python callables: the first exception, and the reason in words."""
+    """A failure of Python callables: the first exception, and the reason in words."""
 
     error: BaseException | None = None
     reason: str = ""
@@ -77,7 +77,7 @@ class Grid:
 
     @staticmethod
     def of(outputs: Array, period: float | None) -> Grid:
-        """From output times; a callable that is held is called at all of them, or each ``period`` from the first on."""
+        """The grid of output times; a callable that is held is called at all, or each ``period`` from the first on."""
         if period is None:
             every = np.ones(len(outputs), dtype=bool)
             return Grid(outputs, every, every)
@@ -93,10 +93,10 @@ class Grid:
 
 
 class Control(ABC):
-    """What drives a robot; by default the numbers of an interval, held until the next output time.
+    """A control that drives a robot; by default the numbers of an interval, held until the next output time.
 
     Attributes:
-        numbers: how many constant numbers an interval needs.
+        numbers: number of constants that an interval needs.
         laws: the Python callables that are evaluated within the intervals.
         key: what its expression is made of beside numbers; controls of one key have the same expression.
         is_sampled: whether a Python callable is called at the samples of a grid only.
@@ -168,7 +168,7 @@ class ContinuousFeedback(Control):
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, p: ca.MX, called: ca.MX | None = None) -> ca.MX:
         if self.laws and called is not None:
             return called
-        return ca.vec(self.function(t, x, *(p[: len(own)] for own in self.p)))
+        return ca.vec(self.function(t, x, *(p[: len(parameters)] for parameters in self.p)))
 
     def interval(self, k: int, x: Array) -> Array:
         return np.empty(0)
@@ -250,11 +250,11 @@ class PythonFeedback(ca.Callback):
         with call_of(f"simulate: {self.driver.name}(t, q, v) at t = {t:g} s"):
             answer = self.law(t, x[: self.nq].copy(), x[self.nq :].copy(), *(p.copy() for p in self.p))
         try:
-            given = real(answer)
+            numbers = real(answer)
         except (TypeError, ValueError):
             raise ArgumentTypeError(self._said(answer, t, "real")) from None
-        is_row = isinstance(answer, ca.DM) and given.shape == (1, size)
-        u = self.driver.rows(given.ravel() if is_row or given.shape == (size, 1) else given)
+        is_row = isinstance(answer, ca.DM) and numbers.shape == (1, size)
+        u = self.driver.rows(numbers.ravel() if is_row or numbers.shape == (size, 1) else numbers)
         if u is None:
             raise ArgumentError(self._said(answer, t, "finite"))
         if not np.isfinite(u).all():
@@ -262,13 +262,13 @@ class PythonFeedback(ca.Callback):
         return u
 
     def _said(self, answer: Any, t: float, kind: str, fault: str = "") -> str:
-        """What is wrong with an answer, and what to return; the fault is the reason of the failure."""
+        """Say what is wrong with an answer, and what to return; the fault is the reason of the failure."""
         name, wanted = self.driver.name, " × ".join(map(str, self.driver.shape))
         self.failure.reason = f"{name} {fault or f'did not return {wanted} real numbers'} at t = {t:g} s"
         return f"simulate: {name}(t, q, v) returned {answer!r} at t = {t:g} s; return {wanted} {kind} numbers"
 
     def value(self, t: float, x: Array) -> Array:
-        """What the callable returns, or NaN."""
+        """The numbers that the callable returns, or NaN."""
         try:
             if self.failure.error is None and np.all(np.isfinite(x)):
                 return self._called(t, x)
@@ -280,15 +280,15 @@ class PythonFeedback(ca.Callback):
         return [ca.DM(self.value(float(arg[0]), arg[1].full().ravel()))]
 
 
-def is_python(given: Any) -> bool:
-    """Whether an argument is a Python callable."""
-    return callable(given) and not isinstance(given, ca.Function)
+def is_python(argument: Any) -> bool:
+    """True if an argument is a Python callable."""
+    return callable(argument) and not isinstance(argument, ca.Function)
 
 
 def control(
     dyn: Dynamics, u: Any, wrenches: Any, grid: Grid, p: Array, failure: ControlFailure, *, hold: bool, sampled: bool
 ) -> Control:
-    """What drives a robot: the arguments u and wrenches of ``simulate``.
+    """The control of a robot, from the arguments u and wrenches of ``simulate``.
 
     Feedback that takes the parameters is given ``p`` (n_p). A callable u is sampled with ``hold`` too; a callable of
     wrenches never is, since the surroundings are no digital controller.
@@ -296,20 +296,20 @@ def control(
     times, outputs, n_p = grid.t, grid.t[grid.is_output], len(p)
     nq, nx = dyn.tree.nq, dyn.tree.nq + dyn.tree.nv
 
-    def read(driver: Driver, given: Any, hold: bool) -> Control:
-        if given is None:
+    def read(driver: Driver, argument: Any, hold: bool) -> Control:
+        if argument is None:
             return ZeroOrderHold(np.zeros((len(times), driver.size)))
-        if isinstance(given, ca.Function):
+        if isinstance(argument, ca.Function):
             if hold:
                 raise ArgumentError(
                     f"simulate: hold=True takes rows of {driver.name} or a callable, not a casadi.Function; drop hold"
                 )
-            return ContinuousFeedback(given, (p,) if _graph_takes_parameters(driver, given, nx, n_p) else ())
-        if callable(given) and not isinstance(given, type):
-            parameters = (p,) if _takes_parameters(driver, given, bool(n_p)) else ()
-            law = PythonFeedback(given, nq, nx, driver, failure, parameters)
+            return ContinuousFeedback(argument, (p,) if _graph_takes_parameters(driver, argument, nx, n_p) else ())
+        if callable(argument) and not isinstance(argument, type):
+            parameters = (p,) if _takes_parameters(driver, argument, bool(n_p)) else ()
+            law = PythonFeedback(argument, nq, nx, driver, failure, parameters)
             return SampledFeedback(law, grid) if hold else ContinuousFeedback(law)
-        table = _table(driver, given, len(outputs))
+        table = _table(driver, argument, len(outputs))
         if table.ndim == 1:
             return ZeroOrderHold(np.tile(table, (len(times), 1)))
         if hold:
@@ -329,16 +329,16 @@ def control(
     return SideBySide(efforts, acting, dyn.nu)
 
 
-def _table(driver: Driver, given: Any, times: int) -> Array:
+def _table(driver: Driver, values: Any, times: int) -> Array:
     """Numbers as one row, or as a row for each output time."""
     name = driver.name
-    if is_masked(given):
+    if is_masked(values):
         raise ArgumentError(f"simulate: {name}: {MASKED}")
     try:
-        values = real(given.full().ravel() if isinstance(given, ca.DM) and given.is_column() else given)
+        values = real(values.full().ravel() if isinstance(values, ca.DM) and values.is_column() else values)
     except (TypeError, ValueError):
         raise ArgumentTypeError(
-            f"simulate: {name} is {shown(given)}; give real numbers, a casadi.Function (t, x) -> {name}, or a "
+            f"simulate: {name} is {shown(values)}; give real numbers, a casadi.Function (t, x) -> {name}, or a "
             f"callable (t, q, v) -> {name}"
         ) from None
     for lead in (None, times):
@@ -352,7 +352,7 @@ def _table(driver: Driver, given: Any, times: int) -> Array:
 
 
 def _graph_takes_parameters(driver: Driver, graph: ca.Function, nx: int, n_p: int) -> bool:
-    """Whether a Function takes (t, x, p), not (t, x)."""
+    """True if a Function takes (t, x, p), not (t, x)."""
     inputs = [graph.size_in(i) for i in range(graph.n_in())]
     outputs = [graph.size_out(i) for i in range(graph.n_out())]
     takes_p = bool(n_p) and len(inputs) == 3
@@ -364,7 +364,7 @@ def _graph_takes_parameters(driver: Driver, graph: ca.Function, nx: int, n_p: in
 
 
 def _takes_parameters(driver: Driver, law: Law, parametric: bool) -> bool:
-    """Whether a callable takes (t, q, v, p), not (t, q, v); the latter if Python does not know its signature."""
+    """True if a callable takes (t, q, v, p), not (t, q, v); the latter if Python does not know its signature."""
     try:
         signature = inspect.signature(law)
     except (TypeError, ValueError):

@@ -23,18 +23,18 @@ class Simulation:
         method: the name of the integrator.
         steps: its number of steps.
         t: output times (N) [s].
-        q, v, a: of the dynamics (N × nq, N × nv, N × nv).
+        q, v, a: those of the dynamics (N × nq, N × nv, N × nv).
         dq: dq/dt (N × nq).
         u: the control (N × nu). Where u jumps, u and a are the values just after t.
         a_before: a just before t (N × nv).
-        wrenches: that acted on the robot as an input (N × 6 × n), as u.
+        wrenches: those that acted on the robot as an input (N × 6 × n), as u.
         kinetic, potential: energies (N) [J].
-        work: of u and of wrenches up to t (N) [J].
+        work: that of u and of wrenches up to t (N) [J].
         dissipated: energy dissipated by dampers up to t (N) [J].
-        constraint_work: of the forces of constraints up to t (N) [J]: 0 but for what stabilises them.
+        constraint_work: that of the forces of constraints up to t (N) [J]: 0 but for what stabilises them.
         action: ∫ kinetic energy dt up to t (N) [J s].
-        forces: of the constraints (N × nc) [N, N m], just after t.
-        residual: by how much q violates the constraints (N × nc) [m, rad].
+        forces: those of the constraints (N × nc) [N, N m], just after t.
+        residual: the distance by which q violates the constraints (N × nc) [m, rad].
         length_drift: the largest drift of the length of a quaternion, or of a pair (cos, sin), from one before the
             output was projected (N).
         blocks: the entries of q that are quaternions and pairs (cos, sin).
@@ -76,7 +76,7 @@ class Simulation:
 
     @property
     def driven_by(self) -> str:
-        """What does work on the robot, in words: u, and wrenches if they are an input."""
+        """The inputs that do work on the robot, in words: u, and wrenches if they are an input."""
         return "u, wrenches" if self.wrenches.size else "u"
 
     @property
@@ -136,7 +136,7 @@ class Simulation:
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes, ready for ``json.dumps``."""
-        everything = {each.name: getattr(self, each.name) for each in fields(self)}
+        everything = {attribute.name: getattr(self, attribute.name) for attribute in fields(self)}
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in everything.items()}
 
     def __str__(self) -> str:

@@ -167,8 +167,8 @@ def simulate(
             method = _automatic(is_stiff, compiled)
         settings = _settings(method, reltol, abstol, step, _ACCURACY if con.nc else 1.0) | dict(options or {})
         warn_of_fast_modes(robot, method, step, start[: tree.nq], duration, values)
-        what = "output times" if period is None else "times"
-        with show_progress(f"{tree.name}: simulate", len(grid.t) - 1, what, shown=progress) as advance:
+        unit = "output times" if period is None else "times"
+        with show_progress(f"{tree.name}: simulate", len(grid.t) - 1, unit, shown=progress) as advance:
             driven = control(robot, u, wrenches, grid, values, failure, hold=hold, sampled=period is not None)
             integrator = _integrator(body, driven, constants, method, step, settings)
             _check_first(tree.name, integrator, failure, start, float(times[0]))
@@ -206,19 +206,19 @@ def warn_of_fast_modes(dyn: Dynamics, method: str, step: float | None, q: Array,
     frequencies, shapes = _vibrations(dyn, q, p)
     if not len(frequencies):
         return
-    omega, given = frequencies[-1], p if len(p) else None
+    omega, parameters = frequencies[-1], p if len(p) else None
     steps = _STEPS_PER_RADIAN.get(method, 0.0) * omega * duration
     if steps > _MANY:
-        found = f"{method} takes about {steps:.1g} steps to follow that"
+        reason = f"{method} takes about {steps:.1g} steps to follow that"
     elif method == "rk4" and step is not None and omega * step > _STABLE:
-        found = f"rk4 is unstable with steps above {_STABLE / omega:.2g} s"
+        reason = f"rk4 is unstable with steps above {_STABLE / omega:.2g} s"
     else:
         return
-    shape, stiffness = shapes[:, -1], dyn.force_stiffness(q, given)
+    shape, stiffness = shapes[:, -1], dyn.force_stiffness(q, parameters)
     name = dyn.coordinate_names[int((shape * (stiffness @ shape)).argmax())]  # the share of elastic energy
     fewer = "; or take fewer modes, participation(q) says what each carries" if dyn.modes else ""
     warnings.warn(
-        f"simulate: {dyn.tree.name}: {name!r} vibrates at {omega / (2 * np.pi):.4g} Hz, and {found}; take "
+        f"simulate: {dyn.tree.name}: {name!r} vibrates at {omega / (2 * np.pi):.4g} Hz, and {reason}; take "
         f"method='radau', whose steps are long where it hardly vibrates{fewer}",
         SimulationWarning,
         stacklevel=3,
@@ -234,7 +234,7 @@ def _vibrations(dyn: Dynamics, q: Array, p: Array) -> tuple[Array, Array]:
 
 
 def _is_stiff(con: ConstrainedDynamics, body: Plant, q: Array, duration: float, p: Array) -> bool:
-    """Whether a motion from q asks for an implicit method, whose steps cost more and are fewer."""
+    """True if a motion from q asks for an implicit method, whose steps cost more and are fewer."""
     if con.dynamics.forces_depend_on_velocity or con.stabilisation_rate > _FAST:
         return True
     flow = body.flow
@@ -268,8 +268,8 @@ def warn(result: Simulation, reltol: float, abstol: float, *, bending: Sequence[
             f"the constraints are redundant at t = {result.t[unknown[0]]:g} s, so that their forces are not "
             "determined; give them regularization=1e-6 for the smallest forces"
         )
-    for each in said:
-        warnings.warn(f"simulate: {result.model}: {each}", SimulationWarning, stacklevel=3)
+    for sentence in said:
+        warnings.warn(f"simulate: {result.model}: {sentence}", SimulationWarning, stacklevel=3)
 
 
 def _times(t: npt.ArrayLike) -> Array:
@@ -288,9 +288,9 @@ def _start(x0: Any, tree: Tree, blocks: Blocks) -> Array:
     parts = x0 if is_pair else [x0]
     vectors = [numbers("simulate: x0", x.full().ravel() if isinstance(x, ca.DM) else x) for x in parts]
     if tuple(vector.shape for vector in vectors) != tuple((n,) for n in wanted):
-        given = " and ".join(str(vector.shape) for vector in vectors)
+        shapes = " and ".join(str(vector.shape) for vector in vectors)
         raise ArgumentError(
-            f"simulate: x0 has shape {given}; give [q; v] ({tree.nq + tree.nv},), or (q, v) with "
+            f"simulate: x0 has shape {shapes}; give [q; v] ({tree.nq + tree.nv},), or (q, v) with "
             f"({tree.nq},) and ({tree.nv},)"
         )
     x = np.concatenate(vectors)
@@ -320,8 +320,8 @@ def _settings(
     # Radau's estimate, of order 3, is cautious: errors are as large as those of the other methods at 1e-8
     usual = (1e-7, 1e-9) if method == "radau" else (1e-8, 1e-10)
     return {
-        name: number(f"simulate: {name}", accuracy * default if given is None else given)
-        for name, given, default in zip(("reltol", "abstol"), (reltol, abstol), usual, strict=True)
+        name: number(f"simulate: {name}", accuracy * default if value is None else value)
+        for name, value, default in zip(("reltol", "abstol"), (reltol, abstol), usual, strict=True)
     }
 
 
@@ -330,11 +330,13 @@ def _integrator(
 ) -> Integrator:
     if method not in _MAX_STEPS:
         return integration.Integrators(body, driven, p, method, step, settings)
-    own = {"max_num_steps": _MAX_STEPS[method]} | settings
-    reltol, abstol, most = (own.pop(name) for name in ("reltol", "abstol", "max_num_steps"))
+    options = {"max_num_steps": _MAX_STEPS[method]} | settings
+    reltol, abstol, most = (options.pop(name) for name in ("reltol", "abstol", "max_num_steps"))
     steps = number("simulate: options['max_num_steps']", most)
-    if own:
-        raise ArgumentError(f"simulate: options={own}: method={method!r} takes 'max_num_steps' only; drop the others")
+    if options:
+        raise ArgumentError(
+            f"simulate: options={options}: method={method!r} takes 'max_num_steps' only; drop the others"
+        )
     made = integration.Radau if method == "radau" else integration.Dop853
     return made(body, driven, p, reltol, abstol, steps)
 
@@ -351,7 +353,7 @@ def _result(
     left = rates if np.array_equal(u, before) else body.flow_at(x, before, integrator.p)[0]
     potential, residual = body.observed_at(x, integrator.p)
     q, v = x[:, :nq], x[:, nq:]
-    found = {
+    columns = {
         "t": t,
         "q": q,
         "v": v,
@@ -367,7 +369,7 @@ def _result(
         "length_drift": motion.drift[rows],
         "p": p,
     } | dict(zip(INTEGRALS, motion.integrals[rows].T, strict=True))
-    arrays = {name: np.ascontiguousarray(values) for name, values in found.items()}
+    arrays = {name: np.ascontiguousarray(values) for name, values in columns.items()}
     for array in arrays.values():
         array.setflags(write=False)
     return Simulation(model=dyn.tree.name, method=method, steps=motion.steps, blocks=body.blocks, **arrays)
@@ -381,7 +383,7 @@ def _stopped(result: Simulation, error: BaseException) -> BaseException:
 
 
 def _failure(result: Simulation, message: str, fault_of_u: str, times: Array) -> SimulationError:
-    """Why the integration failed, and what to do."""
+    """The error that says why the integration failed, and what to do."""
     if message == integration.U_FAILED:
         reason = fault_of_u
     elif message == integration.RUNS_AWAY:

@@ -7,17 +7,15 @@ line.
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import casadi as ca
 import numpy as np
@@ -25,7 +23,6 @@ import numpy as np
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, MissingPackageError, shown
 from gdalembert.spatial.arrays import Array, frozen
 
-T = TypeVar("T")
 Property: TypeAlias = float | Callable[[Any], Any]
 """A number, or a function of the abscissa η [m] that takes a NumPy array, or a single number, of it."""
 
@@ -231,52 +228,6 @@ def call_of(what: str) -> Iterator[None]:
         if not isinstance(error, GdalembertError):
             error.add_note(f"{what} raised this")
         raise
-
-
-def taken(what: str, call: Callable[..., Any], *args: Any) -> Any:
-    """What a call of Pinocchio gives; its refusal of arguments in one sentence."""
-    try:
-        return call(*args)
-    except (TypeError, ValueError):
-        kinds = ", ".join(type(x).__name__ for x in args)
-        raise ArgumentTypeError(f"{what}: Pinocchio does not take ({kinds}) with these shapes and values") from None
-
-
-def synonyms(**names: str) -> Callable[[T], T]:
-    """A decorator of functions that :func:`refusing` wraps: other keywords of their parameters, by these."""
-
-    def with_synonyms(function: T) -> T:
-        vars(function)["synonyms"] = names
-        return function
-
-    return with_synonyms
-
-
-def refusing(function: Callable[..., Any], **kinds: tuple[type, str]) -> Callable[..., Any]:
-    """The function, which refuses arguments of these names that are of no such kind, and says what to give."""
-    parameters = inspect.signature(function)
-    signature = parameters.parameters.values()
-    known_as: dict[str, str] = getattr(function, "synonyms", {})
-
-    @wraps(function)
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        try:
-            bound = parameters.bind(*args, **{known_as.get(name, name): x for name, x in kwargs.items()})
-        except TypeError as error:
-            names = ", ".join(
-                "…" if x.kind == x.VAR_POSITIONAL else x.name for x in signature if x.kind != x.VAR_KEYWORD
-            )
-            raise ArgumentTypeError(f"{function.__name__}: {error}; give ({names})") from None
-        given = bound.arguments
-        for name, (kind, wanted) in kinds.items():
-            known = name not in given or isinstance(given[name], kind)
-            if not (known or given[name] is parameters.parameters[name].default):
-                raise ArgumentTypeError(
-                    f"{function.__name__}: {name} is of type {type(given[name]).__name__}; give {wanted}"
-                )
-        return function(*bound.args, **bound.kwargs)
-
-    return checked
 
 
 def required(where: str, name: str, extra: str) -> Any:

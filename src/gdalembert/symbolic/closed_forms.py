@@ -133,8 +133,8 @@ def to_trigonometric(
             if not isinstance(name, str) or name not in graph.name_out():
                 raise UnknownNameError("output", name, graph.name_out())
         arguments = graph.sx_in()
-        found = dict(zip(graph.name_out(), graph.call(arguments), strict=True))
-        graph = ca.Function(graph.name(), arguments, [found[name] for name in wanted], graph.name_in(), wanted)
+        results = dict(zip(graph.name_out(), graph.call(arguments), strict=True))
+        graph = ca.Function(graph.name(), arguments, [results[name] for name in wanted], graph.name_in(), wanted)
     values = [[TrigonometricPolynomial.of(x) for x in entries] for entries in _values(function, inputs)]
     parameters = values[graph.index_in("p")] if "p" in graph.name_in() else []
     multiply = _limited(graph, max_terms, any(x.as_number() is None for x in parameters))
@@ -184,18 +184,18 @@ def _by_name(inputs: Inputs | None) -> dict[str, Sequence[Any]]:
 
 def _values(function: ca.Function, inputs: Inputs | None) -> list[list[sympy.Expr]]:
     """The formulas of all entries of each input, in which no symbol has two meanings."""
-    given = _by_name(inputs)
-    for name in given:
+    entries_of = _by_name(inputs)
+    for name in entries_of:
         if name not in function.name_in():
             raise UnknownNameError("input", name, function.name_in())
     values = []
     for i, name in enumerate(function.name_in()):
-        entries = list(given[name]) if name in given else _names(name, *function.size_in(i))
+        entries = list(entries_of[name]) if name in entries_of else _names(name, *function.size_in(i))
         if len(entries) != function.numel_in(i):
             raise ArgumentError(f"input {name!r}: has {function.numel_in(i)} entries, got {len(entries)} names")
         values.append([x if isinstance(x, sympy.Expr) else formula(x) for x in entries])
-        used = {x.name for each in values[-1] for x in each.free_symbols}
-        for other in {*function.name_in()} - {name, *given}:
+        used = {x.name for entry in values[-1] for x in entry.free_symbols}
+        for other in {*function.name_in()} - {name, *entries_of}:
             if taken := used & set(_names(other, *function.size_in(other))):
                 raise ArgumentError(
                     f"input {name!r}: the name {min(taken)} is that of an entry of {other!r} too; rename it, or give "
@@ -333,7 +333,7 @@ def abbreviations(expression: sympy.Matrix | sympy.Expr) -> dict[sympy.Symbol, s
         raise ArgumentTypeError(f"abbreviations: got {shown(expression)}; give a matrix or an expression of SymPy's")
     taken = {x.name for x in expression.free_symbols}
     waves = sorted(expression.atoms(sympy.sin, sympy.cos), key=str)
-    found: dict[sympy.Symbol, sympy.Expr] = {}
+    meanings: dict[sympy.Symbol, sympy.Expr] = {}
     for wave in waves:
         letter, parts = wave.func.__name__[0], sympy.Add.make_args(wave.args[0])
         joints = sorted(int(match[1]) for part in parts if (match := _JOINT.fullmatch(str(part))))
@@ -344,8 +344,8 @@ def abbreviations(expression: sympy.Matrix | sympy.Expr) -> dict[sympy.Symbol, s
         else:
             continue
         if name not in taken:
-            found[symbol(name)] = wave
-    return found
+            meanings[symbol(name)] = wave
+    return meanings
 
 
 def _readable(formula: TrigonometricPolynomial) -> sympy.Expr:
@@ -382,13 +382,13 @@ def _grouped(total: sympy.Expr) -> sympy.Expr:
     done: list[sympy.Expr] = []
     while len(terms) > 1:
         powers = [term.as_powers_dict() for term in terms]
-        uses = {x: [each[x] for each in powers if x in each] for x in set().union(*powers) if not x.is_number}
+        uses = {x: [factors[x] for factors in powers if x in factors] for x in set().union(*powers) if not x.is_number}
         shares = {x: len(exponents) for x, exponents in uses.items() if set(exponents) == {1} and not x.is_Add}
         shared = max(sorted(shares, key=str), key=lambda x: (shares[x], x.is_Symbol), default=None)
         if shared is None or shares[shared] < 2:
             break
-        with_it = [term for term, each in zip(terms, powers, strict=True) if shared in each]
-        terms = [term for term, each in zip(terms, powers, strict=True) if shared not in each]
+        with_it = [term for term, factors in zip(terms, powers, strict=True) if shared in factors]
+        terms = [term for term, factors in zip(terms, powers, strict=True) if shared not in factors]
         done.append(_times(shared, _factored(sympy.Add(*(term / shared for term in with_it)))))
     return sympy.Add(*done, *terms)
 
@@ -438,9 +438,9 @@ def _shortest(items: Sequence[tuple[Wave, Fraction]]) -> list[sympy.Expr]:
     for k, other in enumerate(rest):
         product = _pair(first, other)
         if product is not None:
-            found = [product, *_shortest([*rest[:k], *rest[k + 1 :]])]
-            if len(found) < len(best):
-                best = found
+            shorter = [product, *_shortest([*rest[:k], *rest[k + 1 :]])]
+            if len(shorter) < len(best):
+                best = shorter
     return best
 
 
@@ -507,8 +507,8 @@ def closed_forms(
         ArgumentError: if a parameter has the name of an input's entry; if a frame or a reference is missing.
         UnsupportedError: if the robot is too large; the message has its size.
     """
-    given = robot if isinstance(robot, SymbolicTree) else symbolic_tree(robot)
-    tree = given.exact or given
+    symbolic = robot if isinstance(robot, SymbolicTree) else symbolic_tree(robot)
+    tree = symbolic.exact or symbolic
     dynamics = tree.dynamics(formulation)
     if not isinstance(of, str | NamedFunction):
         raise ArgumentTypeError(f"closed_forms: of is {shown(of)}; give the name of a Function")
@@ -516,16 +516,16 @@ def closed_forms(
     known = [name for name in ("terms", *CLOSED) if hasattr(type(dynamics), name)]
     if named.of not in known and not named.is_kinematic:
         raise UnknownNameError("Function", named.of, [*known, *KINEMATIC])
-    function = _base_regressor(given, dynamics) if named.of == "base_regressor" else named.function(dynamics)
+    function = _base_regressor(symbolic, dynamics) if named.of == "base_regressor" else named.function(dynamics)
     try:
         return to_trigonometric(function, {**tree.inputs(), **_by_name(inputs)}, outputs=outputs, max_terms=max_terms)
     except UnsupportedError as error:
         raise UnsupportedError(f"{tree.name}: {error}") from None
 
 
-def _base_regressor(given: SymbolicTree, dynamics: Dynamics) -> ca.Function:
-    """That of ``dynamics``, whose numbers are symbols, with the base parameters of its numbers."""
-    bodies = given.dynamics(type(dynamics)).base_parameters.bodies
+def _base_regressor(symbolic: SymbolicTree, dynamics: Dynamics) -> ca.Function:
+    """The base regressor of ``dynamics``, whose numbers are symbols, with the base parameters of its numbers."""
+    bodies = symbolic.dynamics(type(dynamics)).base_parameters.bodies
     whole = dynamics.torque_regressor
     inputs = whole.sx_in()
     return ca.Function("base_regressor", inputs, [whole(*inputs) @ constant(bodies)], whole.name_in(), ["Y"])

@@ -72,9 +72,9 @@ def flexible_arm_forms(
     names = {"q": [f"q_{k}" for k in joints] + [f"f_{k}" for k in modal], "v": [f"v_{k}" for k in joints + modal]}
     masses = formulas([0] * len(counts) if tip_masses is None else tip_masses, len(counts), "tip_masses")
     acceleration = formulas(gravity, 3, "gravity")
-    for what, given in (("tip_masses", masses), ("gravity", acceleration)):
-        if taken := {x.name for each in given for x in each.free_symbols} & {*names["q"], *names["v"]}:
-            raise ArgumentError(f"{what}: {min(taken)} is a coordinate or rate of the arm; give it another name")
+    for argument, values in (("tip_masses", masses), ("gravity", acceleration)):
+        if taken := {x.name for value in values for x in value.free_symbols} & {*names["q"], *names["v"]}:
+            raise ArgumentError(f"{argument}: {min(taken)} is a coordinate or rate of the arm; give it another name")
     constants = Constants()
     down: Any = constants.vector(acceleration)
     robot = explicit.SymbolicRobot(_tree(counts, masses, constants))

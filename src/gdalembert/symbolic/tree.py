@@ -62,13 +62,13 @@ _SYNONYMS = {
     **dict.fromkeys(("stiffness", "springs"), "spring"),
     **dict.fromkeys(("rotor", "rotor_inertia", "I_act"), "armature"),
 }
-"""What is meant by other names of quantities."""
+"""Quantities by other names that they have."""
 _TYPES: dict[str, jt.JointType] = {"R": jt.Revolute((0.0, 0.0, 1.0)), "P": jt.Prismatic((0.0, 0.0, 1.0))}
 _AXES = "xyz"
 _UPPER = tuple(itertools.combinations_with_replacement(range(3), 2))
 _CASADI = {name: getattr(ca, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sqrt", "exp", "log")}
 _CASADI |= {"Abs": ca.fabs, "pi": math.pi}
-"""What formulas are made of in CasADi, by the names that SymPy writes."""
+"""Functions and constants of CasADi, by the names that SymPy writes in formulas."""
 
 
 @interruptible
@@ -93,14 +93,18 @@ class SymbolicTree(TreeOfSymbols):
     exact: SymbolicTree | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("p", "exact")}
+        attributes = {
+            attribute.name: getattr(self, attribute.name)
+            for attribute in fields(self)
+            if attribute.name not in ("p", "exact")
+        }
         constants: list[ca.SX] = []  # SX keep their symbols only as outputs of one Function
 
         def numbered(constant: ca.SX) -> _Numbered:
             constants.append(constant)
             return _Numbered(len(constants) - 1)
 
-        skeleton = mapped(own, ca.SX, numbered)
+        skeleton = mapped(attributes, ca.SX, numbered)
         return _restored, (skeleton, ca.Function("constants", [self.p], constants), self.exact)
 
     @property
@@ -109,7 +113,7 @@ class SymbolicTree(TreeOfSymbols):
 
     @property
     def symbol_values(self) -> Array:
-        symbols = sorted({x for each in self.formulas for x in each.free_symbols}, key=str)
+        symbols = sorted({x for constant in self.formulas for x in constant.free_symbols}, key=str)
         values = sympy.lambdify(symbols, list(self.formulas), "math")
         return np.array(values(*(self.numbers.get(x.name, math.nan) for x in symbols)), dtype=float)
 
@@ -199,7 +203,7 @@ class Constants:
         """A number of a robot, or a symbol for it."""
         return self.named(name, value) if self.others == "symbols" else formula(float(value))
 
-    def rotation(self, axis: str, by: Formula, name: str, where: str) -> sympy.Matrix:
+    def rotation(self, axis: str, by: Formula, name: str, context: str) -> sympy.Matrix:
         """The exact rotation (3 × 3) about x, y or z; a number that is not a multiple of π/2 gets a symbol."""
         x = angle(by)
         if x.is_number and x.is_real:
@@ -209,7 +213,7 @@ class Constants:
             TrigonometricPolynomial.of(sympy.sin(x))
         except UnsupportedError:
             reason = f"{by!r} is not a sum of whole multiples of symbols and right angles; give it one symbol"
-            raise ArgumentError(f"{where}: {reason}, as {name!r}") from None
+            raise ArgumentError(f"{context}: {reason}, as {name!r}") from None
         return turned_about(axis, x)
 
     def tree(self, tree: Tree, springs: Mapping[str, tuple[ca.SX, ca.SX]] | None = None) -> SymbolicTree:
@@ -221,23 +225,27 @@ class Constants:
             numbers=self.numbers,
             spring_constants=springs or {},
         )
-        found = dict.fromkeys(x for each in exact.formulas for x in sorted(each.free_symbols, key=str))
-        symbols = tuple(x for x in found if x.name not in self.fixed)
+        occurring = dict.fromkeys(x for constant in exact.formulas for x in sorted(constant.free_symbols, key=str))
+        symbols = tuple(x for x in occurring if x.name not in self.fixed)
         p = _column(ca.SX.sym(x.name) for x in symbols)
         known = dict(zip(symbols, ca.vertsplit(p), strict=True)) if symbols else {}
-        known |= {x: self.numbers[x.name] for x in found if x.name in self.fixed}
-        values = _column(_in_casadi(each, known, exact.name) for each in exact.formulas)
+        known |= {x: self.numbers[x.name] for x in occurring if x.name in self.fixed}
+        values = _column(_in_casadi(constant, known, exact.name) for constant in exact.formulas)
         about_symbols = ("p", "formulas", "numbers", "exact")
-        own = {name: substituted(x, exact.p, values) for name, x in vars(exact).items() if name not in about_symbols}
-        return SymbolicTree(**own, p=p, formulas=symbols, numbers=self.numbers, exact=exact)
+        attributes = {
+            name: substituted(x, exact.p, values) for name, x in vars(exact).items() if name not in about_symbols
+        }
+        return SymbolicTree(**attributes, p=p, formulas=symbols, numbers=self.numbers, exact=exact)
 
 
-def _in_casadi(each: sympy.Expr, known: Mapping[sympy.Symbol, Any], robot: str) -> ca.SX:
+def _in_casadi(constant: sympy.Expr, known: Mapping[sympy.Symbol, Any], robot: str) -> ca.SX:
     """A formula as an expression of CasADi."""
-    if unknown := sorted({x.func.__name__ for x in each.atoms(Application)} - set(_CASADI)):
-        raise ArgumentError(f"{robot}: the formula {each} has {unknown[0]}, which graphs do not; give it one symbol")
-    own = sorted(each.free_symbols, key=str)
-    return ca.SX(sympy.lambdify(own, each, [_CASADI])(*(known[x] for x in own)))
+    if unknown := sorted({x.func.__name__ for x in constant.atoms(Application)} - set(_CASADI)):
+        raise ArgumentError(
+            f"{robot}: the formula {constant} has {unknown[0]}, which graphs do not; give it one symbol"
+        )
+    unknowns = sorted(constant.free_symbols, key=str)
+    return ca.SX(sympy.lambdify(unknowns, constant, [_CASADI])(*(known[x] for x in unknowns)))
 
 
 def _column(parts: Iterable[ca.SX]) -> ca.SX:
@@ -278,7 +286,7 @@ def symbolic_tree(
     if not isinstance(others, str) or others not in ("symbols", "numbers"):
         raise ArgumentError(f"others={shown(others)}: give 'symbols' or 'numbers'")
     source, _ = clean_tree(read_tree(load_robot(model) if isinstance(model, str) else model), clean)
-    given = _by_joint(source, {} if parameters is None else parameters)
+    quantities_of = _by_joint(source, {} if parameters is None else parameters)
     constants = Constants(others=others)
     springs: dict[str, tuple[ca.SX, ca.SX]] = {}
     joints: list[Joint] = []
@@ -286,13 +294,13 @@ def symbolic_tree(
     armature = [constants.number(f"I_act_{k + 1}", x) for k, x in enumerate(source.armature)]
     for i, joint in enumerate(source.joints):
         at_q = idx_q if joint.scaling is None else next(j.idx_q for j in joints if j.idx_v == joint.idx_v)
-        own = given.get(i, {})
-        joints.append(replace(_with_formulas(joint, i + 1, own, constants), idx_q=at_q))
+        quantities = quantities_of.get(i, {})
+        joints.append(replace(_with_formulas(joint, i + 1, quantities, constants), idx_q=at_q))
         idx_q += joints[-1].type.nq if joint.scaling is None else 0
-        if "spring" in own:
-            springs[joint.name] = _spring(joint, own["spring"], constants)
-        if "armature" in own:
-            for k, x in zip(joint.columns, formulas(own["armature"], joint.type.nv, joint.name), strict=True):
+        if "spring" in quantities:
+            springs[joint.name] = _spring(joint, quantities["spring"], constants)
+        if "armature" in quantities:
+            for k, x in zip(joint.columns, formulas(quantities["armature"], joint.type.nv, joint.name), strict=True):
                 armature[k] = x
     g = _gravity(source.gravity, constants) if gravity is None else formulas(gravity, 3, "gravity")
     changed: dict[str, Any] = {"armature": constants.vector(armature), "gravity": constants.vector(g)}
@@ -307,7 +315,7 @@ def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
         raise ArgumentTypeError(f"parameters={shown(parameters)}: give {{joint or link: {{quantity: formulas}}}}")
     index = {frame.name: frame.joint for frame in tree.frames if frame.joint >= 0}
     index |= {joint.name: i for i, joint in enumerate(tree.joints)}
-    given: dict[int, dict[str, Any]] = {}
+    quantities_of: dict[int, dict[str, Any]] = {}
     for name, quantities in parameters.items():
         if name not in index:
             raise UnknownNameError("joint or link", name, index)
@@ -317,66 +325,66 @@ def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
             if quantity not in _QUANTITIES:
                 known = [_SYNONYMS[quantity]] if quantity in _SYNONYMS else _QUANTITIES
                 raise UnknownNameError("quantity", quantity, known)
-        given.setdefault(index[name], {}).update(quantities)
-    return given
+        quantities_of.setdefault(index[name], {}).update(quantities)
+    return quantities_of
 
 
-def _with_formulas(joint: Joint, i: int, given: Mapping[str, Any], constants: Constants) -> Joint:
+def _with_formulas(joint: Joint, i: int, quantities: Mapping[str, Any], constants: Constants) -> Joint:
     """Joint i (from 1) and its link, with v = dq/dt."""
-    where, minimal = f"joint {joint.name!r}", joint.type.in_minimal_coordinates()
+    context, minimal = f"joint {joint.name!r}", joint.type.in_minimal_coordinates()
     if not minimal.velocity_is_rate:
         raise UnsupportedError(
-            f"{where}: its velocities are not dq/dt ({joint.type.kind}), so that its equations "
+            f"{context}: its velocities are not dq/dt ({joint.type.kind}), so that its equations "
             "are not trigonometric polynomials in q; put revolute and prismatic joints in a row instead"
         )
 
     def vector(quantity: str, letter: str, values: Array) -> ca.SX:
-        if quantity in given:
-            return constants.vector(formulas(given[quantity], 3, f"{where}: {quantity}"))
+        if quantity in quantities:
+            return constants.vector(formulas(quantities[quantity], 3, f"{context}: {quantity}"))
         return constants.vector(constants.number(f"{letter}_{i}{x}", v) for x, v in zip(_AXES, values, strict=True))
 
-    m = constants.entry(formula(given["mass"]) if "mass" in given else constants.number(f"m_{i}", joint.mass))
+    m = constants.entry(formula(quantities["mass"]) if "mass" in quantities else constants.number(f"m_{i}", joint.mass))
     com = vector("com", "c", joint.com)
     changed: dict[str, Any] = {"type": minimal, "translation": vector("translation", "p", joint.translation)}
-    if "inertia" in given:
-        tensor = inertia_tensor(given["inertia"], where)
+    if "inertia" in quantities:
+        tensor = inertia_tensor(quantities["inertia"], context)
     else:
         upper = {(r, c): constants.number(f"I_{i}{_AXES[r]}{_AXES[c]}", joint.inertia[r, c]) for r, c in _UPPER}
         tensor = [[upper[min(r, c), max(r, c)] for c in range(3)] for r in range(3)]
     changed["pseudo_inertia"] = pseudo_inertia(m, com, constants.matrix(tensor))
-    rotation = given.get("rotation")
-    if rotation is None and "rotation" not in given:
+    rotation = quantities.get("rotation")
+    if rotation is None and "rotation" not in quantities:
         turn = _rotation(joint, i, constants.named if constants.others == "symbols" else constants.angle)
     elif isinstance(rotation, Sequence) and len(rotation) == 2 and rotation[0] in tuple(_AXES):
-        turn = constants.rotation(rotation[0], rotation[1], f"beta_{i}", f"{where}: rotation")
+        turn = constants.rotation(rotation[0], rotation[1], f"beta_{i}", f"{context}: rotation")
     else:
-        raise ArgumentError(f"{where}: rotation {rotation!r}; give an axis and an angle, as ('x', 'alpha')")
+        raise ArgumentError(f"{context}: rotation {rotation!r}; give an axis and an angle, as ('x', 'alpha')")
     changed["rotation"] = constants.matrix(turn.tolist())
     if joint.offset:
         changed["offset"] = constants.entry(constants.number(f"offset_{i}", joint.offset))
     return replace(joint, **changed)
 
 
-def inertia_tensor(values: Any, where: str) -> list[list[sympy.Expr]]:
+def inertia_tensor(values: Any, context: str) -> list[list[sympy.Expr]]:
     """A symmetric tensor from 3 principal moments or from 3 rows."""
     if isinstance(values, sympy.MatrixBase):
         values = list(values) if 1 in values.shape else values.tolist()
     several = isinstance(values, Sequence | np.ndarray | sympy.Tuple) and not isinstance(values, str)
     rows = list(values) if several else []
     if len(rows) == 3 and not any(isinstance(row, Sequence | np.ndarray) and not isinstance(row, str) for row in rows):
-        diagonal = formulas(rows, 3, f"{where}: inertia")
+        diagonal = formulas(rows, 3, f"{context}: inertia")
         return list(sympy.diag(*diagonal).tolist())
-    tensor = [formulas(list(row), 3, f"{where}: row of the inertia") for row in rows]
+    tensor = [formulas(list(row), 3, f"{context}: row of the inertia") for row in rows]
     if len(tensor) != 3 or any(tensor[r][c] != tensor[c][r] for r, c in itertools.product(range(3), repeat=2)):
-        raise ArgumentError(f"{where}: inertia {values!r}; give the 3 principal ones or a symmetric 3 × 3 tensor")
+        raise ArgumentError(f"{context}: inertia {values!r}; give the 3 principal ones or a symmetric 3 × 3 tensor")
     return tensor
 
 
-def _spring(joint: Joint, given: Any, constants: Constants) -> tuple[ca.SX, ca.SX]:
+def _spring(joint: Joint, values: Any, constants: Constants) -> tuple[ca.SX, ca.SX]:
     """(stiffness, rest)."""
     if joint.type.nv != 1 or joint.scaling is not None:
         raise ArgumentError(f"joint {joint.name!r}: a spring needs a joint with one coordinate of its own")
-    stiffness, rest = (ca.SX(constants.entry(x)) for x in formulas(given, 2, f"spring at {joint.name!r}"))
+    stiffness, rest = (ca.SX(constants.entry(x)) for x in formulas(values, 2, f"spring at {joint.name!r}"))
     return stiffness, rest
 
 
@@ -413,8 +421,8 @@ class Row(Brief):
     Attributes:
         joint: ``"R"`` (revolute) or ``"P"`` (prismatic).
         theta, d, a, alpha: the row; q is added to θ of a revolute joint and to d of a prismatic one.
-        mass: of the link. ``com``: from the origin of frame i, at the far end of the link, in its axes (3).
-            ``inertia``: about the centre of mass, in the axes of frame i: 3 principal moments, or 3 × 3.
+        mass: that of the link. ``com``: its centre of mass, from the origin of frame i, at the far end of the link, in
+            its axes (3). ``inertia``: about the centre of mass, in the axes of frame i: 3 principal moments, or 3 × 3.
         armature: rotor inertia, reflected to the joint.
     """
 
@@ -446,10 +454,10 @@ def from_denavit_hartenberg(
     ``theta_i`` or ``alpha_i``.
 
     Args:
-        rows: from the base outward.
+        rows: the rows, from the base outward.
         convention: ``"standard"`` or ``"modified"``.
         gravity: acceleration (3) in frame 0.
-        name: of the robot.
+        name: that of the robot.
 
     Raises:
         ArgumentTypeError: if ``rows`` is not a list, a row is not a :class:`Row`, or a formula is not one.
@@ -464,11 +472,11 @@ def from_denavit_hartenberg(
 
     def rotation(axis: str, i: int, quantity: str) -> sympy.Matrix:
         """The rotation about an axis by an angle of row i; a number that is not a multiple of π/2 gets a symbol."""
-        given, symbol_name = getattr(rows[i], quantity), f"{quantity}_{i + 1}"
-        turn = constants.rotation(axis, given, symbol_name, f"{name}: row {i + 1}: {quantity}")
+        angle, symbol_name = getattr(rows[i], quantity), f"{quantity}_{i + 1}"
+        turn = constants.rotation(axis, angle, symbol_name, f"{name}: row {i + 1}: {quantity}")
         if symbol_name in constants.numbers and symbol_name in words:
             raise ArgumentError(
-                f"{name}: row {i + 1}: {quantity}={shown(given)} gets the name {symbol_name}, which a formula has "
+                f"{name}: row {i + 1}: {quantity}={shown(angle)} gets the name {symbol_name}, which a formula has "
                 "already; rename that one"
             )
         return turn
@@ -476,13 +484,13 @@ def from_denavit_hartenberg(
     frames = [Frame("universe", -1, _UNTURNED, _AT_ORIGIN, "FIXED_JOINT")]
     before = sympy.eye(4)  # standard convention: from the last joint frame to the frame of its link
     for i, row in enumerate(rows):
-        own = _homogeneous(rotation("z", i, "theta"), (0, 0, formula(row.d)))
+        along = _homogeneous(rotation("z", i, "theta"), (0, 0, formula(row.d)))
         across = _homogeneous(rotation("x", i, "alpha"), (formula(row.a), 0, 0))
         if convention == "standard":
-            placement, to_frame = before, own * across
+            placement, to_frame = before, along * across
             before = to_frame
         else:
-            placement, to_frame = across * own, sympy.eye(4)
+            placement, to_frame = across * along, sympy.eye(4)
         joints.append(_joint(i, row, placement, to_frame, constants, f"{name}: row {i + 1}"))
         frames += _frames(i, to_frame, constants)
     armature = constants.vector(formula(row.armature) for row in rows)
@@ -510,17 +518,17 @@ def _frames(i: int, to_frame: sympy.Matrix, constants: Constants) -> list[Frame]
 
 def _checked_rows(rows: Sequence[Row], name: str) -> list[Row]:
     """The rows, of which there is at least one, each with a joint that is known."""
-    found = listed(rows)
-    if found is None:
+    checked = listed(rows)
+    if checked is None:
         raise ArgumentTypeError(f"{name}: rows={shown(rows)}; give a list of Rows")
-    if not found:
+    if not checked:
         raise ArgumentError(f"{name}: has no rows; give at least one")
-    for i, row in enumerate(found):
+    for i, row in enumerate(checked):
         if not isinstance(row, Row):
             raise ArgumentTypeError(f"{name}: row {i + 1}: got {shown(row)}; give a Row")
         if not isinstance(row.joint, str) or row.joint not in _TYPES:
             raise ArgumentError(f"{name}: row {i + 1}: joint={shown(row.joint)}; give 'R' or 'P'")
-    return found
+    return checked
 
 
 def _homogeneous(rotation: sympy.Matrix, translation: Sequence[sympy.Expr]) -> sympy.Matrix:
@@ -528,12 +536,12 @@ def _homogeneous(rotation: sympy.Matrix, translation: Sequence[sympy.Expr]) -> s
 
 
 def _joint(
-    i: int, row: Row, placement: sympy.Matrix, to_frame: sympy.Matrix, constants: Constants, where: str
+    i: int, row: Row, placement: sympy.Matrix, to_frame: sympy.Matrix, constants: Constants, context: str
 ) -> Joint:
     """A joint whose link has its centre of mass and inertia in the frame at ``to_frame`` in the joint frame."""
     turn, shift = to_frame[:3, :3], to_frame[:3, 3]
-    com = turn * sympy.Matrix(formulas(row.com, 3, f"{where}: com")) + shift
-    tensor = turn * sympy.Matrix(inertia_tensor(row.inertia, where)) * turn.T
+    com = turn * sympy.Matrix(formulas(row.com, 3, f"{context}: com")) + shift
+    tensor = turn * sympy.Matrix(inertia_tensor(row.inertia, context)) * turn.T
     rotation: Any = constants.matrix(placement[:3, :3].tolist())
     translation: Any = constants.vector(list(placement[:3, 3]))
     mass, at = constants.entry(formula(row.mass)), constants.vector(list(com))

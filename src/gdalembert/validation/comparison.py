@@ -48,13 +48,14 @@ def _residuals(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[Res
 
 
 def _of_torque_function(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[Residual]:
-    own, terms, sizes, tolerance = decompose(system.torque, sample.states), sample.terms, sample.sizes, system.tolerance
-    yield Residual("tau", "tau", own.tau, terms.tau, tolerance, addends=sizes.motion)
-    yield Residual("M", "mass matrix", own.mass_matrix, terms.mass_matrix, tolerance)
-    yield Residual("C v", "velocity terms", own.velocity, terms.velocity, tolerance, addends=sizes.velocity)
-    yield Residual("g", "gravity", own.gravity, terms.gravity, tolerance)
-    total = own.sum(sample.states.a)
-    yield Residual("tau = M a + C v + g", "tau", own.tau, total, tolerance, addends=sizes.motion)
+    tested, terms = decompose(system.torque, sample.states), sample.terms
+    sizes, tolerance = sample.sizes, system.tolerance
+    yield Residual("tau", "tau", tested.tau, terms.tau, tolerance, addends=sizes.motion)
+    yield Residual("M", "mass matrix", tested.mass_matrix, terms.mass_matrix, tolerance)
+    yield Residual("C v", "velocity terms", tested.velocity, terms.velocity, tolerance, addends=sizes.velocity)
+    yield Residual("g", "gravity", tested.gravity, terms.gravity, tolerance)
+    total = tested.sum(sample.states.a)
+    yield Residual("tau = M a + C v + g", "tau", tested.tau, total, tolerance, addends=sizes.motion)
 
 
 def _torques(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[Residual]:
@@ -65,11 +66,11 @@ def _torques(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[Resid
     yield Residual("mass_matrix", "mass matrix", f["mass_matrix"](q), terms.mass_matrix, tolerance)
     part = "velocity terms and gravity"
     yield Residual("nle", part, f["nle"](q, v), sample.nle, tolerance, addends=sizes.nle)
-    own, gravity, name = f["generalized_gravity"](q), sample.without.gravity, "generalized_gravity"
-    yield Residual(name, "gravity", own, gravity, tolerance, addends=sizes.gravity)
+    tested, gravity, name = f["generalized_gravity"](q), sample.without.gravity, "generalized_gravity"
+    yield Residual(name, "gravity", tested, gravity, tolerance, addends=sizes.gravity)
     if "coriolis_matrix" in f:
-        own, velocity = times(f["coriolis_matrix"](q, v), v), sample.without.velocity
-        yield Residual("coriolis_matrix", "velocity terms", own, velocity, tolerance, addends=sizes.velocity)
+        tested, velocity = times(f["coriolis_matrix"](q, v), v), sample.without.velocity
+        yield Residual("coriolis_matrix", "velocity terms", tested, velocity, tolerance, addends=sizes.velocity)
 
 
 def _accelerations(system: SystemUnderTest, sample: ReferenceSample, robot: Dynamics) -> Iterator[Residual]:
@@ -81,17 +82,19 @@ def _accelerations(system: SystemUnderTest, sample: ReferenceSample, robot: Dyna
         inverse = np.zeros_like(terms.mass_matrix)
         inverse[regular] = np.linalg.inv(terms.mass_matrix[regular])
         scale = np.maximum(sample.condition * system.noise / SOLVED, 1)
-        own = f["mass_matrix_inverse"](q)
-        yield Residual("mass_matrix_inverse", "mass matrix", own, inverse, SOLVED, scale, regular)
+        tested = f["mass_matrix_inverse"](q)
+        yield Residual("mass_matrix_inverse", "mass matrix", tested, inverse, SOLVED, scale, regular)
     if "forward_dynamics" in f:
-        own, scale = f["forward_dynamics"](q, v, sample.tau), _acceleration_scale(system, sample, a)
-        yield Residual("forward_dynamics", part, own, a, SOLVED, scale, regular)
+        tested, scale = f["forward_dynamics"](q, v, sample.tau), _acceleration_scale(system, sample, a)
+        yield Residual("forward_dynamics", part, tested, a, SOLVED, scale, regular)
     if "state_derivative" in f:
         u, a_of_u = _actuated(robot, sample, sample.tau, regular)
-        rate, own = np.split(f["state_derivative"](np.hstack([q, v]), u), [system.reference.tree.nq], axis=1)
+        rate, tested = np.split(f["state_derivative"](np.hstack([q, v]), u), [system.reference.tree.nq], axis=1)
         names = system.reference.configuration_names
         yield Residual(diagnosis.DQ_DT, "kinematics", rate, system.reference.rates(states), SOLVED, names=names)
-        yield Residual(diagnosis.DV_DT, part, own, a_of_u, SOLVED, _acceleration_scale(system, sample, a_of_u), regular)
+        yield Residual(
+            diagnosis.DV_DT, part, tested, a_of_u, SOLVED, _acceleration_scale(system, sample, a_of_u), regular
+        )
 
 
 def _derivatives(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[Residual]:
@@ -99,17 +102,17 @@ def _derivatives(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[R
     f, q, v, a, part = system.functions, sample.states.q, sample.states.v, sample.states.a, "derivatives"
     by_q, by_v = np.split(f["inverse_dynamics_along"](q, v, a), 2, axis=1)
     if OF_TORQUE in f:
-        own, sizes = np.split(f[OF_TORQUE](q, v, a), 2, axis=1), (sample.sizes.tau, sample.sizes.rate)
-        for name, value, expected, size in zip(diagnosis.TORQUE_DERIVATIVES, own, (by_q, by_v), sizes, strict=True):
+        tested, sizes = np.split(f[OF_TORQUE](q, v, a), 2, axis=1), (sample.sizes.tau, sample.sizes.rate)
+        for name, value, expected, size in zip(diagnosis.TORQUE_DERIVATIVES, tested, (by_q, by_v), sizes, strict=True):
             yield Residual(name, part, value, expected, LAW, addends=size)
     if OF_ACCELERATION in f:
         scale = _acceleration_scale(system, sample, a)
         pushed = f[PUSHED_TORQUE](q, v, a) - system.torque(q, v, a) if PUSHED_TORQUE in f else 0.0
         tau = sample.tau + pushed
-        own, slope = np.split(f[OF_ACCELERATION](q, v, tau), 3, axis=1), system.reference.without_load(q, v, tau)[1]
+        tested, slope = np.split(f[OF_ACCELERATION](q, v, tau), 3, axis=1), system.reference.without_load(q, v, tau)[1]
         d = np.broadcast_to(direction_of(system.reference.scales), v.shape)
         expected_of = dict(zip(diagnosis.ACCELERATION_DERIVATIVES, (-by_q, -by_v, d), strict=True))
-        for value, (name, expected) in zip(own, expected_of.items(), strict=True):
+        for value, (name, expected) in zip(tested, expected_of.items(), strict=True):
             torque = slope * times(sample.terms.mass_matrix, value)
             yield Residual(name, part, torque, expected, SOLVED, scale, sample.condition <= _SINGULAR)
 
@@ -117,9 +120,9 @@ def _derivatives(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[R
 def _energies_and_laws(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[Residual]:
     f, q, v, a = system.functions, sample.states.q, sample.states.v, sample.states.a
     yield Residual("kinetic_energy", "energy", f["kinetic_energy"](q, v), sample.kinetic_energy, system.tolerance)
-    power, own = sample.power, f["power"](q, v, a)
+    power, tested = sample.power, f["power"](q, v, a)
     scale = _power_scale(np.abs(sample.terms.gravity * v).sum(axis=1), power)
-    yield Residual("potential_energy", "energy", own, power, system.tolerance, scale)
+    yield Residual("potential_energy", "energy", tested, power, system.tolerance, scale)
 
     mass_matrix = judged = f["mass_matrix"](q)
     if isinstance(system.reference, ReferenceRecursion):  # with 1 on the diagonal: units of modes are arbitrary
@@ -138,17 +141,17 @@ def _under_wrenches(system: SystemUnderTest, sample: ReferenceSample, robot: Dyn
     f, states, part = system.functions, sample.states, "forward dynamics"
     q, v, a, w = states.q, states.v, states.a, system.reference.wrenches(states)
     tau = system.reference.under_load(q, v, sample.terms.tau + system.reference.torque_of_wrenches(states, w))
-    own = f[UNDER_WRENCHES[0]](q, v, a, w)
-    yield Residual(UNDER_WRENCHES[0], "tau", own, tau, system.tolerance, addends=sample.sizes.tau)
+    tested = f[UNDER_WRENCHES[0]](q, v, a, w)
+    yield Residual(UNDER_WRENCHES[0], "tau", tested, tau, system.tolerance, addends=sample.sizes.tau)
     regular = sample.condition <= _SINGULAR
     if UNDER_WRENCHES[1] in f:
-        own, scale = f[UNDER_WRENCHES[1]](q, v, tau, w), _acceleration_scale(system, sample, a)
-        yield Residual(UNDER_WRENCHES[1], part, own, a, SOLVED, scale, regular)
+        tested, scale = f[UNDER_WRENCHES[1]](q, v, tau, w), _acceleration_scale(system, sample, a)
+        yield Residual(UNDER_WRENCHES[1], part, tested, a, SOLVED, scale, regular)
     if "state_derivative under wrenches" in f:
         u, a_of_u = _actuated(robot, sample, tau, regular)
-        own = f["state_derivative under wrenches"](np.hstack([q, v]), u, w)[:, system.reference.tree.nq :]
+        tested = f["state_derivative under wrenches"](np.hstack([q, v]), u, w)[:, system.reference.tree.nq :]
         scale = _acceleration_scale(system, sample, a_of_u)
-        yield Residual(UNDER_WRENCHES[2], part, own, a_of_u, SOLVED, scale, regular)
+        yield Residual(UNDER_WRENCHES[2], part, tested, a_of_u, SOLVED, scale, regular)
 
 
 def _elasticity(
@@ -164,16 +167,16 @@ def _elasticity(
     scale = _power_scale(sum(np.abs(torque * v).sum(axis=1) for torque in addends), power)
     yield Residual(diagnosis.POWER_BALANCE, "law", f["energy_rate"](q, v, a), power, LAW, scale)
 
-    own = slice(0, robot.modes.stop)
-    k_f = reference.stiffness_of_links[own, own]
+    links = slice(0, robot.modes.stop)
+    k_f = reference.stiffness_of_links[links, links]
     blocks = {
-        "terms (m)": (without.mass_matrix - np.diag(reference.tree.armature))[:, own, own],
-        "terms (C)": without.velocity[:, own],
-        "terms (G)": without.gravity[:, own],
+        "terms (m)": (without.mass_matrix - np.diag(reference.tree.armature))[:, links, links],
+        "terms (C)": without.velocity[:, links],
+        "terms (G)": without.gravity[:, links],
         "terms (K_f)": np.broadcast_to(k_f, (len(q), *k_f.shape)),
     }
     for name, expected in blocks.items():
-        names = reference.velocity_names[own]
+        names = reference.velocity_names[links]
         yield Residual(name, "terms", f[name](q, v, a), expected, system.tolerance, names=names)
 
 
@@ -185,11 +188,11 @@ def _undeformed(
     if undeformed is None:
         return
     f, g, tolerance = system.functions, undeformed.velocity_map, EXACT if robot.clean == 0 else AFTER_CLEANING
-    own, of_arm = undeformed.states(sample.states)
+    of_model, of_arm = undeformed.states(sample.states)
     q, v, a = of_arm.q, of_arm.v, of_arm.a
     springs, dampers, _ = (torque @ g for torque in reference.passive(q, v))
-    tau, nle = (reference.without_load(q, v, each)[0] for each in (system.torque(q, v, a), f["nle"](q, v)))
-    terms = decompose(rnea(undeformed.model), own).plus(springs, dampers)
+    tau, nle = (reference.without_load(q, v, torque)[0] for torque in (system.torque(q, v, a), f["nle"](q, v)))
+    terms = decompose(rnea(undeformed.model), of_model).plus(springs, dampers)
     names = reference.velocity_names[: undeformed.model.nv]
     for name, part, value, expected in (
         ("undeformed tau", "tau", tau @ g, terms.tau),
@@ -226,17 +229,17 @@ def _actuated(robot: Dynamics, sample: ReferenceSample, tau: Array, regular: Mas
     """u of the state derivative that gives tau (n × nv), or part of it, and the accelerations that follow from u."""
     q, a, actuators = sample.states.q, sample.states.a, robot.actuators
     slopes = (actuators.derivatives(x, np.ones(actuators.nu))[1] for x in q)
-    u = np.array([each @ slope for each, slope in zip(tau, slopes, strict=True)])
-    of_u, accelerations = np.array([actuators.torque(*each) for each in zip(q, u, strict=True)]), np.zeros_like(a)
+    u = np.array([effort @ slope for effort, slope in zip(tau, slopes, strict=True)])
+    of_u, accelerations = np.array([actuators.torque(*state) for state in zip(q, u, strict=True)]), np.zeros_like(a)
     if np.array_equal(of_u, tau):
         return u, a
-    of_u, tau = (sample.reference.without_load(q, sample.states.v, each)[0] for each in (of_u, tau))
+    of_u, tau = (sample.reference.without_load(q, sample.states.v, torque)[0] for torque in (of_u, tau))
     force = (of_u - tau + sample.terms.tau - sample.terms.nle)[regular, :, None]
     accelerations[regular] = np.linalg.solve(sample.terms.mass_matrix[regular], force)[..., 0]
     return u, accelerations
 
 
-# What explains a check that failed.
+# Explanations of a check that failed.
 
 
 def explain(system: SystemUnderTest, failed: Mapping[str, Check], sample: ReferenceSample) -> tuple[str, ...]:
@@ -247,7 +250,7 @@ def explain(system: SystemUnderTest, failed: Mapping[str, Check], sample: Refere
         explanations = diagnosis.explain_torque(system.torque, decompose(system.torque, sample.states), sample)
         return tuple(explanation.text for explanation in explanations)
     explained = {name: _explanations(name, system, sample) for name in failed}
-    if any(each.is_convention for each in explained.get("inverse_dynamics", ())):
+    if any(explanation.is_convention for explanation in explained.get("inverse_dynamics", ())):
         explained |= dict.fromkeys(_in_one_convention(system, sample, failed), explained["inverse_dynamics"])
     return diagnosis.sentences(failed, explained)
 
@@ -255,12 +258,12 @@ def explain(system: SystemUnderTest, failed: Mapping[str, Check], sample: Refere
 def _in_one_convention(system: SystemUnderTest, sample: ReferenceSample, failed: Mapping[str, Check]) -> list[str]:
     """The checks that failed of Functions that agree with the robot's own inverse dynamics."""
     f, q, v = system.functions, sample.states.q, sample.states.v
-    own = decompose(_without_load(system), sample.states)
+    tested = decompose(_without_load(system), sample.states)
     parts = {
-        "mass_matrix": lambda: (f["mass_matrix"](q), own.mass_matrix),
-        "nle": lambda: (system.reference.without_load(q, v, f["nle"](q, v))[0], own.nle),
-        "generalized_gravity": lambda: (f["generalized_gravity"](q) + sample.springs, own.gravity),
-        "coriolis_matrix": lambda: (times(f["coriolis_matrix"](q, v), v) + sample.dampers, own.velocity),
+        "mass_matrix": lambda: (f["mass_matrix"](q), tested.mass_matrix),
+        "nle": lambda: (system.reference.without_load(q, v, f["nle"](q, v))[0], tested.nle),
+        "generalized_gravity": lambda: (f["generalized_gravity"](q) + sample.springs, tested.gravity),
+        "coriolis_matrix": lambda: (times(f["coriolis_matrix"](q, v), v) + sample.dampers, tested.velocity),
     }
     return [
         name for name in parts if name in failed and not np.any(diagnosis.differs(*parts[name](), sample.tolerance))
@@ -268,14 +271,14 @@ def _in_one_convention(system: SystemUnderTest, sample: ReferenceSample, failed:
 
 
 def _explanations(name: str, system: SystemUnderTest, sample: ReferenceSample) -> list[Explanation]:
-    """What accounts for the failure of a check; the laws have no explanation but that they fail."""
+    """Explanations that account for the failure of a check; the laws have no explanation but that they fail."""
     f, states, terms = system.functions, sample.states, sample.terms
     q, v, a = states.q, states.v, states.a
     match name:
         case "inverse_dynamics":
             torque = _without_load(system)
-            found = decompose(torque, states)
-            return _passive(found.tau - terms.tau, sample) or diagnosis.explain_torque(torque, found, sample)
+            parts = decompose(torque, states)
+            return _passive(parts.tau - terms.tau, sample) or diagnosis.explain_torque(torque, parts, sample)
         case "mass_matrix":
             return diagnosis.explain_mass_matrix(f[name](q), sample)
         case "nle":
@@ -291,15 +294,15 @@ def _explanations(name: str, system: SystemUnderTest, sample: ReferenceSample) -
         case "kinetic_energy":
             return diagnosis.explain_kinetic_energy(f[name](q, v), sample.kinetic_energy, sample)
         case "potential_energy":
-            own, power, elastic = f["power"](q, v, a), sample.power, []
+            tested, power, elastic = f["power"](q, v, a), sample.power, []
             if isinstance(system.reference, ReferenceRecursion):
                 of_springs = np.sum(system.reference.elastic(q) * v, axis=1)
-                elastic = diagnosis.explain_factor("elastic energy", own - power + of_springs, of_springs, sample)
-            return elastic or diagnosis.explain_factor("potential energy", own, power, sample)
+                elastic = diagnosis.explain_factor("elastic energy", tested - power + of_springs, of_springs, sample)
+            return elastic or diagnosis.explain_factor("potential energy", tested, power, sample)
         case diagnosis.TORQUE_UNDER_WRENCHES:
             w = system.reference.wrenches(states)
-            own, expected = f[name](q, v, a, w) - system.torque(q, v, a), system.reference.torque_of_wrenches(states, w)
-            return diagnosis.explain_wrenches(own, sample, expected)
+            tested = f[name](q, v, a, w) - system.torque(q, v, a)
+            return diagnosis.explain_wrenches(tested, sample, system.reference.torque_of_wrenches(states, w))
     return []
 
 
@@ -309,7 +312,7 @@ def _without_load(system: SystemUnderTest) -> Torque:
 
 
 def _passive(difference: Array, sample: ReferenceSample) -> list[Explanation]:
-    """Whether an arm's own damping or stiffness accounts for a difference in torque (n × nv)."""
+    """Explain a difference in torque (n × nv) by an arm's damping or stiffness, if it is that."""
     if not isinstance(sample.reference, ReferenceRecursion):
         return []
     elastic, damped = sample.reference.elastic(sample.states.q), sample.dampers

@@ -1,4 +1,4 @@
-"""What a right formulation computes that reads q, v, a or tau, or the numbers of the model, in another convention.
+"""Conventions: tau of a right formulation that reads q, v, a or tau, or the model's numbers, in another one.
 
 A convention is a map of the state, and one of the torque back: of a state it makes that of Pinocchio, and of
 Pinocchio's torque there what the formulation calls tau. A system under test that equals it at all states is right but
@@ -33,12 +33,12 @@ from gdalembert.validation.states import States, Torque, TorqueTerms, decompose,
 from gdalembert.validation.zero_offsets import moved_by, zero_offsets
 
 _UNIT_COEFFICIENT = 1e-6
-"""How far from 0 or 1 a fitted coefficient of a changed body may be."""
+"""Largest distance of a fitted coefficient of a changed body from 0 or 1."""
 
 
 @dataclass(frozen=True)
 class Convention(Brief):
-    """How a formulation reads a state, and what it calls tau.
+    """A way to read a state and to write tau.
 
     Attributes:
         text: the convention, in words.
@@ -60,24 +60,24 @@ class Convention(Brief):
         return torque
 
 
-def expected_torques(torque: Torque, own: TorqueTerms, sample: ReferenceSample) -> Iterator[tuple[str, Array]]:
+def expected_torques(torque: Torque, tested: TorqueTerms, sample: ReferenceSample) -> Iterator[tuple[str, Array]]:
     """Each convention in words, and the torque (n × nv) of a right formulation in it; those that cost little first.
 
     Args:
-        torque: of the system under test. ``own``: it and its terms at the states of the sample.
-        sample: of the reference.
+        torque: that of the system under test. ``tested``: it and its terms at the states of the sample.
+        sample: the sample of the reference.
     """
     reference, states = sample.reference, sample.states
-    moving = [each for joint in reference.tree.independent_joints for each in _of_moving_axes(joint)]
+    moving = [convention for joint in reference.tree.independent_joints for convention in _of_moving_axes(joint)]
     absolute = list(_absolute_angles(reference.tree))
     for convention in (*_simple(sample), *moving, *absolute):
         yield convention.text, convention.torque(reference)(states.q, states.v, states.a)
     yield from _placements(sample)
-    yield from _bodies(own, sample)
+    yield from _bodies(tested, sample)
     if reference.model is None or reference.tree.has_mimic:
         return
     yield from _joint_orders(torque, sample, moving)
-    yield from _zeros(own, sample, absolute)
+    yield from _zeros(tested, sample, absolute)
 
 
 def _same(states: States) -> States:
@@ -101,10 +101,10 @@ def _simple(sample: ReferenceSample) -> Iterator[Convention]:
         yield _reversed(name, [x.idx_q for x in reversed_joints], [x.idx_v for x in reversed_joints])
 
 
-def _changed(values: Array, own: slice | Sequence[int], change: Callable[[Array], Array]) -> Array:
+def _changed(values: Array, columns: slice | Sequence[int], change: Callable[[Array], Array]) -> Array:
     """Values of which some columns are changed."""
     other = values.copy()
-    other[:, own] = change(values[:, own])
+    other[:, columns] = change(values[:, columns])
     return other
 
 
@@ -131,21 +131,21 @@ def _acceleration_of_free_flyer(joint: Joint) -> Iterator[Convention]:
 def _configuration(joint: Joint) -> Iterator[Convention]:
     """Other readings of q alone."""
 
-    def of(text: str, own: slice, change: Callable[[Array], Array]) -> Convention:
-        return Convention(text, lambda s: replace(s, q=_changed(s.q, own, change)))
+    def of(text: str, columns: slice, change: Callable[[Array], Array]) -> Convention:
+        return Convention(text, lambda s: replace(s, q=_changed(s.q, columns, change)))
 
     start, stop = joint.type.unit_length or (0, 0)
     if stop - start == 4:
-        own = slice(joint.idx_q + start, joint.idx_q + stop)
+        columns = slice(joint.idx_q + start, joint.idx_q + stop)
         is_read = f"the quaternion (x, y, z, w) of joint {joint.name!r} is read as"
-        yield of(f"{is_read} (w, x, y, z)", own, lambda x: x[:, [1, 2, 3, 0]])
-        yield of(f"{is_read} (y, z, w, x)", own, lambda x: x[:, [3, 0, 1, 2]])
-        yield of(f"{is_read} its inverse", own, lambda x: x * [-1, -1, -1, 1])
+        yield of(f"{is_read} (w, x, y, z)", columns, lambda x: x[:, [1, 2, 3, 0]])
+        yield of(f"{is_read} (y, z, w, x)", columns, lambda x: x[:, [3, 0, 1, 2]])
+        yield of(f"{is_read} its inverse", columns, lambda x: x * [-1, -1, -1, 1])
     elif joint.type.axis is not None and joint.type.velocity_is_rate:
-        own = slice(joint.idx_q, joint.idx_q + 1)
-        yield of(f"q of joint {joint.name!r} has the opposite sign", own, np.negative)
+        columns = slice(joint.idx_q, joint.idx_q + 1)
+        yield of(f"q of joint {joint.name!r} has the opposite sign", columns, np.negative)
         if joint.type.can_rotate:
-            yield of(f"q of joint {joint.name!r} is read in degrees", own, np.deg2rad)
+            yield of(f"q of joint {joint.name!r} is read in degrees", columns, np.deg2rad)
 
 
 # Joints that move in axes of their own: free-flyers, planar and spherical joints.
@@ -211,8 +211,8 @@ class _MovingAxes:
     def matrix(self, q: Array) -> Array:
         """X (n × nv × nv), of Pinocchio's q (n × nq)."""
         nq, nv = self.joint.type.nq, self.joint.type.nv
-        found = self.placement(q[:, self.joint.idx_q : self.joint.idx_q + nq])
-        r, p = found[:, :, :3], found[:, :, 3]
+        pose = self.placement(q[:, self.joint.idx_q : self.joint.idx_q + nq])
+        r, p = pose[:, :, :3], pose[:, :, 3]
         x = np.tile(np.eye(nv), (len(q), 1, 1))
         if self.frame in ("hybrid", "mixed", "spatial"):
             x[:, :3, :3] = r
@@ -228,7 +228,7 @@ class _MovingAxes:
     def read(self, s: States) -> States:
         """a is the rate of v: in turning axes it has −ω × v."""
         inverse = np.linalg.inv(self.matrix(s.q))
-        v, a = (np.einsum("nij,nj->ni", inverse, each[:, self.columns]) for each in (s.v, s.a))
+        v, a = (np.einsum("nij,nj->ni", inverse, motion[:, self.columns]) for motion in (s.v, s.a))
         if self.frame in ("hybrid", "mixed"):
             a[:, :3] -= np.cross(v[:, 3:], v[:, :3])
         if self.frame == "universe" and self.joint.type.can_translate:
@@ -238,7 +238,7 @@ class _MovingAxes:
     def write(self, read: States, tau: Array) -> Array:
         """The same power for every v."""
         inverse = np.linalg.inv(self.matrix(read.q))
-        return _changed(tau, self.columns, lambda own: np.einsum("nji,nj->ni", inverse, own))
+        return _changed(tau, self.columns, lambda of_joint: np.einsum("nji,nj->ni", inverse, of_joint))
 
 
 # Angles, zeros and orders of joints.
@@ -257,8 +257,8 @@ def _absolute_angles(tree: Tree) -> Iterator[LinearConvention]:
     rates = np.eye(tree.nv)
     relative = []
     for joint in tree.independent_joints:
-        if (found := _parallel_ancestor(tree, joint)) is not None:
-            ancestor, sign = found
+        if (parallel := _parallel_ancestor(tree, joint)) is not None:
+            ancestor, sign = parallel
             rates[joint.idx_v] += sign * rates[ancestor.idx_v]
             relative.append(repr(joint.name))
     if not relative or tree.has_mimic:
@@ -268,7 +268,7 @@ def _absolute_angles(tree: Tree) -> Iterator[LinearConvention]:
     inverse = np.linalg.inv(rates)
 
     def read(s: States) -> States:
-        of_q = _changed(s.q, q, lambda own: own @ inverse[np.ix_(v, v)].T)
+        of_q = _changed(s.q, q, lambda columns: columns @ inverse[np.ix_(v, v)].T)
         return States(of_q, s.v @ inverse.T, s.a @ inverse.T)
 
     text = f"the angles of joint {listed(relative)} are absolute, not relative to the parent"
@@ -301,11 +301,11 @@ def _joint_orders(torque: Torque, sample: ReferenceSample, others: Sequence[Conv
     if not any(len(group) > 1 for group in alike(joints)):
         return
     chosen = equal_joints(reference)
-    own = decompose(torque, chosen)
+    tested = decompose(torque, chosen)
     quaternions = [x for joint in joints if joint.type.is_free for x in _configuration(joint)]
     for other in (Convention("", _same), *quaternions, *others):
         unordered = other.torque(reference)
-        for order in orders(own, decompose(unordered, chosen), joints):
+        for order in orders(tested, decompose(unordered, chosen), joints):
             q, v = np.arange(tree.nq), np.arange(tree.nv)
             for joint, stands in zip(joints, (joints[k] for k in order), strict=True):
                 for index, start, in_place, size in (
@@ -324,14 +324,14 @@ def _joint_orders(torque: Torque, sample: ReferenceSample, others: Sequence[Conv
 
 
 def _zeros(
-    own: TorqueTerms, sample: ReferenceSample, absolute: Sequence[LinearConvention]
+    tested: TorqueTerms, sample: ReferenceSample, absolute: Sequence[LinearConvention]
 ) -> Iterator[tuple[str, Array]]:
     """Joints that are zero elsewhere, with relative or absolute angles."""
     reference, states = sample.reference, sample.states
     unit = np.eye(reference.tree.nv)
     for other in (LinearConvention("", _same, rates=unit, torques=unit), *absolute):
-        read, mass_matrix = other.read(states), np.asarray(other.torques @ own.mass_matrix @ other.rates)
-        offsets = zero_offsets(reference, read, mass_matrix, own.tau @ other.torques.T)
+        read, mass_matrix = other.read(states), np.asarray(other.torques @ tested.mass_matrix @ other.rates)
+        offsets = zero_offsets(reference, read, mass_matrix, tested.tau @ other.torques.T)
         if offsets is None:
             continue
         moved = replace(read, q=moved_by(reference, read.q, offsets))
@@ -377,10 +377,10 @@ _OF_BODIES: dict[str, Callable[[pin.Inertia], Array]] = {
         lambda body: 2 * (np.diag(np.diag(body.inertia)) - body.inertia)
     ),
 }
-"""What a formulation adds to the inertia (3 × 3) about the centre of mass."""
+"""Inertia (3 × 3) that a formulation adds to the one about the centre of mass."""
 
 
-def _bodies(own: TorqueTerms, sample: ReferenceSample) -> Iterator[tuple[str, Array]]:
+def _bodies(tested: TorqueTerms, sample: ReferenceSample) -> Iterator[tuple[str, Array]]:
     """Inertia tensors of all bodies, of one, or of some, in another convention."""
     if sample.reference.model is None:
         return
@@ -391,7 +391,7 @@ def _bodies(own: TorqueTerms, sample: ReferenceSample) -> Iterator[tuple[str, Ar
         for name, change in zip(names, changes, strict=True):
             yield text.format(f"the body at joint {name!r}"), tau + change
         columns = np.moveaxis(changes, 0, -1).reshape(-1, len(changes))
-        shares, *_ = np.linalg.lstsq(columns, (own.tau - tau).ravel(), rcond=1e-12)
+        shares, *_ = np.linalg.lstsq(columns, (tested.tau - tau).ravel(), rcond=1e-12)
         some = np.abs(shares - 1) < _UNIT_COEFFICIENT
         which = listed(repr(name) for name, is_changed in zip(names, some, strict=True) if is_changed)
         yield text.format(f"the bodies at joint {which}"), tau + np.tensordot(some, changes, axes=1)

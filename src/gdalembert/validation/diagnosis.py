@@ -22,7 +22,7 @@ from gdalembert.validation.report import AFTER_CLEANING, Check, listed
 from gdalembert.validation.states import Mask, States, Torque, TorqueTerms, differences_along, largest
 
 EXPLAINED = 1e-6
-"""How well an explanation must account for a difference, relative to the quantity itself."""
+"""Largest part of a quantity that an explanation of a difference may leave."""
 SMALL = 1e-5
 """Smaller relative differences are not explained: they are seldom due to a wrong formula."""
 
@@ -58,7 +58,7 @@ class Explanation(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """What to say of a check that failed and has no explanation.
+    """A check that failed and has no explanation, in words.
 
     Attributes:
         implied_by: checks; if one of them failed too, nothing.
@@ -121,7 +121,7 @@ FAILURES: dict[str, Failure] = {
     "undeformed nle": Failure(("nle",), _UNDEFORMED),
     "undeformed g": Failure(("generalized_gravity",), _UNDEFORMED),
 }
-"""By name of the check."""
+"""Failures by the name of the check."""
 
 
 def sentences(failed: Mapping[str, Check], explained: Mapping[str, Sequence[Explanation]]) -> tuple[str, ...]:
@@ -146,151 +146,153 @@ def causes_of(name: str) -> tuple[str, ...]:
 def _unexplained(check: Check, failed: Mapping[str, Check]) -> list[str]:
     if any(cause in failed for cause in causes_of(check.name)):
         return []
-    where = f", worst at {' × '.join(map(repr, check.entry))}" if check.entry else ""
-    return [f"{FAILURES.get(check.name, Failure(())).sentence}{where}"]
+    worst_at = f", worst at {' × '.join(map(repr, check.entry))}" if check.entry else ""
+    return [f"{FAILURES.get(check.name, Failure(())).sentence}{worst_at}"]
 
 
 def explain_reference(sample: ReferenceSample) -> str:
-    """What to say where the reference itself is not finite, so that nothing can be compared with it; or ""."""
+    """Explain where the reference itself is not finite, so that nothing can be compared with it; or ""."""
     named = sample.reference.source, "the force elements that are added to it"
     for source, terms in zip(named, (sample.without, sample.terms), strict=True):
         parts = {"tau at rest": terms.gravity, "mass matrix": terms.mass_matrix, "velocity terms": terms.velocity}
-        for what, values in (*parts.items(), ("tau", terms.tau)):
+        for part, values in (*parts.items(), ("tau", terms.tau)):
             if not np.all(np.isfinite(values)):
-                text = _not_finite(what, values, sample).text
+                text = _not_finite(part, values, sample).text
                 return f"the reference itself is not finite, so that nothing can be compared there: {text}, by {source}"
     return ""
 
 
-def explain_torque(torque: Torque, own: TorqueTerms, sample: ReferenceSample) -> list[Explanation]:
-    """What is wrong in which term of tau, and at which joints; ``own`` are its terms at the states of the sample."""
-    if explanations := _explain_not_finite(own, sample):
+def explain_torque(torque: Torque, tested: TorqueTerms, sample: ReferenceSample) -> list[Explanation]:
+    """Explain which term of tau is wrong, and at which joints; ``tested``: its terms at the states of the sample."""
+    if explanations := _explain_not_finite(tested, sample):
         return explanations
     tau, names = sample.terms.tau, sample.reference.velocity_names
-    wrong = differs(own.tau, tau, sample.tolerance)
-    if np.any(wrong) and (order := _permutation(own.tau, tau)) is not None:
+    wrong = differs(tested.tau, tau, sample.tolerance)
+    if np.any(wrong) and (order := _permutation(tested.tau, tau)) is not None:
         moved = [f"{names[k]!r} in the place of {names[i]!r}" for i, k in enumerate(order) if i != k]
         return [Explanation(f"tau is in another order: joint {listed(moved)}", True)]
-    if np.any(wrong) and None not in factors(own.tau, tau, wrong):
-        return _explain_vector("tau", own.tau, tau, wrong, sample)
-    if np.any(nonlinear := differs(own.tau, own.sum(sample.states.a), sample.tolerance)):  # no M to explain
+    if np.any(wrong) and None not in factors(tested.tau, tau, wrong):
+        return _explain_vector("tau", tested.tau, tau, wrong, sample)
+    if np.any(nonlinear := differs(tested.tau, tested.sum(sample.states.a), sample.tolerance)):  # no M to explain
         text = f"tau is not linear in a, or its mass matrix depends on v, at {_joints(nonlinear, sample)}"
         explanations = [Explanation(text, False)]
     else:
-        explanations = explain_mass_matrix(own.mass_matrix, sample)
-    explanations += [*explain_velocity(own.velocity, sample), *explain_gravity(own.gravity, sample)]
-    is_simple = len(explanations) <= 1 and all(each.is_complete and not each.is_local for each in explanations)
-    for text, expected in () if is_simple else expected_torques(torque, own, sample):
-        if accounts_for(expected, own.tau, tau, AFTER_CLEANING):
+        explanations = explain_mass_matrix(tested.mass_matrix, sample)
+    explanations += [*explain_velocity(tested.velocity, sample), *explain_gravity(tested.gravity, sample)]
+    is_simple = len(explanations) <= 1 and all(x.is_complete and not x.is_local for x in explanations)
+    for text, expected in () if is_simple else expected_torques(torque, tested, sample):
+        if accounts_for(expected, tested.tau, tau, AFTER_CLEANING):
             return [Explanation(text, True, is_convention=True)]
     is_complete = all(explanation.is_complete for explanation in explanations)
-    if not is_complete and (bodies := _bodies(own.tau - tau, sample)):
-        where = " or ".join(map(repr, bodies))
-        text = f"another mass, centre of mass or inertia of the body at joint {where} explains all of it"
+    if not is_complete and (bodies := _bodies(tested.tau - tau, sample)):
+        joints = " or ".join(map(repr, bodies))
+        text = f"another mass, centre of mass or inertia of the body at joint {joints} explains all of it"
         explanations.append(Explanation(text, True))
     return explanations
 
 
-def explain_mass_matrix(own: Array, sample: ReferenceSample) -> list[Explanation]:
-    """What is wrong with a mass matrix (n × nv × nv)."""
+def explain_mass_matrix(tested: Array, sample: ReferenceSample) -> list[Explanation]:
+    """Explain a wrong mass matrix (n × nv × nv)."""
     reference = sample.terms.mass_matrix
-    wrong = differs(own, reference, sample.tolerance)
+    wrong = differs(tested, reference, sample.tolerance)
     if not np.any(wrong):
         return []
-    if not np.all(np.isfinite(own)):
-        return [_not_finite("mass matrix", own, sample)]
-    if (s := factor(own, reference)) is not None:
+    if not np.all(np.isfinite(tested)):
+        return [_not_finite("mass matrix", tested, sample)]
+    if (s := factor(tested, reference)) is not None:
         return [Explanation(f"mass matrix {_relation(s, sample)}", True)]
-    explanations, wrong = _explain_armature(own - reference, wrong, sample)
+    explanations, wrong = _explain_armature(tested - reference, wrong, sample)
     if np.any(one_sided := wrong & ~wrong.T):
-        where = _entries(one_sided, np.any(one_sided, axis=1), sample)
-        text = f"mass matrix is not symmetric: wrong at {where}, right at the transposed entry"
+        entries = _entries(one_sided, np.any(one_sided, axis=1), sample)
+        text = f"mass matrix is not symmetric: wrong at {entries}, right at the transposed entry"
         explanations.append(Explanation(text, False))
     if np.any(wrong := wrong & wrong.T):
-        where = _symmetric_entries(wrong, sample)
-        explanations.append(Explanation(f"mass matrix is wrong {where}", False))
+        entries = _symmetric_entries(wrong, sample)
+        explanations.append(Explanation(f"mass matrix is wrong {entries}", False))
     return explanations
 
 
-def explain_velocity(own: Array, sample: ReferenceSample) -> list[Explanation]:
-    """What is wrong with the velocity terms h = C v (n × nv)."""
+def explain_velocity(tested: Array, sample: ReferenceSample) -> list[Explanation]:
+    """Explain wrong velocity terms h = C v (n × nv)."""
     reference, v = sample.terms.velocity, sample.states.v
-    wrong = differs(own, reference, sample.tolerance)
-    if not np.all(np.isfinite(own)):
-        return [_not_finite("velocity terms", own, sample)]
-    if not np.any(wrong) or None not in factors(own, reference, wrong):
-        return _explain_vector("velocity terms", own, reference, wrong, sample)
+    wrong = differs(tested, reference, sample.tolerance)
+    if not np.all(np.isfinite(tested)):
+        return [_not_finite("velocity terms", tested, sample)]
+    if not np.any(wrong) or None not in factors(tested, reference, wrong):
+        return _explain_vector("velocity terms", tested, reference, wrong, sample)
     # each state has the same weight, as the velocity terms of large v lose the digits of small differences
     weight = 1 / np.maximum(1, largest(v))[:, None] ** 2
-    damping = np.sum(weight * (own - reference) * v, axis=0) / np.sum(weight * v**2, axis=0)
-    if accounts_for(damping * v, own - reference, reference):
+    damping = np.sum(weight * (tested - reference) * v, axis=0) / np.sum(weight * v**2, axis=0)
+    if accounts_for(damping * v, tested - reference, reference):
         shown = [f"{sample.reference.velocity_names[j]!r} ({_number(damping[j])})" for j in np.flatnonzero(wrong)]
         text = f"velocity terms contain damping proportional to v, which {sample.reference.source} does not have"
         return [Explanation(f"{text}, at joint {listed(shown)}", True)]
     alone = [np.where(e_j, v, 0.0) for e_j in np.eye(v.shape[1], dtype=bool)]
     due_to = [sample.reference.torque(sample.states.q, v_j, np.zeros_like(v)) for v_j in alone]
-    centrifugal = np.asarray(sum(each - sample.terms.gravity for each in due_to))
-    if accounts_for(centrifugal, own, reference):
+    centrifugal = np.asarray(sum(torque - sample.terms.gravity for torque in due_to))
+    if accounts_for(centrifugal, tested, reference):
         text = "velocity terms are the centrifugal terms (v_j²) alone: the products v_j v_k are missing"
         return [Explanation(text, True)]
-    if accounts_for(reference - centrifugal, own, reference):
+    if accounts_for(reference - centrifugal, tested, reference):
         text = "velocity terms are the products v_j v_k alone: the centrifugal terms (v_j²) are missing"
         return [Explanation(text, True)]
-    if accounts_for(_transposed_coriolis(sample), own, reference):
+    if accounts_for(_transposed_coriolis(sample), tested, reference):
         return [Explanation("velocity terms are Cᵀ v: the Coriolis matrix is transposed", True)]
-    return _explain_vector("velocity terms", own, reference, wrong, sample)
+    return _explain_vector("velocity terms", tested, reference, wrong, sample)
 
 
-def explain_gravity(own: Array, sample: ReferenceSample) -> list[Explanation]:
-    """What is wrong with tau at v = a = 0 (n × nv), springs included."""
-    own, reference = own - sample.springs, sample.terms.gravity - sample.springs
-    wrong = differs(own, reference, sample.tolerance)
+def explain_gravity(tested: Array, sample: ReferenceSample) -> list[Explanation]:
+    """Explain a wrong tau at v = a = 0 (n × nv), springs included."""
+    tested, reference = tested - sample.springs, sample.terms.gravity - sample.springs
+    wrong = differs(tested, reference, sample.tolerance)
     if not np.any(wrong):
         return []
-    if not np.all(np.isfinite(own)):
-        return [_not_finite("gravity", own, sample)]
-    if (s := factor(own, reference)) is not None and _relation(s, sample) in (_OPPOSITE, _MISSING):
+    if not np.all(np.isfinite(tested)):
+        return [_not_finite("gravity", tested, sample)]
+    if (s := factor(tested, reference)) is not None and _relation(s, sample) in (_OPPOSITE, _MISSING):
         return [Explanation(f"gravity {_relation(s, sample)}", True)]
     if sample.reference.model is not None:
-        field = _gravity_field(sample.reference.model, sample.states, own, reference)
+        field = _gravity_field(sample.reference.model, sample.states, tested, reference)
         if field is not None:
-            acting, given = (", ".join(map(_number, each)) for each in (field, sample.reference.model.gravity.linear))
-            text = f"gravity acts as in a field of ({acting}) m/s²; the model's is ({given})"
+            acting, in_model = (
+                ", ".join(map(_number, vector)) for vector in (field, sample.reference.model.gravity.linear)
+            )
+            text = f"gravity acts as in a field of ({acting}) m/s²; the model's is ({in_model})"
             return [Explanation(text, True)]
-    return _explain_vector("gravity", own, reference, wrong, sample)
+    return _explain_vector("gravity", tested, reference, wrong, sample)
 
 
-def explain_kinetic_energy(own: Array, reference: Array, sample: ReferenceSample) -> list[Explanation]:
-    """What is wrong with a kinetic energy (n)."""
+def explain_kinetic_energy(tested: Array, reference: Array, sample: ReferenceSample) -> list[Explanation]:
+    """Explain a wrong kinetic energy (n)."""
     of_armature = 0.5 * sample.states.v**2 @ sample.reference.tree.armature
-    if np.any(of_armature) and accounts_for(reference - of_armature, own, reference):
+    if np.any(of_armature) and accounts_for(reference - of_armature, tested, reference):
         return [Explanation("armature is missing", True)]
-    return explain_factor("kinetic energy", own, reference, sample)
+    return explain_factor("kinetic energy", tested, reference, sample)
 
 
-def explain_factor(what: str, own: Array, reference: Array, sample: ReferenceSample) -> list[Explanation]:
-    """Whether an energy, its rate (n), or one addend of a torque (n × nv), is missing or has a factor."""
-    s = factor(own, reference)
-    return [] if s is None else [Explanation(f"{what} {_relation(s, sample)}", True)]
+def explain_factor(quantity: str, tested: Array, reference: Array, sample: ReferenceSample) -> list[Explanation]:
+    """Explain an energy, its rate (n), or one addend of a torque (n × nv), that is missing or has a factor."""
+    s = factor(tested, reference)
+    return [] if s is None else [Explanation(f"{quantity} {_relation(s, sample)}", True)]
 
 
-def explain_wrenches(own: Array, sample: ReferenceSample, reference: Array) -> list[Explanation]:
-    """What is wrong with the torque that wrenches add (n × nv)."""
-    wrong = differs(own, reference, sample.tolerance)
-    return [
-        each for each in _explain_vector("torque of the wrenches", own, reference, wrong, sample) if each.is_complete
-    ]
+def explain_wrenches(tested: Array, sample: ReferenceSample, reference: Array) -> list[Explanation]:
+    """Explain a wrong torque that wrenches add (n × nv)."""
+    wrong = differs(tested, reference, sample.tolerance)
+    return [x for x in _explain_vector("torque of the wrenches", tested, reference, wrong, sample) if x.is_complete]
 
 
-def _explain_vector(what: str, own: Array, reference: Array, wrong: Mask, sample: ReferenceSample) -> list[Explanation]:
-    """What is wrong with a vector (n × nv): one explanation for all joints that are wrong in the same way."""
+def _explain_vector(
+    quantity: str, tested: Array, reference: Array, wrong: Mask, sample: ReferenceSample
+) -> list[Explanation]:
+    """Explain a wrong vector (n × nv): one explanation for all joints that are wrong in the same way."""
     if not np.any(wrong):
         return []
-    if (s := factor(own, reference)) is not None:
-        return [Explanation(_sentence(what, _relation(s, sample)), True)]
+    if (s := factor(tested, reference)) is not None:
+        return [Explanation(_sentence(quantity, _relation(s, sample)), True)]
     way_of = {
         int(j): _WRONG if of_entry is None else _relation(of_entry, sample)
-        for j, of_entry in zip(np.flatnonzero(wrong), factors(own, reference, wrong), strict=True)
+        for j, of_entry in zip(np.flatnonzero(wrong), factors(tested, reference, wrong), strict=True)
     }
     for joint in sample.reference.tree.joints:  # its entries turn into each other
         own_ways = {j: way_of[j] for j in joint.columns if j in way_of}
@@ -300,30 +302,30 @@ def _explain_vector(what: str, own: Array, reference: Array, wrong: Mask, sample
     for j, way in way_of.items():
         ways.setdefault(way, np.zeros_like(wrong))[j] = True
     return [
-        Explanation(f"{_sentence(what, way)} at {_joints(where, sample)}", way != _WRONG, True)
-        for way, where in ways.items()
+        Explanation(f"{_sentence(quantity, way)} at {_joints(mask, sample)}", way != _WRONG, True)
+        for way, mask in ways.items()
     ]
 
 
-def _explain_not_finite(own: TorqueTerms, sample: ReferenceSample) -> list[Explanation]:
-    if not np.all(np.isfinite(own.gravity)):  # which is part of all the others
-        return [_not_finite("tau at rest", own.gravity, sample)]
-    terms = {"mass matrix": own.mass_matrix, "velocity terms": own.velocity, "tau": own.tau}
-    bad = {what: values for what, values in terms.items() if not np.all(np.isfinite(values))}
+def _explain_not_finite(tested: TorqueTerms, sample: ReferenceSample) -> list[Explanation]:
+    if not np.all(np.isfinite(tested.gravity)):  # which is part of all the others
+        return [_not_finite("tau at rest", tested.gravity, sample)]
+    terms = {"mass matrix": tested.mass_matrix, "velocity terms": tested.velocity, "tau": tested.tau}
+    bad = {part: values for part, values in terms.items() if not np.all(np.isfinite(values))}
     if len(bad) > 1:
         del bad["tau"]
-    return [_not_finite(what, values, sample) for what, values in bad.items()]
+    return [_not_finite(part, values, sample) for part, values in bad.items()]
 
 
-def _not_finite(what: str, values: Array, sample: ReferenceSample) -> Explanation:
+def _not_finite(part: str, values: Array, sample: ReferenceSample) -> Explanation:
     finite = np.isfinite(values).reshape(*values.shape[:2], -1)
-    where = _joints(~np.all(finite, axis=(0, 2)), sample)
+    joints = _joints(~np.all(finite, axis=(0, 2)), sample)
     share = "some states" if np.any(np.all(finite, axis=(1, 2))) else "all states examined"
-    return Explanation(_sentence(what, f"is not finite at {where}, in {share}"), True)
+    return Explanation(_sentence(part, f"is not finite at {joints}, in {share}"), True)
 
 
 def _explain_armature(difference: Array, wrong: Mask, sample: ReferenceSample) -> tuple[list[Explanation], Mask]:
-    """What constant differences on the diagonal mean, and the entries that are wrong besides."""
+    """Explain constant differences on the diagonal, and return the entries that are wrong besides."""
     rest, armature = wrong.copy(), sample.reference.tree.armature
     only_diagonal = np.sum(wrong) == np.sum(np.diag(wrong))
     joints: dict[str, list[str]] = {}
@@ -353,53 +355,55 @@ def _relation(s: float, sample: ReferenceSample) -> str:
     return _MISSING if abs(s) <= EXPLAINED else f"is {s:.6g} times {sample.reference.owner}"
 
 
-def _joints(where: Mask, sample: ReferenceSample) -> str:
+def _joints(mask: Mask, sample: ReferenceSample) -> str:
     """The joints where the mask (nv) is true, the outermost first."""
-    if np.all(where) and len(sample.reference.velocity_names) > 1:
+    if np.all(mask) and len(sample.reference.velocity_names) > 1:
         return "every joint"
-    names, order = sample.reference.velocity_names, _outermost_first(where, sample.reference.tree)
-    return f"joint {listed(repr(names[j]) for j in order if where[j])}"
+    names, order = sample.reference.velocity_names, _outermost_first(mask, sample.reference.tree)
+    return f"joint {listed(repr(names[j]) for j in order if mask[j])}"
 
 
-def _entries(where: Mask, wrong: Mask, sample: ReferenceSample) -> str:
+def _entries(mask: Mask, wrong: Mask, sample: ReferenceSample) -> str:
     """The entries of a matrix where the mask (nv × nv) is true; those of the outermost wrong joints (nv) first."""
     rank = np.argsort(_outermost_first(wrong, sample.reference.tree))
-    found = sorted(np.argwhere(where).tolist(), key=lambda entry: sorted(rank[entry]))
-    return listed(f"{sample.reference.velocity_names[i]!r} × {sample.reference.velocity_names[j]!r}" for i, j in found)
+    entries = sorted(np.argwhere(mask).tolist(), key=lambda entry: sorted(rank[entry]))
+    return listed(
+        f"{sample.reference.velocity_names[i]!r} × {sample.reference.velocity_names[j]!r}" for i, j in entries
+    )
 
 
-def _symmetric_entries(where: Mask, sample: ReferenceSample) -> str:
+def _symmetric_entries(mask: Mask, sample: ReferenceSample) -> str:
     """The entries of a symmetric matrix: the upper triangle, or the one row and column that all of them are in."""
-    if np.all(where) and len(sample.reference.velocity_names) > 1:
+    if np.all(mask) and len(sample.reference.velocity_names) > 1:
         return "at every joint"
     for j, name in enumerate(sample.reference.velocity_names):
-        others = np.delete(np.delete(where, j, axis=0), j, axis=1)
-        if np.sum(where) > 2 and not np.any(others):
+        others = np.delete(np.delete(mask, j, axis=0), j, axis=1)
+        if np.sum(mask) > 2 and not np.any(others):
             return f"in the row and column of joint {name!r}"
-    return f"at {_entries(np.triu(where), np.any(where, axis=1), sample)}"
+    return f"at {_entries(np.triu(mask), np.any(mask, axis=1), sample)}"
 
 
-def _outermost_first(where: Mask, tree: Tree) -> list[int]:
+def _outermost_first(mask: Mask, tree: Tree) -> list[int]:
     """The entries of v: first those of wrong joints that no other wrong joint is mounted on, all from the tips inwards.
 
     Errors travel to the ancestors of the joint where they are made.
     """
     inner: set[int] = set()
-    wrong = [any(where[k] for k in joint.columns) for joint in tree.joints]
+    wrong = [any(mask[k] for k in joint.columns) for joint in tree.joints]
     for joint, is_wrong in zip(tree.joints, wrong, strict=True):
         parent = joint.parent if is_wrong else -1
         while parent >= 0:
             inner |= set(tree.joints[parent].columns)
             parent = tree.joints[parent].parent
-    return sorted(range(len(where)), key=lambda k: (k in inner, -k))
+    return sorted(range(len(mask)), key=lambda k: (k in inner, -k))
 
 
-def _sentence(what: str, predicate: str) -> str:
+def _sentence(subject: str, predicate: str) -> str:
     """Subject and predicate; the verb of the predicate ("is", "has") agrees with the subject."""
-    if what.endswith("terms"):
+    if subject.endswith("terms"):
         verb, _, rest = predicate.partition(" ")
-        return f"{what} {'are' if verb == 'is' else 'have'} {rest}"
-    return f"{what} {predicate}"
+        return f"{subject} {'are' if verb == 'is' else 'have'} {rest}"
+    return f"{subject} {predicate}"
 
 
 def _number(value: float) -> str:
@@ -407,11 +411,11 @@ def _number(value: float) -> str:
     return f"{0.0 if abs(value) < 1e-9 else value:.6g}"
 
 
-# What two sets of numbers at n states have in common.
+# Comparison of two sets of numbers at n states.
 
 
 def differs(value: Array, reference: Array, tolerance: float) -> Mask:
-    """Which entries differ at any state by more than the tolerance, relative to max(1, max|reference|) there."""
+    """Mark entries that differ at any state by more than the tolerance, relative to max(1, max|reference|) there."""
     with np.errstate(invalid="ignore", over="ignore"):
         scale = np.maximum(1, largest(reference)).reshape(-1, *[1] * (reference.ndim - 1))
         errors = np.abs(value - reference) / scale
@@ -420,7 +424,7 @@ def differs(value: Array, reference: Array, tolerance: float) -> Mask:
 
 
 def accounts_for(explanation: Array, value: Array, reference: Array, tolerance: float = EXPLAINED) -> bool:
-    """Whether an explanation equals the value at every state, on the scale of value and reference there.
+    """True if an explanation equals the value at every state, on the scale of value and reference there.
 
     The scale of a state is at least that of the median state: a torque may pass through zero.
     """

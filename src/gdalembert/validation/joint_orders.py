@@ -1,4 +1,4 @@
-"""In which order a formulation has the joints, from its torques at states in which all joints do the same.
+"""Orders in which a formulation may have the joints, from its torques at states in which all joints do the same.
 
 Where q, v and a of all joints are equal, the state is the same in every order, and torques and the mass matrix are only
 permuted. What belongs to one joint (its torque, its inertia, a row of M) tells which joint it is; where several are
@@ -47,17 +47,18 @@ def equal_joints(reference: Reference) -> States:
     return States(reference.reached(neutral, x), v, a)
 
 
-def orders(own: TorqueTerms, expected: TorqueTerms, joints: Sequence[Joint]) -> Iterator[list[int]]:
+def orders(tested: TorqueTerms, expected: TorqueTerms, joints: Sequence[Joint]) -> Iterator[list[int]]:
     """Orders of the joints that turn the expected terms into those of a formulation: [joint at each place].
 
     Args:
-        own: terms of the formulation in the states of :func:`equal_joints`. ``expected``: those in Pinocchio's order.
+        tested: terms of the formulation in the states of :func:`equal_joints`. ``expected``: those in Pinocchio's
+            order.
         joints: those with coordinates of their own.
     """
-    if not all(np.all(np.isfinite(terms)) for terms in (own.tau, own.mass_matrix, expected.tau)):
+    if not all(np.all(np.isfinite(terms)) for terms in (tested.tau, tested.mass_matrix, expected.tau)):
         return
-    sides = [_of_joints(terms, joints) for terms in (own, expected)]
-    matrices = [terms.mass_matrix / _scale(expected)[:, None, None] for terms in (own, expected)]
+    sides = [_of_joints(terms, joints) for terms in (tested, expected)]
+    matrices = [terms.mass_matrix / _scale(expected)[:, None, None] for terms in (tested, expected)]
     candidates: list[list[int]] = [[] for _ in joints]
     for group in alike(joints):
         for i in group:
@@ -87,8 +88,8 @@ def orders(own: TorqueTerms, expected: TorqueTerms, joints: Sequence[Joint]) -> 
             if steps < _MOST_STEPS and k not in order.values() and fits(i, k, order):
                 yield from completed({**order, i: k})
 
-    found = (order for order in completed({}) if order != list(range(len(order))))
-    yield from (order for order, _ in zip(found, range(_MOST), strict=False))
+    all_orders = (order for order in completed({}) if order != list(range(len(order))))
+    yield from (order for order, _ in zip(all_orders, range(_MOST), strict=False))
 
 
 def _scale(terms: TorqueTerms) -> Array:
@@ -96,13 +97,13 @@ def _scale(terms: TorqueTerms) -> Array:
 
 
 def _of_joints(terms: TorqueTerms, joints: Sequence[Joint]) -> list[Array]:
-    """What belongs to each joint, whatever its place: torques, its block of M, the sum of its rows of M."""
+    """Numbers that belong to each joint, whatever its place: torques, its block of M, the sum of its rows of M."""
     scale = _scale(terms)[:, None]
     of_all = np.stack([terms.tau, terms.velocity, terms.gravity, terms.mass_matrix.sum(axis=2)], axis=2)
-    found = []
+    invariants = []
     for joint in joints:
-        own = list(joint.columns)
-        block = terms.mass_matrix[:, own][:, :, own]
-        parts = of_all[:, own].reshape(_STATES, -1), block.reshape(_STATES, -1)
-        found.append(np.hstack(parts) / scale)
-    return found
+        columns = list(joint.columns)
+        block = terms.mass_matrix[:, columns][:, :, columns]
+        parts = of_all[:, columns].reshape(_STATES, -1), block.reshape(_STATES, -1)
+        invariants.append(np.hstack(parts) / scale)
+    return invariants

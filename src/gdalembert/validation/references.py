@@ -40,8 +40,8 @@ from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import BatchFunction, function, symbols
 from gdalembert.validation.report import listed
 from gdalembert.validation.states import (
-    Sizes,
     States,
+    TermSizes,
     Torque,
     TorqueTerms,
     decompose,
@@ -65,7 +65,7 @@ class ReferenceSample(Brief):
     """All that is known of a reference at some states.
 
     Attributes:
-        without: tau and its terms without springs and dampers. ``terms``: with them.
+        without: tau and its terms without springs and dampers. ``terms``: those with them.
         springs: the part of the terms that what acts at rest adds to gravity (n × nv): springs, elasticity, offsets.
         dampers: the part that dampers and friction add to the velocity terms (n × nv).
         offsets: constant friction, which is among the springs, though it has no energy (n × nv).
@@ -92,10 +92,10 @@ class ReferenceSample(Brief):
         return self.reference.under_load(self.states.q, self.states.v, self.terms.nle)
 
     @cached_property
-    def sizes(self) -> Sizes:
-        """How large is what adds up to the torques."""
-        mass, v, a = (largest(each) for each in (self.terms.mass_matrix, self.states.v, self.states.a))
-        return Sizes(mass * np.abs(self.reference.tree.gravity).max(), mass * v, mass * v**2, mass * a)
+    def sizes(self) -> TermSizes:
+        """Sizes of the addends of the torques."""
+        mass, v, a = (largest(values) for values in (self.terms.mass_matrix, self.states.v, self.states.a))
+        return TermSizes(mass * np.abs(self.reference.tree.gravity).max(), mass * v, mass * v**2, mass * a)
 
     @cached_property
     def condition(self) -> Array:
@@ -116,16 +116,18 @@ class ReferenceSample(Brief):
 
 
 class Reference(ABC):
-    """What a system under test is compared with.
+    """The reference that a system under test is compared with.
 
     Attributes:
         tree: the robot's numbers.
-        model: as Pinocchio sees it; ``None`` if other gravity fields and other bodies are not to be considered.
-        title: what the reference is, in words. ``source``: where tau comes from. ``owner``: whose a value is, after "2
+        model: the robot as Pinocchio sees it; ``None`` if other gravity fields and other bodies are not to be
+            considered.
+        title: the reference, in words. ``source``: the origin of tau. ``owner``: whose a value is, after "2
             times".
-        velocity_names: of the entries of v. ``configuration_names``: of those of q.
-        units: of the inertias of the entries of v: kg m² where the joint rotates, kg where it translates.
-        scales, scales_of_q: of random entries of v, and of the velocity that leads from the neutral configuration to q.
+        velocity_names: names of the entries of v. ``configuration_names``: those of q.
+        units: units of the inertias of the entries of v: kg m² where the joint rotates, kg where it translates.
+        scales, scales_of_q: scales of random entries of v, and of the velocity that leads from the neutral
+            configuration to q.
         neutral: the configuration (nq) from which random ones are reached.
         active_torque: tau (n × nv) of (q, v, a) without springs and dampers, with the rotors of motors.
         reached: the configurations (n × nq) that are reached from q with constant v in unit time.
@@ -142,8 +144,8 @@ class Reference(ABC):
         self.scales = self.scales_of_q = np.ones(tree.nv)
         names, units = [""] * tree.nq, [""] * tree.nv
         for joint in tree.independent_joints:
-            own = slice(joint.idx_q, joint.idx_q + joint.type.nq)
-            names[own] = joint.type.coordinate_names or [joint.name] * joint.type.nq
+            entries = slice(joint.idx_q, joint.idx_q + joint.type.nq)
+            names[entries] = joint.type.coordinate_names or [joint.name] * joint.type.nq
             units[joint.columns.start : joint.columns.stop] = ["kg" if x else "kg m²" for x in joint.type.linear]
         self.configuration_names, self.units = tuple(names), tuple(units)
         self.external = ExternalWrenches() if system is None else system.external_wrenches
@@ -158,8 +160,8 @@ class Reference(ABC):
         columns = ca.horzcat(others + friction, friction, sum(loads, zero))
         self._forces = BatchFunction(ca.Function("forces", list(s.values()), [ca.densify(columns)]), tree.nv, 3)
         inertias = [inertia for force in added if (inertia := force.inertia()) is not None]
-        given, total = [*s.values()][2:], sum(inertias, ca.DM(tree.nv, tree.nv))
-        self._rotors = ca.Function("rotors", given, [ca.densify(total)]) if inertias else None
+        inputs, total = [*s.values()][2:], sum(inertias, ca.DM(tree.nv, tree.nv))
+        self._rotors = ca.Function("rotors", inputs, [ca.densify(total)]) if inertias else None
 
     def at(self, p: Array) -> Self:
         """The reference with other values of the parameters."""
@@ -172,10 +174,10 @@ class Reference(ABC):
 
     @abstractmethod
     def torque_of_wrenches(self, states: States, wrenches: Array) -> Array:
-        """What external wrenches (n × 6 n_frames) add to tau (n × nv)."""
+        """The part of tau (n × nv) that external wrenches (n × 6 n_frames) add."""
 
     def passive(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
-        """What acts at rest, as springs do, what dampers and friction add to it, and the friction at rest (n × nv)."""
+        """Torques at rest, as of springs, those that dampers and friction add, and the friction at rest (n × nv)."""
         at_rest = self._forces(q, np.zeros_like(v))
         return at_rest[..., 0], self._forces(q, v)[..., 0] - at_rest[..., 0], at_rest[..., 1]
 
@@ -190,8 +192,8 @@ class Reference(ABC):
         """tau (n × nv) with the friction that grows with the load, of tau with all the rest."""
         if not self._has_load:
             return tau
-        _, own, part = np.moveaxis(self._forces(q, v), 2, 0)
-        return np.asarray(tau + part * (np.hypot(tau - own, LEAST_TORQUE) - LEAST_TORQUE))
+        _, friction, part = np.moveaxis(self._forces(q, v), 2, 0)
+        return np.asarray(tau + part * (np.hypot(tau - friction, LEAST_TORQUE) - LEAST_TORQUE))
 
     def without_load(self, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
         """tau (n × nv) without it, and the derivative of the whole by that, entry by entry: of x + part |x| = y, by
@@ -201,14 +203,14 @@ class Reference(ABC):
         """
         if not self._has_load:
             return tau, np.ones_like(tau)
-        _, own, part = np.moveaxis(self._forces(q, v), 2, 0)
-        whole = tau - own
+        _, friction, part = np.moveaxis(self._forces(q, v), 2, 0)
+        whole = tau - friction
         x = whole / (1 + part * np.sign(whole))
         for _ in range(_NEWTON_STEPS):
             size = np.hypot(x, LEAST_TORQUE)
             slope = 1 + part * x / size
             x = x - (x + part * (size - LEAST_TORQUE) - whole) / slope
-        return x + own, 1 + part * x / np.hypot(x, LEAST_TORQUE)
+        return x + friction, 1 + part * x / np.hypot(x, LEAST_TORQUE)
 
     def active_terms(self, states: States) -> TorqueTerms:
         """tau and its terms without springs and dampers."""
@@ -261,10 +263,9 @@ class PinocchioReference(Reference):
     def __init__(self, model: pin.Model | None, system: Dynamics | None = None) -> None:
         tree = tree_of(model)
         if system is not None and (system.tree.nq, system.tree.nv) != (tree.nq, tree.nv):
-            own = system.tree
             raise ArgumentError(
-                f"the system under test was made for {own.name!r} with nq = {own.nq}, nv = {own.nv}; "
-                f"{tree.name!r} has nq = {tree.nq}, nv = {tree.nv}"
+                f"the system under test was made for {system.tree.name!r} with nq = {system.tree.nq}, "
+                f"nv = {system.tree.nv}; {tree.name!r} has nq = {tree.nq}, nv = {tree.nv}"
             )
         super().__init__(tree, system)
         self.model, self._given, self.neutral = model, model, pin.neutral(model)
@@ -283,7 +284,7 @@ class PinocchioReference(Reference):
         return np.array([pin.integrate(self.model, *pair) for pair in zip(q, v, strict=True)])
 
     def torque_of_wrenches(self, states: States, wrenches: Array) -> Array:
-        """As Pinocchio's fext."""
+        """The part of tau that external wrenches add, as Pinocchio's fext."""
         model, external = self.model, self.external
         data, frames = model.createData(), []
         for index, name in zip(external.frames, external.names, strict=True):
@@ -295,10 +296,10 @@ class PinocchioReference(Reference):
                 index = int(model.getFrameId(name))
             frames.append(index)
         tau = []
-        for q, v, a, each in zip(states.q, states.v, states.a, wrenches.reshape(len(states), -1, 6), strict=True):
+        for q, v, a, of_frames in zip(states.q, states.v, states.a, wrenches.reshape(len(states), -1, 6), strict=True):
             pin.framesForwardKinematics(model, data, q)
             fext = pin.StdVec_Force([pin.Force.Zero() for _ in range(model.njoints)])
-            for index, reference, wrench in zip(frames, external.references, each, strict=True):
+            for index, reference, wrench in zip(frames, external.references, of_frames, strict=True):
                 frame, placed, force = model.frames[index], data.oMf[index], pin.Force(wrench)
                 if reference == pin.WORLD:
                     force = placed.actInv(force)
@@ -358,8 +359,8 @@ class ReferenceRecursion(Reference):
         self.scales_of_q = np.where(np.isin(np.arange(tree.nv), arm.modes), _SLOPE * self.scales, 1.0)
         damping = next(force for force in arm.forces if isinstance(force, ModalDamping))
         matrices = arm.elasticity.matrix, damping.matrix, _stiffness_of_links(arm)
-        given = [arm.parameters.symbols]
-        self._matrices = ca.Function("matrices", given, [ca.densify(ca.SX(each)) for each in matrices])
+        inputs = [arm.parameters.symbols]
+        self._matrices = ca.Function("matrices", inputs, [ca.densify(ca.SX(matrix)) for matrix in matrices])
         self._set_parameters(None)
 
     def _set_up_links(self, arm: Arm) -> None:
@@ -410,7 +411,7 @@ class ReferenceRecursion(Reference):
         return np.asarray(self.linear_coordinates(q) @ self._stiffness.T)
 
     def linear_coordinates(self, q: Array) -> Array:
-        """What K acts on (n × nv): q where v is its rate, else 0."""
+        """The vector that K multiplies (n × nv): q where v is its rate, else 0."""
         return np.where(self._index_in_q >= 0, q[:, self._index_in_q], 0.0)
 
 
@@ -422,7 +423,7 @@ def virtual_work(tree: Tree, external: ExternalWrenches) -> BatchFunction:
     q, v, w = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv), ca.SX.sym("w", 6, len(external))
     rate, power = tree.configuration_rate(q, v), ca.SX(0)
     for frame, reference, wrench in external.at_frames(tree, w):
-        r, x = (ca.SX(each) for each in frame_motion.placement(tree, frame, q))
+        r, x = (ca.SX(part) for part in frame_motion.placement(tree, frame, q))
         x_rate, r_rate = ca.jtimes(x, q, rate), ca.reshape(ca.jtimes(ca.vec(r), q, rate), 3, 3)
         turning = r_rate @ r.T
         omega = ca.vertcat(turning[2, 1], turning[0, 2], turning[1, 0])
@@ -443,8 +444,8 @@ def _coordinate_scales(arm: Arm) -> Array:
         inertia, sections = tree.assumed_modes[beam.link], tree.sections(beam.link)
         for j, column in enumerate(arm.modes_of(beam.name)):
             mean = np.sqrt(np.trace(inertia.second[j, j]) / inertia.rigid[3, 3])
-            deflections = [np.linalg.norm(each.translation[:, j]) / beam.length for each in sections]
-            slopes = [np.linalg.norm(each.rotation[:, j]) for each in sections]
+            deflections = [np.linalg.norm(section.translation[:, j]) / beam.length for section in sections]
+            slopes = [np.linalg.norm(section.rotation[:, j]) for section in sections]
             scales[column] = 1 / max(float(mean) / beam.length, *map(float, deflections + slopes))
     return scales
 
@@ -462,8 +463,8 @@ def _stiffness_of_links(arm: Arm) -> Matrix:
     for i, inertia in arm.nominal.modal.items():
         columns = arm.nominal.joints[arm.nominal.first_station(i)].columns
         name = next(name for name, link in arm.flexibility.links.items() if columns.start in link.modes)
-        own = slice(columns.start, columns.stop)
-        k[own, own] = ca.DM(inertia.stiffness) * arm.elasticity.factors.get(name, 1.0)
+        modes = slice(columns.start, columns.stop)
+        k[modes, modes] = ca.DM(inertia.stiffness) * arm.elasticity.factors.get(name, 1.0)
     return k
 
 
@@ -486,8 +487,8 @@ class UndeformedArm:
     def states(self, states: States) -> tuple[States, States]:
         """The model's part of the arm's states, and the arm's states that belong to it."""
         nq, nv, g = self.model.nq, self.model.nv, self.velocity_map
-        own = States(states.q[:, :nq], states.v[:, :nv], states.a[:, :nv])
-        return own, States(own.q @ self._configuration_map.T, own.v @ g.T, own.a @ g.T)
+        of_model = States(states.q[:, :nq], states.v[:, :nv], states.a[:, :nv])
+        return of_model, States(of_model.q @ self._configuration_map.T, of_model.v @ g.T, of_model.a @ g.T)
 
 
 def _with_rigid_links(arm: Arm, at_p: Tree, model: pin.Model) -> pin.Model:
@@ -505,10 +506,10 @@ def _with_rigid_links(arm: Arm, at_p: Tree, model: pin.Model) -> pin.Model:
     for name, moved in (*_moved_by_rest(arm), *moved_by_p):
         rigid.jointPlacements[model.getJointId(name)] = pin.SE3(moved) * model.jointPlacements[model.getJointId(name)]
     armature = np.array(model.armature)
-    for rotor, own in rotor_columns(arm):
+    for rotor, column in rotor_columns(arm):
         # a rotor without an inertia of its own has the joint's armature, which the model already includes
-        given = 0.0 if armature[own] > 0 and nominal.armature[own] == 0 else nominal.armature[rotor]
-        armature[own] += given + change[rotor]
+        included = 0.0 if armature[column] > 0 and nominal.armature[column] == 0 else nominal.armature[rotor]
+        armature[column] += included + change[rotor]
     rigid.armature = armature + change[: model.nv]
     rigid.gravity.linear = np.array(model.gravity.linear) + at_p.gravity - nominal.gravity
     return rigid
@@ -516,10 +517,10 @@ def _with_rigid_links(arm: Arm, at_p: Tree, model: pin.Model) -> pin.Model:
 
 def _rigid_bodies(tree: Tree) -> dict[int, Array]:
     """The pseudo-inertia (4 × 4) of each undeformed link with all that its modes move, by the index of its joint."""
-    found: dict[int, Array] = {}
+    bodies: dict[int, Array] = {}
     for joint, (link, placement) in zip(tree.joints, _undeformed(tree), strict=True):
-        found[link] = found.get(link, 0) + placement @ joint.pseudo_inertia @ placement.T
-    return found
+        bodies[link] = bodies.get(link, 0) + placement @ joint.pseudo_inertia @ placement.T
+    return bodies
 
 
 def _moved_by_rest(arm: Arm) -> Iterator[tuple[str, Array]]:
@@ -543,30 +544,30 @@ def _displaced(tree: Tree, other: Tree) -> Iterator[tuple[int, Array]]:
 
 
 def _undeformed(tree: Tree) -> list[tuple[int, Array]]:
-    """For each joint the index of that of its link, and its placement in the undeformed link (4 × 4)."""
-    found: list[tuple[int, Array]] = []
+    """The index of the joint of each joint's link, and its placement in the undeformed link (4 × 4)."""
+    placements: list[tuple[int, Array]] = []
     for i, joint in enumerate(tree.joints):
         link, placement = i, np.eye(4)
         if joint.type.is_modal or not joint.type.nv:
-            link, placement = found[joint.parent]
+            link, placement = placements[joint.parent]
             r, p = (ca.DM(x).full() for x in joint.type.placement(joint.type.neutral()))
             placement = placement @ homogeneous(joint.rotation, joint.translation) @ homogeneous(r, p[:, 0])
-        found.append((link, placement))
-    return found
+        placements.append((link, placement))
+    return placements
 
 
 def _check_joints(arm: Arm, tree: Tree) -> None:
-    own, found = arm.rigid_tree.joints, tree.joints
-    names, given = [joint.name for joint in own], [joint.name for joint in found]
-    if names != given:
+    in_arm, in_model = arm.rigid_tree.joints, tree.joints
+    names, model_names = [joint.name for joint in in_arm], [joint.name for joint in in_model]
+    if names != model_names:
         raise ArgumentError(
             f"the arm was made from {arm.tree.name!r} with the joints {listed(map(repr, names))}; {tree.name!r} has "
-            f"{listed(map(repr, given))}; give the model that the arm was made from"
+            f"{listed(map(repr, model_names))}; give the model that the arm was made from"
         )
-    for joint, other in zip(own, found, strict=True):
+    for joint, other in zip(in_arm, in_model, strict=True):
         if joint.type.kind != other.type.kind or joint.parent != other.parent:
             raise ArgumentError(
-                f"joint {other.name!r} of {tree.name!r} is {_described(other, given)}; that of the arm is "
+                f"joint {other.name!r} of {tree.name!r} is {_described(other, model_names)}; that of the arm is "
                 f"{_described(joint, names)}; give the model that the arm was made from"
             )
 

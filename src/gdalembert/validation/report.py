@@ -33,8 +33,8 @@ class State(Brief):
 
     def to_dict(self) -> dict[str, list[float]]:
         """Vectors as lists."""
-        own = {"q": self.q, "v": self.v, "a": self.a} | ({} if self.p is None else {"p": self.p})
-        return {name: values.tolist() for name, values in own.items()}
+        vectors = {"q": self.q, "v": self.v, "a": self.a} | ({} if self.p is None else {"p": self.p})
+        return {name: values.tolist() for name, values in vectors.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,8 @@ class Check(Brief):
     """One quantity or law, at its worst over all states.
 
     Attributes:
-        name: of the quantity, as ``"mass_matrix"``.
-        part: of the equations of motion it belongs to, as ``"mass matrix"``.
+        name: that of the quantity, as ``"mass_matrix"``.
+        part: the part of the equations of motion that it belongs to, as ``"mass matrix"``.
         error: the largest relative error, as :func:`~gdalembert.validate` defines it; inf where a value is not finite.
         tolerance: the largest error with which the check is ``ok``.
         entry: names of the joints of the worst entry: none for a scalar, one for a vector, row and column for a matrix.
@@ -61,7 +61,7 @@ class Check(Brief):
 
     @property
     def ok(self) -> bool:
-        """Whether the error is within the tolerance."""
+        """True if the error is within the tolerance."""
         return self.error <= self.tolerance
 
     @property
@@ -90,7 +90,7 @@ class Report(Brief):
 
     Attributes:
         model: name of the robot. ``system``: name of the system under test.
-        samples: number of random states. ``seed``: of their generator.
+        samples: number of random states. ``seed``: that of their generator.
         checks: quantities and laws.
         not_checked: what could not be checked, and why.
         diagnosis: if a check failed, sentences about what is wrong and where.
@@ -110,7 +110,7 @@ class Report(Brief):
 
     @property
     def ok(self) -> bool:
-        """Whether every check is ok."""
+        """True if every check is ok."""
         return all(check.ok for check in self.checks)
 
     def __getitem__(self, name: str) -> Check:
@@ -192,12 +192,13 @@ class Residual(NamedTuple):
     """A quantity at n states: n, n × k or n × k × k.
 
     Attributes:
-        name: of the quantity, as ``"mass_matrix"``. ``part``: of the equation of motion, as ``"mass matrix"``.
-        value: of the system under test. ``reference``: the value that it should have.
-        tolerance: by default; of the relative error.
+        name: that of the quantity, as ``"mass_matrix"``. ``part``: its part of the equation of motion, as ``"mass
+            matrix"``.
+        value: that of the system under test. ``reference``: the value that it should have.
+        tolerance: the default tolerance of the relative error.
         tolerance_scale: the factor of the tolerance at each state (n); errors are divided by it.
         mask: which states are judged (n); by default all of them.
-        names: of the entries along each axis; by default those of v.
+        names: names of the entries along each axis; by default those of v.
         addends: the size of what adds up to the value at each state (n), where the sum may be much smaller.
     """
 
@@ -227,7 +228,7 @@ class Residual(NamedTuple):
         """The largest error at the states, beside the tolerance that is given, or the residual's own.
 
         Args:
-            names: of the entries of v.
+            names: names of the entries of v.
             p: values of the parameters, if there are any.
         """
         errors, judged = self.errors(), states if self.mask is None else states[self.mask]
@@ -244,10 +245,10 @@ class Residual(NamedTuple):
         return Check(self.name, self.part, error, allowed, entry, per_joint, state)
 
 
-def worst_of(given: Iterable[Iterable[Check]]) -> tuple[Check, ...]:
+def worst_of(runs: Iterable[Iterable[Check]]) -> tuple[Check, ...]:
     """Each check once, with the largest of its errors."""
     by_name: dict[str, list[Check]] = {}
-    for check in chain.from_iterable(given):
+    for check in chain.from_iterable(runs):
         by_name.setdefault(check.name, []).append(check)
     return tuple(
         replace(
@@ -258,7 +259,7 @@ def worst_of(given: Iterable[Iterable[Check]]) -> tuple[Check, ...]:
     )
 
 
-def listed(given: Iterable[str], most: int = 8) -> str:
+def listed(phrases: Iterable[str], most: int = 8) -> str:
     """Phrases separated by commas, only so many of them."""
-    items = list(given)
+    items = list(phrases)
     return ", ".join(items) if len(items) <= most else f"{', '.join(items[:most])} and {len(items) - most} more"

@@ -59,19 +59,19 @@ def draws(nv: int, samples: int, seed: int, size: int) -> Iterator[Array]:
     factors, offsets = structures(nv)
     for done in range(0, samples, size):
         drawn = rng.standard_normal((min(size, samples - done), 3, nv))
-        own = np.arange(done + 1 - done % 2, min(done + len(drawn), 2 * len(factors)), 2)
-        drawn[own - done] = factors[own // 2] * drawn[own - done] + offsets[own // 2]
+        structured = np.arange(done + 1 - done % 2, min(done + len(drawn), 2 * len(factors)), 2)
+        drawn[structured - done] = factors[structured // 2] * drawn[structured - done] + offsets[structured // 2]
         yield drawn.transpose(1, 0, 2).copy()
 
 
 def structures(nv: int) -> tuple[Array, Array]:
-    """What random x, v and a are multiplied by, and what is then added to them (k × 3 × nv each), first k states."""
+    """Factors of random x, v and a, and offsets that are then added (k × 3 × nv each), of the first k states."""
     zero, one = np.zeros(nv), np.ones(nv)
     rest, still, slow = (zero, zero, zero), (one, zero, zero), (one, zero, one)
     scaled = [(zero, one, one), rest, (one, one, zero), slow, still]
     scaled += [(one, k * one, one) for k in (10, 100)] + [(one, one, k * one) for k in (10, 100)]
     scaled += [(small * one, one, one) for small in _SMALL_ANGLES]
-    factors = [np.array(each) for each in scaled]
+    factors = [np.array(scales) for scales in scaled]
     offsets = [np.zeros((3, nv)) for _ in scaled]
 
     def add(factor: tuple[Array, Array, Array], x: Array) -> None:
@@ -131,8 +131,8 @@ class TorqueTerms(Brief):
         return TorqueTerms(tau, self.mass_matrix, self.velocity + dampers, self.gravity + springs)
 
 
-class Sizes(NamedTuple):
-    """Sizes (n) of what adds up to g, to dM/dt, to h = C v, and to M a.
+class TermSizes(NamedTuple):
+    """TermSizes (n) of what adds up to g, to dM/dt, to h = C v, and to M a.
 
     The sums may be much smaller: a body that turns about a fixed axis has no h, but forces as large as M v².
     """

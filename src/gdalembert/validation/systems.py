@@ -40,17 +40,18 @@ _GIVE_P = "give p=, the values that the model has"
 
 @dataclass(frozen=True, eq=False)
 class SystemUnderTest:
-    """What is validated, at one p, and the reference that it is compared with.
+    """A system under test, at one p, and the reference that it is compared with.
 
     Attributes:
-        name: in the report.
-        functions: by name, at n states: a robot's own, of their inputs, and what is made of them, of (q, v, a).
+        name: the name in the report.
+        functions: functions by name, at n states: a robot's own, of their inputs, and what is made of them, of (q, v,
+            a).
         p: values of the parameters, if it has any.
         robot: what the functions are of; ``None`` for a torque function, "tau".
         unsupported: what cannot be checked, and why.
-        tolerance: of the comparison with the reference. ``noise``: relative error of M and tau.
+        tolerance: that of the comparison with the reference. ``noise``: relative error of M and tau.
         is_slow: whether it is Python code that is called state by state.
-        counts: of the states that were compared, and of those where M was singular, at all p.
+        counts: numbers of the states that were compared, and of those where M was singular, at all p.
     """
 
     name: str
@@ -71,7 +72,7 @@ class SystemUnderTest:
 
     @property
     def batch(self) -> int:
-        """How many states are evaluated at a time; few where progress is to be seen."""
+        """Number of states that are evaluated at a time; few where progress is to be seen."""
         return 20 if self.is_slow else 500
 
     def at(self, p: Array) -> Self:
@@ -92,13 +93,13 @@ class SystemUnderTest:
 
     @property
     def against(self) -> str:
-        """What it is compared with, in words."""
+        """The reference, in words."""
         undeformed = isinstance(self.reference, ReferenceRecursion) and self.reference.undeformed is not None
         return f"{self.reference.title} and, undeformed, Pinocchio" if undeformed else self.reference.title
 
     @property
     def not_checked(self) -> tuple[str, ...]:
-        """What has not been checked so far, and why."""
+        """Parts that have not been checked so far, and the reasons."""
         reasons = list(self.unsupported)
         if self.counts["singular"]:
             count = f"{self.counts['singular']} of {self.counts['states']} states"
@@ -183,13 +184,15 @@ def _graphs(robot: Dynamics, d: ca.DM, unsupported: list[str]) -> Graphs:
     wrenches, shapes = robot.external_wrenches, shapes_of_functions(robot)
     free = robot.under(np.zeros(wrenches.shape)) if wrenches else robot
     pushed = robot.under(np.random.default_rng(0).normal(size=wrenches.shape)) if wrenches.is_input else robot
-    own = _supported(free, [name for name in shapes if name not in _DERIVATIVES], unsupported)
+    functions = _supported(free, [name for name in shapes if name not in _DERIVATIVES], unsupported)
     of_pushed = _supported(pushed, ["inverse_dynamics", *_DERIVATIVES], unsupported)
-    graphs = {name: (function, shapes[name]) for name, function in own.items()} | _made_of(free, own, of_pushed, d)
+    graphs = {name: (function, shapes[name]) for name, function in functions.items()} | _made_of(
+        free, functions, of_pushed, d
+    )
     if wrenches and isinstance(robot, Arm) and robot.kinematics != "exact":
         unsupported.append("Functions under wrenches: with first-order kinematics they do work to first order only")
     elif wrenches:
-        for name, function in _supported(robot, [name for name in LOADED if name in own], unsupported).items():
+        for name, function in _supported(robot, [name for name in LOADED if name in functions], unsupported).items():
             s = {of: ca.SX.sym(of, *function.size_in(of)) for of in function.name_in()}
             w, p = ca.SX.sym("wrenches", 6, len(wrenches)), [s["p"]] if "p" in s else []
             outputs = function.call([wrenches.given(w) if of == "wrenches" else x for of, x in s.items()])
@@ -218,10 +221,10 @@ def _supported(robot: Dynamics, names: Iterable[str], unsupported: list[str]) ->
     return functions
 
 
-def _check_shape(name: str, found: tuple[int, int], shape: tuple[int, ...]) -> None:
+def _check_shape(name: str, size: tuple[int, int], shape: tuple[int, ...]) -> None:
     rows, columns = (*shape, 1, 1)[:2]
-    if found != (rows, columns):
-        wrong = f"{name} is {found[0]} × {found[1]}; it must be {rows} × {columns}"
+    if size != (rows, columns):
+        wrong = f"{name} is {size[0]} × {size[1]}; it must be {rows} × {columns}"
         raise ArgumentError(f"the system under test: {wrong}")
 
 
@@ -238,14 +241,16 @@ def _blocks(robot: Arm, terms: ca.Function, inputs: Sequence[Matrix]) -> dict[st
     return blocks
 
 
-def _made_of(robot: Dynamics, own: Mapping[str, ca.Function], pushed: Mapping[str, ca.Function], d: ca.DM) -> Graphs:
-    """What is made of a robot's own Functions and, along d, of those under constant wrenches: all of (q, v, a, p).
+def _made_of(
+    robot: Dynamics, functions: Mapping[str, ca.Function], pushed: Mapping[str, ca.Function], d: ca.DM
+) -> Graphs:
+    """Graphs made of a robot's own Functions and, along d, of those under constant wrenches: all of (q, v, a, p).
 
     ``power`` is dV/dt, ``energy_rate`` the rate of kinetic and potential energy.
     """
     inputs, tree, nv, n = [*robot.symbols("q", "v", "a").values()], robot.tree, robot.tree.nv, robot.modes.stop
     q, v, a, *p = inputs
-    tau, potential = pushed["inverse_dynamics"](*inputs), own["potential_energy"](q, *p)
+    tau, potential = pushed["inverse_dynamics"](*inputs), functions["potential_energy"](q, *p)
     rate, moved = ca.SX(tree.configuration_rate(q, v)), ca.SX(tree.configuration_rate(q, d))
     along = directional_derivative(tau, q, moved), directional_derivative(tau, v, ca.SX(d))
     made: dict[str, tuple[Matrix, tuple[int, ...]]] = {
@@ -259,7 +264,7 @@ def _made_of(robot: Dynamics, own: Mapping[str, ca.Function], pushed: Mapping[st
         products = [matrix @ d for matrix in pushed[name].call(inputs)]
         made[name] = ca.vertcat(*products), (len(products) * nv,)
     if isinstance(robot, Arm):
-        energy, t = own["kinetic_energy"](q, v, *p) + potential, _blocks(robot, own["terms"], [q, v, *p])
+        energy, t = functions["kinetic_energy"](q, v, *p) + potential, _blocks(robot, functions["terms"], [q, v, *p])
         made |= {
             "energy_rate": (directional_derivative(energy, ca.vertcat(q, v), ca.vertcat(rate, a)), ()),
             "terms (m)": (ca.blockcat(t["m_r"], t["m_rf"], t["m_rf"].T, t["m_f"]), (n, n)),
@@ -289,9 +294,9 @@ def _check_function(function: ca.Function, tree: Tree, has_p: bool) -> None:
     if function.has_free():
         raise ArgumentError(f"{name} has free variables: {', '.join(function.get_free())}; give them values")
     shapes = [function.size_in(k) for k in range(3)] + [function.size_out(0)]
-    for what, (rows, columns), n in zip(("q", "v", "a", "tau"), shapes, (tree.nq, *[tree.nv] * 3), strict=True):
+    for argument, (rows, columns), n in zip(("q", "v", "a", "tau"), shapes, (tree.nq, *[tree.nv] * 3), strict=True):
         if (rows, columns) != (n, 1):
-            raise ArgumentError(f"{name}: {what} is {rows} × {columns}; for {tree.name!r} it must be {n} × 1")
+            raise ArgumentError(f"{name}: {argument} is {rows} × {columns}; for {tree.name!r} it must be {n} × 1")
 
 
 def _check_signature(system: Callable[..., object], has_p: bool) -> None:
@@ -324,17 +329,17 @@ def _torque_of_callable(system: Callable[..., npt.ArrayLike], tree: Tree, p: Arr
     def one(q: Array, v: Array, a: Array) -> Array:
         at = f"at q = {q.tolist()}, v = {v.tolist()}, a = {a.tolist()}"
         try:
-            given = system(q.copy(), v.copy(), a.copy(), *(x.copy() for x in last))
+            answer = system(q.copy(), v.copy(), a.copy(), *(x.copy() for x in last))
         except Exception as error:
             raise ArgumentError(f"the system under test raised {type(error).__name__}: {error}; {at}") from error
         try:
-            values = np.array(given)
-            if given is None or values.dtype.kind == "c":  # NumPy would take them for NaN, and for their real part
+            values = np.array(answer)
+            if answer is None or values.dtype.kind == "c":  # NumPy would take them for NaN, and for their real part
                 raise TypeError
             tau = values.astype(float)
         except Exception:
             raise ArgumentError(
-                f"the system under test returned {type(given).__name__}, not {nv} numbers, {at}"
+                f"the system under test returned {type(answer).__name__}, not {nv} numbers, {at}"
             ) from None
         if tau.size != nv or max(tau.shape, default=0) != nv:
             raise ArgumentError(f"the system under test returned the shape {tau.shape}, not {nv} numbers, {at}")

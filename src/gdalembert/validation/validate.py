@@ -52,7 +52,7 @@ from gdalembert.validation.systems import SystemUnderTest, robot_under_test, tor
 __all__ = ["Check", "Report", "State", "System", "validate"]
 
 System = Dynamics | ca.Function | Callable[[Array, Array, Array], npt.ArrayLike]
-"""What can be validated: a Dynamics, or anything (q, v, a) → tau."""
+"""A system that can be validated: a Dynamics, or anything (q, v, a) → tau."""
 
 _RANDOM = 4
 """Random p beside that of the model."""
@@ -104,13 +104,13 @@ def validate(
         against: the ``pin.Model`` to compare with. For an arm it is the one that the arm was made from; without it, an
             arm is not compared with Pinocchio.
         samples: number of states.
-        seed: of the random generator, an integer from 0.
-        tolerance: of all checks. By default 1e-12 for a ``Dynamics`` with ``clean=0`` and for the second computation
-            of an arm, 1e-9 otherwise; always 1e-9 for ``mass_matrix_inverse``, ``forward_dynamics`` and
+        seed: that of the random generator, an integer from 0.
+        tolerance: the tolerance of all checks. By default 1e-12 for a ``Dynamics`` with ``clean=0`` and for the second
+            computation of an arm, 1e-9 otherwise; always 1e-9 for ``mass_matrix_inverse``, ``forward_dynamics`` and
             ``state_derivative``, and 1e-11 for the laws, which hold to rounding whatever was cleaned. The error of M⁻¹
-            and of accelerations is divided by a tolerance scale, cond(M) δ / 1e-9 where that is above 1, δ being
-            1e-14, or 1e-10 after the default cleaning; they are left out where cond(M) is above 1e12. For an arm δ is
-            1e-14, and the effect of rounded forces on the accelerations is added to cond(M).
+            and of accelerations is divided by a tolerance scale, cond(M) δ / 1e-9 where that is above 1, δ being 1e-14,
+            or 1e-10 after the default cleaning; they are left out where cond(M) is above 1e12. For an arm δ is 1e-14,
+            and the effect of rounded forces on the accelerations is added to cond(M).
         progress: show the progress on stderr, by ``tqdm`` if it is installed, and how many calls of a Python callable
             it will take. By default it is shown for a callable that will take more than 10 s, in a terminal or a
             notebook.
@@ -140,7 +140,7 @@ def validate(
             values = _values_of_parameters(system, p, seed)[:samples]
             recursion = ReferenceRecursion(system, against) if isinstance(system, Arm) else None
             under_test = robot_under_test(system, recursion or PinocchioReference(against, system))
-            at_each_p = [under_test.at(each) for each in values] or [under_test]
+            at_each_p = [under_test.at(point) for point in values] or [under_test]
         else:
             reference = PinocchioReference(against)
             if names := idle_joints(reference.tree):
@@ -162,13 +162,13 @@ def _compare(
     examined = next(reference.random_states(min(samples, _STATES_OF_DIAGNOSIS), seed, _STATES_OF_DIAGNOSIS))
     effort, seconds = under_test.effort(samples) if progress is not False else ("", 0.0)
     shown = seconds > _SLOW and is_watched() if progress is None else progress
-    what = ": ".join(filter(None, (name, under_test.name, effort)))
-    with show_progress(what, samples, "states", shown=shown) as advance:
+    title = ": ".join(filter(None, (name, under_test.name, effort)))
+    with show_progress(title, samples, "states", shown=shown) as advance:
         for states in reference.random_states(samples, seed, under_test.batch):
-            for k, each in enumerate(at_each_p):
-                own = states[(k - done) % n :: n]
-                if len(own):
-                    worst[k] = worst_of([worst[k], checks(each, own, tolerance)])
+            for k, tested in enumerate(at_each_p):
+                of_p = states[(k - done) % n :: n]
+                if len(of_p):
+                    worst[k] = worst_of([worst[k], checks(tested, of_p, tolerance)])
             done += len(states)
             advance(len(states))
     return Report(
@@ -180,7 +180,7 @@ def _compare(
         not_checked=under_test.not_checked,
         diagnosis=_diagnose(at_each_p, worst, examined),
         against=under_test.against,
-        p=tuple(each.p for each in at_each_p if each.p is not None),
+        p=tuple(tested.p for tested in at_each_p if tested.p is not None),
     )
 
 
@@ -244,7 +244,7 @@ def _values_of_parameters(dynamics: Dynamics, p: Values, seed: int) -> list[Arra
 def _explain_by_parameters(
     nominal: SystemUnderTest, wrong: SystemUnderTest, failed: Collection[str], states: States
 ) -> str:
-    """Which parameters make checks fail, by name, that are right at p of the model (nominal), but not at another p."""
+    """Name parameters that make checks fail which are right at p of the model (nominal), but not at another p."""
 
     def fails(p: Array) -> bool:
         return any(check.name in failed and not check.ok for check in checks(nominal.at(frozen(p)), states))

@@ -42,7 +42,7 @@ def zero_offsets(reference: Reference, states: States, mass_matrix: Array, tau: 
     They are velocities that lead from q to Pinocchio's q in unit time: also continuous joints, (cos, sin), have them.
 
     Args:
-        reference: with numbers, without mimic joints.
+        reference: a reference with numbers, without mimic joints.
         states: n, in Pinocchio's coordinates but for the offsets.
         mass_matrix: M (n × nv × nv) at these states. ``tau``: likewise (n × nv), in Pinocchio's coordinates.
     """
@@ -66,8 +66,8 @@ def zero_offsets(reference: Reference, states: States, mass_matrix: Array, tau: 
 
     open_joints, sets = _by_mass_matrix(tree, of_matrix)
     for offsets in sorted(sets, key=lambda x: (np.count_nonzero(x), float(np.abs(x).sum()))):  # the least that is off
-        if (found := _completed(offsets, open_joints, of_torque)) is not None:
-            return found if np.any(found) else None
+        if (completed_offsets := _completed(offsets, open_joints, of_torque)) is not None:
+            return completed_offsets if np.any(completed_offsets) else None
     return None
 
 
@@ -149,13 +149,13 @@ def _dependencies(tree: Tree) -> dict[tuple[int, int], set[int]]:
     chains: dict[int, list[Joint]] = {}
     for k, joint in enumerate(tree.joints):
         chains[k] = [*(chains[joint.parent] if joint.parent >= 0 else ()), joint]
-    found: dict[tuple[int, int], set[int]] = {}
+    dependencies: dict[tuple[int, int], set[int]] = {}
     for outer, chain in chains.items():
         beyond = {id(x) for other in chains.values() if tree.joints[outer] in other for x in other[len(chain) :]}
         for place, inner in enumerate(chain):
             of = beyond | {id(x) for x in chain[place + 1 :]}
-            found |= {(i, j): of for i in inner.columns for j in tree.joints[outer].columns}
-    return found
+            dependencies |= {(i, j): of for i in inner.columns for j in tree.joints[outer].columns}
+    return dependencies
 
 
 def _solutions(joint: Joint, residual: Residual, grid: Sequence[tuple[float, Array]]) -> Iterator[float]:

@@ -29,9 +29,9 @@ BROWSERS = (
 """Programs and paths of browsers that draw without a window."""
 PAGE, MP4, IMAGES = ".html", ".mp4", (".gif", ".webp")
 _COLOURS = 128
-"""Of a GIF."""
+"""Colours of a GIF."""
 _QUALITY = 80
-"""Of a WebP, of 100."""
+"""Quality of a WebP, of 100."""
 _OPTIONS = (
     *("--headless=new", "--enable-unsafe-swiftshader", "--hide-scrollbars", "--no-first-run", "--disable-sync"),
     *("--disable-quic", "--disable-background-networking", "--disable-component-update"),
@@ -51,7 +51,7 @@ def check_film(path: str | os.PathLike[str], width: int, height: int) -> str:
 
 def find_browser() -> str | None:
     """The first of ``BROWSERS`` that is installed."""
-    return next((found for name in BROWSERS if (found := shutil.which(name)) is not None), None)
+    return next((program for name in BROWSERS if (program := shutil.which(name)) is not None), None)
 
 
 @contextlib.contextmanager
@@ -90,8 +90,8 @@ def write_film(path: str | os.PathLike[str], pictures: Iterator[Picture], fps: f
     how: dict[str, Any] = {"quality": _QUALITY, "method": 6}
     if Path(path).suffix.lower() == ".gif":
         some = [first, *others][:: max(1, len(others) // 8)]
-        colours = Image.fromarray(np.vstack([np.asarray(each) for each in some])).quantize(_COLOURS)
-        first, *others = (each.quantize(palette=colours, dither=Image.Dither.NONE) for each in (first, *others))
+        colours = Image.fromarray(np.vstack([np.asarray(picture) for picture in some])).quantize(_COLOURS)
+        first, *others = (picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in (first, *others))
         how = {}
     ends = np.rint(1000 / fps * np.arange(len(others) + 2)).astype(int)
     first.save(path, save_all=True, append_images=others, duration=np.diff(ends).tolist(), loop=0, **how)
@@ -99,8 +99,8 @@ def write_film(path: str | os.PathLike[str], pictures: Iterator[Picture], fps: f
 
 def _ffmpeg(path: str | os.PathLike[str]) -> str:
     """The program that is installed, or else that of the package imageio-ffmpeg."""
-    if (found := shutil.which("ffmpeg")) is not None:
-        return found
+    if (program := shutil.which("ffmpeg")) is not None:
+        return program
     try:
         return str(import_module("imageio_ffmpeg").get_ffmpeg_exe())
     except ModuleNotFoundError:
@@ -112,9 +112,9 @@ def _ffmpeg(path: str | os.PathLike[str]) -> str:
 def _write_mp4(path: str | os.PathLike[str], pictures: Iterator[Picture], fps: float) -> None:
     program = _ffmpeg(path)
     first = next(pictures)
-    given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{first.shape[1]}x{first.shape[0]}", "-r", f"{fps:g}"]
+    source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{first.shape[1]}x{first.shape[0]}", "-r", f"{fps:g}"]
     asked = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", os.fspath(path)]
-    command = [program, "-y", "-loglevel", "error", *given, "-i", "-", *asked]
+    command = [program, "-y", "-loglevel", "error", *source, "-i", "-", *asked]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stderr is not None

@@ -92,12 +92,12 @@ def plain(name: str) -> str:
 
 
 def _object(
-    name: str, joint: int, geometry: coal.ShapeBase, color: Color, at: pin.SE3 | None = None
+    name: str, joint: int, geometry: coal.ShapeBase, color: Color, body_to_link: pin.SE3 | None = None
 ) -> pin.GeometryObject:
     """A body in a link frame; joint −1 is the universe, as in ``Tree.joints``."""
-    found = pin.GeometryObject(plain(name), joint + 1, 0, at or pin.SE3.Identity(), geometry)
-    found.meshColor = np.array([*color, 1.0])
-    return found
+    body = pin.GeometryObject(plain(name), joint + 1, 0, body_to_link or pin.SE3.Identity(), geometry)
+    body.meshColor = np.array([*color, 1.0])
+    return body
 
 
 def primitives(
@@ -160,7 +160,7 @@ def _of_joint(joint: Joint, i: int, thin: float) -> Iterator[pin.GeometryObject]
 
 
 def _leaves_free(joint_type: JointType) -> bool:
-    """Whether the joint translates its link in a plane or in space."""
+    """True if the joint translates its link in a plane or in space."""
     return joint_type.nv > 1 and any(joint_type.linear)
 
 
@@ -235,7 +235,7 @@ class SweptTube:
 
     @property
     def is_round(self) -> bool:
-        """Whether the sections have no corners."""
+        """True if the sections have no corners."""
         return len(self.profile[0]) == _AROUND
 
     @property
@@ -243,11 +243,11 @@ class SweptTube:
         """Triangles (k × 3), counter-clockwise from outside: the wall, then the ends with vertices of their own."""
         n, m = self.profile.shape[:2]
         wall = [(k * m + i, k * m + (i + 1) % m) for k in range(n - 1) for i in range(m)]
-        found = [face for a, b in wall for face in ((a, b, b + m), (a, b + m, a + m))]
+        triangles = [face for a, b in wall for face in ((a, b, b + m), (a, b + m, a + m))]
         first, last = n * m, (n + 1) * m
         for i in range(1, m - 1):
-            found += [(first, first + i + 1, first + i), (last, last + i, last + i + 1)]
-        return np.array(found)
+            triangles += [(first, first + i + 1, first + i), (last, last + i, last + i + 1)]
+        return np.array(triangles)
 
     def vertices(self, q: Array) -> Array:
         """Vertices (k × 3) [m] at a configuration (nq)."""
@@ -311,32 +311,32 @@ class Scene:
         self.labels = [""]
         for frame, label in _shown(self.tree, frames, self.placements(self.neutral), self.size):
             name = f"{len(self.labels)} {plain(frame.name)}"
-            at = pin.SE3(frame.rotation, frame.translation)
-            self.model.addFrame(pin.Frame(name, frame.joint + 1, 0, at, pin.FrameType.OP_FRAME))
+            frame_to_link = pin.SE3(frame.rotation, frame.translation)
+            self.model.addFrame(pin.Frame(name, frame.joint + 1, 0, frame_to_link, pin.FrameType.OP_FRAME))
             self.labels.append(label)
         self.data = self.model.createData()
         self.visual_model = pin.GeometryModel()
         if visual_model is None:
-            for each in primitives(self.tree, self.size, roots=roots, leave_out=hidden):
-                self.visual_model.addGeometryObject(each)
+            for body in primitives(self.tree, self.size, roots=roots, leave_out=hidden):
+                self.visual_model.addGeometryObject(body)
         else:
             self._adopt(visual_model)
 
-    def _adopt(self, given: pin.GeometryModel) -> None:
-        if not isinstance(given, pin.GeometryModel):
-            raise ArgumentTypeError(f"visual_model: expected a pin.GeometryModel, got {type(given).__name__}")
-        for k, each in enumerate(given.geometryObjects):
-            if each.parentJoint > len(self.tree.links):
+    def _adopt(self, visual_model: pin.GeometryModel) -> None:
+        if not isinstance(visual_model, pin.GeometryModel):
+            raise ArgumentTypeError(f"visual_model: expected a pin.GeometryModel, got {type(visual_model).__name__}")
+        for k, body in enumerate(visual_model.geometryObjects):
+            if body.parentJoint > len(self.tree.links):
                 raise ArgumentError(
-                    f"visual_model: {each.name!r} is on joint {each.parentJoint} of a model with "
+                    f"visual_model: {body.name!r} is on joint {body.parentJoint} of a model with "
                     f"{len(self.tree.links)}; give the bodies of this model"
                 )
-            joint = self.tree.links[each.parentJoint - 1] if each.parentJoint else -1
-            own = each.copy()
-            own.name, own.parentJoint, own.parentFrame = f"{k} {plain(each.name)}", joint + 1, 0
-            if not each.overrideMaterial:
-                own.meshColor = np.array([*color_of(joint), 1.0])
-            self.visual_model.addGeometryObject(own)
+            joint = self.tree.links[body.parentJoint - 1] if body.parentJoint else -1
+            shown_body = body.copy()
+            shown_body.name, shown_body.parentJoint, shown_body.parentFrame = f"{k} {plain(body.name)}", joint + 1, 0
+            if not body.overrideMaterial:
+                shown_body.meshColor = np.array([*color_of(joint), 1.0])
+            self.visual_model.addGeometryObject(shown_body)
 
     def placements(self, q: Array) -> list[tuple[Array, Array]]:
         """R (3 × 3) and p (3) [m] of each link."""
@@ -357,7 +357,7 @@ class Scene:
 
 def _slides(tree: Tree, size: float) -> list[SweptTube]:
     """A tube from the frame of each prismatic joint to its link."""
-    found = []
+    tubes = []
     s = symbols(q=tree.nq)
     placed = tree.placements(s["q"])
     for i, joint in enumerate(tree.joints):
@@ -367,19 +367,19 @@ def _slides(tree: Tree, size: float) -> list[SweptTube]:
         axes = placed[i][0] @ ca.DM(turned_to(np.asarray(joint.type.axis))[:, [2, 0, 1]])
         positions = ca.horzcat(p + r @ ca.DM(joint.translation), placed[i][1])
         line = function("slide", s, {"positions": positions, "rotations": ca.horzcat(axes, axes)})
-        found.append(SweptTube(f"{plain(joint.name)} slide", i, line, _circles(np.full(2, _SLIDE * size))))
-    return found
+        tubes.append(SweptTube(f"{plain(joint.name)} slide", i, line, _circles(np.full(2, _SLIDE * size))))
+    return tubes
 
 
 def _beams(arm: Arm, links: Links) -> list[SweptTube]:
-    found = []
+    tubes = []
     for name, beam in arm.flexibility.links.items():
         abscissae = np.linspace(0, beam.length, _SECTIONS)
         line = centreline(arm, name, abscissae, links=links)
         profile = profile_of(links[name].beam, abscissae, _BEAM * beam.length)
         root = arm.tree.frames[find_frame(arm.tree, beam.root)]
-        found.append(SweptTube(f"{plain(name)} beam", root.joint, line, profile))
-    return found
+        tubes.append(SweptTube(f"{plain(name)} beam", root.joint, line, profile))
+    return tubes
 
 
 def _shown(
@@ -402,42 +402,44 @@ def _shown(
     places: list[tuple[int, Array]] = []
     for k, frame in enumerate(chosen):
         r, p = placements[frame.joint] if frame.joint >= 0 else (np.eye(3), np.zeros(3))
-        at = p + r @ frame.translation
-        near = next((j for j, there in places if np.linalg.norm(at - there) <= _NEAR * size), None)
+        origin = p + r @ frame.translation
+        near = next((j for j, there in places if np.linalg.norm(origin - there) <= _NEAR * size), None)
         if near is None:
-            places.append((k, at))
+            places.append((k, origin))
             labels[k] = frame.name
         else:
             labels[near] += f", {frame.name}"
     return list(zip(chosen, labels, strict=True))
 
 
-def motion_of(tree: Tree, given: Any, where: str = "play") -> tuple[float, float, Interpolant]:
+def motion_of(tree: Tree, motion: Any, context: str = "play") -> tuple[float, float, Interpolant]:
     """Start [s] and end [s] of a motion, and its interpolant on the configuration space.
 
-    ``given``: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, a
+    ``motion``: a :class:`~gdalembert.simulation.result.Simulation`, a :class:`~gdalembert.ocp.Solution`, a
     :class:`~gdalembert.ocp.PhasesSolution`, or a pair (t, q) of increasing times (N) [s] and configurations (N × nq).
-    ``where`` begins the messages of errors.
+    ``context`` begins the messages of errors.
     """
-    if isinstance(given, Simulation):
-        if given.q.shape[1] != tree.nq:
-            raise ArgumentError(f"{where}: the motion has q of {given.q.shape[1]} numbers; {tree.name} has {tree.nq}")
-        return float(given.t[0]), float(given.t[-1]), lambda time: given.at(time)[0]
-    if isinstance(given, Solution | PhasesSolution):
-        later = np.append(True, np.diff(given.t) > 0)
-        given = (given.t[later], given.q[later])
-    if not isinstance(given, tuple | list) or len(given) != 2:
+    if isinstance(motion, Simulation):
+        if motion.q.shape[1] != tree.nq:
+            raise ArgumentError(
+                f"{context}: the motion has q of {motion.q.shape[1]} numbers; {tree.name} has {tree.nq}"
+            )
+        return float(motion.t[0]), float(motion.t[-1]), lambda time: motion.at(time)[0]
+    if isinstance(motion, Solution | PhasesSolution):
+        later = np.append(True, np.diff(motion.t) > 0)
+        motion = (motion.t[later], motion.q[later])
+    if not isinstance(motion, tuple | list) or len(motion) != 2:
         raise ArgumentTypeError(
-            f"{where}: expected a Simulation, a Solution or a pair (t, q), got {type(given).__name__}"
+            f"{context}: expected a Simulation, a Solution or a pair (t, q), got {type(motion).__name__}"
         )
-    t = numbers(f"{where}: t", given[0])
+    t = numbers(f"{context}: t", motion[0])
     if t.ndim != 1 or t.size < 2:
-        raise ArgumentError(f"{where}: t has shape {t.shape}; give at least two times (N,) [s]")
-    q = table(f"{where}: q of {tree.name}", given[1], tree.nq, t.size)
+        raise ArgumentError(f"{context}: t has shape {t.shape}; give at least two times (N,) [s]")
+    q = table(f"{context}: q of {tree.name}", motion[1], tree.nq, t.size)
     if np.any(np.diff(t) <= 0):
         k = int(np.argmax(np.diff(t) <= 0))
-        raise ArgumentError(f"{where}: t: {t[k + 1]:g} s comes after {t[k]:g} s; give increasing times")
-    check_unit_lengths(f"{where}: q", q, tree)
+        raise ArgumentError(f"{context}: t: {t[k + 1]:g} s comes after {t[k]:g} s; give increasing times")
+    check_unit_lengths(f"{context}: q", q, tree)
     q = projected(q, unit_blocks(tree))
     kinematics, s = Kinematics(tree, clean=0), symbols(q0=tree.nq, q1=tree.nq, s=1)
     way = s["s"] * kinematics.difference(s["q0"], s["q1"])
@@ -450,9 +452,9 @@ def motion_of(tree: Tree, given: Any, where: str = "play") -> tuple[float, float
     return float(t[0]), float(t[-1]), at
 
 
-def frame_times(start: float, end: float, speed: float, fps: float, where: str = "play") -> tuple[Array, Array]:
+def frame_times(start: float, end: float, speed: float, fps: float, context: str = "play") -> tuple[Array, Array]:
     """Times of the frames after the first one, by the clock and in the motion [s]."""
-    speed, fps = number(f"{where}: speed", speed), number(f"{where}: fps", fps, "1/s")
+    speed, fps = number(f"{context}: speed", speed), number(f"{context}: fps", fps, "1/s")
     last = (end - start) / speed
     clock = np.append(np.arange(0, last * (1 - ROUND_OFF), 1 / fps), last)
     return clock, np.append(start + speed * clock[:-1], end)

@@ -17,7 +17,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, quoted, shown
 
 _STARTING = threading.Lock()
 _PORTS = 1000
-"""How many ports are tried."""
+"""Number of ports that are tried."""
 
 Address: TypeAlias = tuple[int, str]
 """An address of a network interface, after its family."""
@@ -40,7 +40,7 @@ _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def is_own_page(origins: Sequence[str], hosts: Sequence[str], names: frozenset[str] | None) -> bool:
-    """Whether a request comes from a page of this server, or from a program that is no browser.
+    """True if a request comes from a page of this server, or from a program that is no browser.
 
     The header Origin, which browsers always send, says where the page is from that asks; Host, under which of the
     ``names`` the browser has found this server (``None``: any): a foreign site can give its own name our address.
@@ -48,8 +48,8 @@ def is_own_page(origins: Sequence[str], hosts: Sequence[str], names: frozenset[s
     if not origins:
         return True
     page = urlsplit(origins[0])
-    found = len(origins) == len(hosts) == 1 and page.netloc.lower() == hosts[0].lower() != ""
-    return found and (names is None or page.hostname in names)
+    is_same_origin = len(origins) == len(hosts) == 1 and page.netloc.lower() == hosts[0].lower() != ""
+    return is_same_origin and (names is None or page.hostname in names)
 
 
 @contextlib.contextmanager
@@ -80,12 +80,12 @@ def _addresses(host: str) -> list[Address]:
         raise ArgumentTypeError(f"Viewer: host: expected a name or an address, got {shown(host)}")
     hint = "give 'localhost', or another name or address of this machine"
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        resolved = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, ValueError) as error:  # not in the DNS, or not a name at all
         why = error.strerror if isinstance(error, OSError) else error
         raise ArgumentError(f"Viewer: host {quoted(host)} is not found: {why}; {hint}") from None
-    addresses: list[Address] = [(family, str(address[0])) for family, _, _, _, address in found]
-    reasons = [reason for each in addresses if (reason := _refusal(each, 0)) is not None]
+    addresses: list[Address] = [(family, str(address[0])) for family, _, _, _, address in resolved]
+    reasons = [reason for address in addresses if (reason := _refusal(address, 0)) is not None]
     if len(reasons) == len(addresses):
         raise ArgumentError(f"Viewer: host {quoted(host)} cannot be served: {reasons[0].strerror}; {hint}")
     return addresses
@@ -95,7 +95,7 @@ def _free_port(host: str, addresses: Sequence[Address], port: int) -> int:
     """The first port that is free at every address that this machine has."""
     last = min(port + _PORTS - 1, 65535)
     for candidate in range(port, last + 1):
-        reasons = [_refusal(each, candidate) for each in addresses]
+        reasons = [_refusal(address, candidate) for address in addresses]
         if all(reason is None or reason.errno == errno.EADDRNOTAVAIL for reason in reasons):
             return candidate
     reason = next(reason for reason in reasons if reason is not None)
@@ -104,7 +104,7 @@ def _free_port(host: str, addresses: Sequence[Address], port: int) -> int:
 
 
 def _refusal(address: Address, port: int) -> OSError | None:
-    """Why an address cannot be bound to a port."""
+    """The reason why an address cannot be bound to a port; ``None`` if it can."""
     family, name = address
     try:
         with socket.socket(family, socket.SOCK_STREAM) as tried:

@@ -59,7 +59,7 @@ def visuals(
     above = [] if shipped or "<" in str(source) else Path(source).resolve().parents
     folders = [os.fspath(folder) for folder in (*package_dirs, *above)]
     try:
-        found = pin.buildGeomFromUrdfString(model, text, pin.GeometryType.VISUAL, None, folders)
+        geometry = pin.buildGeomFromUrdfString(model, text, pin.GeometryType.VISUAL, None, folders)
     except Exception as error:
         reason = reason_of(error)
         warnings.warn(
@@ -69,7 +69,7 @@ def visuals(
             stacklevel=3,
         )
         return None
-    return found if found.ngeoms else None
+    return geometry if geometry.ngeoms else None
 
 
 class Viewer:
@@ -229,9 +229,9 @@ class Viewer:
                     vertices = step * np.rint(vertices / step)
                 handle.vertices = vertices.astype(np.float32)
 
-    def _check_open(self, where: str) -> None:
+    def _check_open(self, context: str) -> None:
         if self._closed:
-            raise UnsupportedError(f"{where}: the viewer of {self.scene.tree.name} is closed; make a new one")
+            raise UnsupportedError(f"{context}: the viewer of {self.scene.tree.name} is closed; make a new one")
 
     def play(self, motion: Any, *, speed: float = 1.0, fps: float = 30.0, loop: bool = False) -> None:
         """Show a motion in real time; late frames are skipped.
@@ -277,15 +277,15 @@ class Viewer:
             imwrite(Path(path), draw())
 
     @contextlib.contextmanager
-    def _camera(self, where: str, width: int, height: int) -> Iterator[Callable[[], Picture]]:
-        """What draws the picture of the moment, in the first browser or in one that is started for it."""
+    def _camera(self, context: str, width: int, height: int) -> Iterator[Callable[[], Picture]]:
+        """Give a function that draws the picture of the moment, in the first browser or in one started for it."""
         for name, pixels in (("width", width), ("height", height)):
-            integer(f"{where}: {name}", pixels, 1)
+            integer(f"{context}: {name}", pixels, 1)
         with contextlib.ExitStack() as stack:
             if not self.server.get_clients():
                 if (program := find_browser()) is None:
                     raise UnsupportedError(
-                        f"{where}: no browser shows the page; open {self.url} first, or install chromium"
+                        f"{context}: no browser shows the page; open {self.url} first, or install chromium"
                     )
                 stack.enter_context(headless(program, self.url, width, height))
                 self.wait_for_browser(_START)
@@ -296,10 +296,10 @@ class Viewer:
                 try:
                     picture = client.get_render(height, width, transport_format="png", timeout=60.0)
                 except (TimeoutError, RuntimeError) as error:
-                    raise UnsupportedError(f"{where}: the browser gives no picture; reload its page") from error
+                    raise UnsupportedError(f"{context}: the browser gives no picture; reload its page") from error
                 color, opacity = picture[..., :3].astype(float), picture[..., 3:] / 255.0
-                found: Picture = np.rint(color * opacity + _BACKGROUND * (1 - opacity)).astype(np.uint8)
-                return found
+                opaque: Picture = np.rint(color * opacity + _BACKGROUND * (1 - opacity)).astype(np.uint8)
+                return opaque
 
             yield draw
 
@@ -341,7 +341,7 @@ class Viewer:
             path: name of the file. ``.html`` is one page that needs neither a server, nor a network, nor Python.
                 ``.gif``, ``.webp`` and ``.mp4`` are films (``.mp4`` needs ffmpeg, or the package imageio-ffmpeg); a
                 browser draws them as it does a :meth:`screenshot`.
-            speed, fps: as for :meth:`play`. ``width``, ``height``: of a film, in pixels.
+            speed, fps: as for :meth:`play`. ``width``, ``height``: size of a film, in pixels.
 
         Raises:
             ArgumentTypeError, ArgumentError: as for :meth:`play`; if the file is of no such kind, or a size is none.
@@ -394,10 +394,10 @@ class Viewer:
         self.close()
 
 
-def check_png(what: str, path: str | os.PathLike[str]) -> None:
+def check_png(argument: str, path: str | os.PathLike[str]) -> None:
     """Refuse the name of a screenshot that does not end in ``.png``."""
-    if file_path(what.rstrip(":"), path, "a name that ends in .png").suffix.lower() != ".png":
-        raise ArgumentError(f"{what} {os.fspath(path)}: give a name that ends in .png")
+    if file_path(argument.rstrip(":"), path, "a name that ends in .png").suffix.lower() != ".png":
+        raise ArgumentError(f"{argument} {os.fspath(path)}: give a name that ends in .png")
 
 
 def _round_length(at_most: float) -> float:

@@ -79,7 +79,7 @@ def written(subject: Subject) -> str:
 
 
 def speed_fact(call: float, batch: float) -> tuple[str, str]:
-    """How many times as fast as Pinocchio's RNEA a compiled call is, and behind it a state in a batch of them."""
+    """Ratios of speed to Pinocchio's RNEA, in words: of a compiled call, and of a state in a batch of them."""
     words = "as fast as pin.rnea, a call beside a call from Python, compiled"
     return f"{call:.3g} ×", f"{words}; a state in a batch {batch:.3g} × as fast as a call of pin.rnea"
 

@@ -101,8 +101,8 @@ def point_views(points: Mapping[str, Array], unit: str = "m") -> str:
         parts += [_text(x, _SIDE + 37, f"{tick:.6g}") for x, tick in at]
         at = [(26 + _SIDE * (0.5 - (tick - middle[j]) / span), tick) for tick in up]
         parts += [_text(left - 5, y, f"{tick:.6g}", anchor="end") for y, tick in at]
-        for k, own in enumerate(points.values()):
-            dots = "".join(f"M{x:.0f},{y:.0f}h0" for x, y in np.unique(np.rint(place(own)), axis=0))
+        for k, positions in enumerate(points.values()):
+            dots = "".join(f"M{x:.0f},{y:.0f}h0" for x, y in np.unique(np.rint(place(positions)), axis=0))
             color = COLOURS[k % len(COLOURS)]
             parts.append(f'<path d="{dots}" stroke="{color}" stroke-width="2" stroke-linecap="round" opacity=".55"/>')
         x, y = place(np.zeros(3))
@@ -117,10 +117,10 @@ def bars(rows: Mapping[str, Mapping[str, float]], unit: str) -> str:
     parts, y = [], 0.0
     for name, row in rows.items():
         parts.append(_text(0, y + 8 * len(row) + 4, name, anchor="start", size=12.5, more=' style="fill:#1d2430"'))
-        for k, (what, value) in enumerate(row.items()):
+        for k, (label, value) in enumerate(row.items()):
             wide = max(1.0, 470 * value / most)
             parts.append(f'<rect x="235" y="{y:.0f}" width="{wide:.1f}" height="12" fill="{COLOURS[k]}" rx="2"/>')
-            parts.append(_text(241 + wide, y + 10.5, f"{value:.3g} {unit}  {what}", anchor="start"))
+            parts.append(_text(241 + wide, y + 10.5, f"{value:.3g} {unit}  {label}", anchor="start"))
             y += 16
         y += 10
     return f'<svg width="930" viewBox="0 0 930 {y:.0f}">{"".join(parts)}</svg>'

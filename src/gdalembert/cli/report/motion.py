@@ -60,7 +60,7 @@ def _fastest(call: Callable[[], Any], calls: int = 1) -> float:
 
 
 def _times(subject: Subject, name: str, function: CompiledFunction | None) -> tuple[float | None, ...]:
-    """Of Pinocchio, of a call, and of a state in a batch [µs]."""
+    """Measure Pinocchio, a call, and a state in a batch [µs]."""
     model = subject.model
     data, rng = model.createData(), np.random.default_rng(0)
     q = np.array([pin.integrate(model, subject.home, 0.5 * rng.normal(size=model.nv)) for _ in range(_BATCH)])
@@ -94,7 +94,7 @@ def speed(subject: Subject) -> tuple[Section, tuple[float, float] | None]:
                 reasons[str(error)] = None
         times = _times(subject, name, compiled)
         names = (f"pin.{theirs}", "compiled, a call", "compiled, in a batch")
-        known = {what: x for what, x in zip(names, times, strict=True) if x is not None}
+        known = {label: x for label, x in zip(names, times, strict=True) if x is not None}
         if len(known) == 3:
             drawn[name] = known
             if name == "inverse_dynamics":
@@ -173,20 +173,20 @@ def torques(subject: Subject) -> Section:
 
 
 def _way(subject: Subject) -> Array:
-    """How far each velocity goes in the swing."""
+    """The way of the swing, an entry for each velocity."""
     return np.asarray(pin.difference(subject.model, subject.swing.q[0], subject.swing.q[-1]))
 
 
 def reach(subject: Subject) -> Section:
-    """Where the ends of the robot come."""
+    """The points that the ends of the robot reach."""
     title, tree = "Reachable points", subject.tree
     lead = "Where the ends of the robot come at random configurations within its limits; the cross is the origin."
     parents = {joint.parent for joint in tree.joints}
     ends: dict[str, str] = {}
     for i, joint in enumerate(tree.joints):
-        own = [frame for frame in tree.frames if frame.joint == i]
-        if i not in parents and own and not (joint.type.nv == 6 and subject.has_floating_base):
-            ends[max(own, key=_far).name] = joint.name
+        frames = [frame for frame in tree.frames if frame.joint == i]
+        if i not in parents and frames and not (joint.type.nv == 6 and subject.has_floating_base):
+            ends[max(frames, key=_far).name] = joint.name
     if not ends or not subject.driven:
         return Section(title, lead, paragraph("No link of the robot moves by a motor."))
     rng, way = np.random.default_rng(0), np.zeros((_POINTS, tree.nv))
@@ -197,10 +197,12 @@ def reach(subject: Subject) -> Section:
     q = np.array([pin.integrate(subject.model, subject.home, row) for row in way])
     kinematics, points, rows = Kinematics(subject.model), {}, []
     for frame, joint_name in ends.items():
-        own = kinematics.frame_placement(frame)(q.T).full().reshape(4, -1, 4)[:3, :, 3].T
-        points[frame] = own
-        far = np.linalg.norm(own, axis=1)
-        ranges = [f"{low:.3g} … {high:.3g}" for low, high in zip(own.min(axis=0), own.max(axis=0), strict=True)]
+        positions = kinematics.frame_placement(frame)(q.T).full().reshape(4, -1, 4)[:3, :, 3].T
+        points[frame] = positions
+        far = np.linalg.norm(positions, axis=1)
+        ranges = [
+            f"{low:.3g} … {high:.3g}" for low, high in zip(positions.min(axis=0), positions.max(axis=0), strict=True)
+        ]
         rows.append((frame, joint_name, number(float(far.min()), 3), number(float(far.max()), 3), *ranges))
     body = point_views(points)
     head = ("frame", "on the link of", "nearest [m]", "farthest [m]", "x [m]", "y [m]", "z [m]")
@@ -218,7 +220,7 @@ def reach(subject: Subject) -> Section:
 
 
 def _far(frame: Frame) -> tuple[float, bool]:
-    """Of frames at the same place, that of a link is meant."""
+    """The key by which the farthest frame is chosen, and of frames at the same place that of a link."""
     return round(float(np.linalg.norm(frame.translation)), 9), "JOINT" not in frame.type
 
 
@@ -237,7 +239,7 @@ def scene(subject: Subject) -> str:
                 text = _scene(subject, None, way)
         except (MissingPackageError, UnsupportedError) as error:
             return paragraph(f"There is no scene: {error}.", "note")
-    note += " ".join(f"{each.message}." for each in caught if issubclass(each.category, FileWarning))
+    note += " ".join(f"{warning.message}." for warning in caught if issubclass(warning.category, FileWarning))
     words = f"The swing of the torques below. Drag to turn, scroll to come nearer. {note}"
     return (
         f'<div class=scene><iframe title="the robot" srcdoc="{escape(text)}"></iframe>{paragraph(words, "note")}</div>'

@@ -65,7 +65,7 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """Its place on the page."""
+        """The anchor of its place on the page."""
         return "".join(letter if letter.isalnum() else "-" for letter in self.title.lower())
 
     def html(self) -> str:
@@ -104,15 +104,15 @@ def table(
     write = str if is_html else escape
 
     def line(cells: Sequence[str], kind: str) -> str:
-        own = (f"<{kind}{' class=l' if k in left else ''}>{write(cell)}</{kind}>" for k, cell in enumerate(cells))
-        return f"<tr>{''.join(own)}</tr>"
+        written = (f"<{kind}{' class=l' if k in left else ''}>{write(cell)}</{kind}>" for k, cell in enumerate(cells))
+        return f"<tr>{''.join(written)}</tr>"
 
     body = "".join(line(row, "td") for row in rows)
     return f"<div class=wide><table><thead>{line(head, 'th')}</thead><tbody>{body}</tbody></table></div>"
 
 
 def folded(summary: str, body: str) -> str:
-    """What is seen when one asks for it."""
+    """A part of the page that is seen when one asks for it."""
     return f"<details><summary>{escape(summary)}</summary>{body}</details>"
 
 
@@ -124,11 +124,11 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 def page(title: str, head: str, sections: Sequence[Section], foot: str) -> str:
     """The whole page."""
-    links = "".join(f'<a href="#{each.anchor}">{escape(each.title)}</a>' for each in sections)
+    links = "".join(f'<a href="#{section.anchor}">{escape(section.title)}</a>' for section in sections)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<link rel="icon" href="data:,">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head><body><main>{head}<nav>{links}</nav>"
-        f"{''.join(each.html() for each in sections)}<footer>{foot}</footer></main></body></html>\n"
+        f"{''.join(section.html() for section in sections)}<footer>{foot}</footer></main></body></html>\n"
     )

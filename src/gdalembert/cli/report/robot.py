@@ -32,35 +32,35 @@ _FEW = 12
 
 def says(subject: Subject) -> Section:
     """Checks, joints, masses, limits, frames."""
-    model, given = subject.model, subject.description
+    model, description = subject.model, subject.description
     inertias = [model.inertias[k] for k in range(1, model.njoints)]
     mass = sum(inertia.mass for inertia in inertias)
     data = model.createData()
     centre = pin.centerOfMass(model, data, subject.home)
     fixed = "its base floats" if subject.has_floating_base else "its base is fixed"
     at = ", ".join(f"{x:.4g}" for x in centre)
-    joints = several(len(given["joints"]), "joint", "joints")
+    joints = several(len(description["joints"]), "joint", "joints")
     body = paragraph(
-        f"{joints}, nq = {given['nq']}, nv = {given['nv']}; {fixed}. It weighs {mass:.4g} kg; at the configuration "
-        f"nearest to zero within its limits, its centre of mass is at ({at}) m."
+        f"{joints}, nq = {description['nq']}, nv = {description['nv']}; {fixed}. It weighs {mass:.4g} kg; at the "
+        f"configuration nearest to zero within its limits, its centre of mass is at ({at}) m."
     )
     body += "<h3>Checks</h3>"
     body += bullets(subject.remarks) if subject.remarks else paragraph("The checks of the URDF have no remark.")
-    changes = given["cleaning"]["changes"]
+    changes = description["cleaning"]["changes"]
     if changes:
         rounded = several(len(changes), "constant is", "constants are")
-        largest = given["cleaning"]["change_in_tau"]
+        largest = description["cleaning"]["change_in_tau"]
         effect = f"tau by at most {largest:.1e} (relative)" if largest else "nothing else"
         text = f"{rounded} cleaned of rounding noise, which changes {effect}."
         body += paragraph(text) + folded("what is cleaned", bullets(changes))
     body += "<h3>Joints</h3>"
-    limits = {each["name"]: each for each in given["limits"]}
+    limits = {row["name"]: row for row in description["limits"]}
     rows = []
-    for joint in given["joints"]:
-        own = limits.get(joint["name"], {})
+    for joint in description["joints"]:
+        joint_limits = limits.get(joint["name"], {})
         axis = "" if joint["axis"] is None else f" ({', '.join(f'{x:.3g}' for x in joint['axis'])})"
         kind = joint["type"] + axis + ("" if joint["mimics"] is None else f", mimics {joint['mimics']}")
-        bounds = [number(own.get(key)) for key in ("lower", "upper", "velocity", "effort")]
+        bounds = [number(joint_limits.get(key)) for key in ("lower", "upper", "velocity", "effort")]
         armature = number(joint["armature"][0] if joint["armature"] else None)
         rows.append((joint["name"], kind, joint["parent"] or "–", *bounds, number(joint["mass"]), armature))
     units = ("lower [rad, m]", "upper", "velocity [rad/s, m/s]", "effort [N m, N]", "mass [kg]", "armature")
@@ -71,11 +71,13 @@ def says(subject: Subject) -> Section:
             *(number(x) for x in joint["center_of_mass"]),
             *(number(joint["inertia"][i][j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))),
         )
-        for joint in given["joints"]
+        for joint in description["joints"]
     ]
     head = ("link of joint", "x [m]", "y", "z", "Ixx [kg m²]", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
     body += folded("centres of mass, and inertias about them", table(head, rows))
-    rows = [(x["name"], x["type"], x["joint"] or "–", *(number(y) for y in x["position"])) for x in given["frames"]]
+    rows = [
+        (x["name"], x["type"], x["joint"] or "–", *(number(y) for y in x["position"])) for x in description["frames"]
+    ]
     shown = several(len(rows), "frame", "frames")
     body += folded(shown, table(("frame", "type", "joint", "x [m]", "y", "z"), rows, (0, 1, 2)))
     body += paragraph(
@@ -105,9 +107,9 @@ def agrees(subject: Subject) -> tuple[Section, list[Report]]:
     for check in reports[0].checks:
         cells = []
         for report in reports:
-            own = next((each for each in report.checks if each.name == check.name), None)
-            good = "–" if own is None else "good" if own.ok else "bad"
-            cells.append("–" if own is None else f"<span class={good}>{own.error:.0e}</span>")
+            result = next((other for other in report.checks if other.name == check.name), None)
+            good = "–" if result is None else "good" if result.ok else "bad"
+            cells.append("–" if result is None else f"<span class={good}>{result.error:.0e}</span>")
         rows.append((escape(check.name), *cells, f"{check.tolerance:.0e}"))
     ok = all(report.ok for report in reports)
     words = [name.replace("_", " ") for name in names]
@@ -129,20 +131,21 @@ def agrees(subject: Subject) -> tuple[Section, list[Report]]:
 
 def base(subject: Subject) -> Section:
     """The combinations of inertial parameters that torques tell."""
-    found = subject.dynamics.base_parameters
-    values = found.of(subject.model)
+    base_parameters = subject.dynamics.base_parameters
+    values = base_parameters.of(subject.model)
     every = 10 * len(subject.tree.links)
     rows = [
         (escape(label), number(value), f"<span>{escape(name)}</span>")
-        for label, name, value in zip(found.labels, found.names, values, strict=True)
+        for label, name, value in zip(base_parameters.labels, base_parameters.names, values, strict=True)
     ]
     tabled = table(("base parameter", "value", "what it is"), rows, (0, 2), is_html=True)
     tabled = tabled.replace("<td class=l><span>", "<td class=f><span>")
     body = paragraph(
-        f"Of {every} inertial parameters the torques depend on {several(len(found), 'combination', 'combinations')}; "
+        f"Of {every} inertial parameters the torques depend on "
+        f"{several(len(base_parameters), 'combination', 'combinations')}; "
         "no motion tells the others. A fit (gdalembert identify) estimates these."
     )
-    body += folded(f"the {several(len(found), 'base parameter', 'base parameters')}", tabled)
+    body += folded(f"the {several(len(base_parameters), 'base parameter', 'base parameters')}", tabled)
     lead = "What can be identified from measured motion and torques; links are in frames of the package."
     code = "base = dyn.base_parameters\nfor label, name, value in zip(base.labels, base.names, base.of(model)):"
     return Section("Base parameters", lead, body, f"{code}\n    print(label, value, name)")

@@ -23,13 +23,13 @@ from gdalembert.spatial.arrays import Array
 
 _SAMPLES = 201
 _FARTHEST = 1.0
-"""How far a joint swings [rad, m]."""
+"""Largest swing of a joint [rad, m]."""
 _SHARE = 0.6
-"""How much of the way to its farther limit."""
+"""Largest share of the way to its farther limit."""
 _FASTEST = 0.5
 """The largest velocity of the swing, relative to the limit."""
 _PEAK = 1.875
-"""Of the rate of 10 x³ − 15 x⁴ + 6 x⁵ over [0, 1]."""
+"""Peak of the rate of 10 x³ − 15 x⁴ + 6 x⁵ over [0, 1]."""
 
 
 class Swing(NamedTuple):
@@ -46,8 +46,9 @@ class Subject:
     """A robot and what its sections share.
 
     Attributes:
-        source: as it was given. ``model``: the robot. ``remarks``: what its loader says of it.
-        line: of Python, which loads it. ``clean``: tolerance of the cleaning.
+        source: the robot's name or file, as it was given. ``model``: the robot. ``remarks``: what its loader says of
+            it.
+        line: the line of Python that loads it. ``clean``: tolerance of the cleaning.
     """
 
     source: str
@@ -65,23 +66,23 @@ class Subject:
 
     @property
     def tree(self) -> Tree:
-        """As the model is."""
+        """The tree of the model as it is."""
         return self.dynamics.nominal
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """What ``gdalembert info`` prints."""
+        """The description that ``gdalembert info`` prints."""
         return description(self.model, self.clean)
 
     @property
     def driven(self) -> list[tuple[Joint, int]]:
         """The joints with a motor, and the entries of v that are theirs: not those of a floating base."""
-        own = (joint for joint in self.tree.independent_joints if not _floats(joint))
-        return [(joint, column) for joint in own for column in joint.columns]
+        driven = (joint for joint in self.tree.independent_joints if not _floats(joint))
+        return [(joint, column) for joint in driven for column in joint.columns]
 
     @property
     def has_floating_base(self) -> bool:
-        """Whether a joint moves a link freely, without a motor."""
+        """True if a joint moves a link freely, without a motor."""
         return any(_floats(joint) for joint in self.tree.joints)
 
     def range_of(self, joint: Joint, column: int) -> tuple[float, float]:
@@ -118,7 +119,7 @@ class Subject:
                 duration = max(duration, _PEAK * abs(way[column]) / (_FASTEST * limit))
         x = np.linspace(0, 1, _SAMPLES)
         s = x**3 * (10 - 15 * x + 6 * x**2)
-        q = np.array([pin.integrate(self.model, self.home, each * way) for each in s])
+        q = np.array([pin.integrate(self.model, self.home, part * way) for part in s])
         v = np.outer(30 * x**2 * (1 - x) ** 2 / duration, way)
         a = np.outer(60 * x * (1 - x) * (1 - 2 * x) / duration**2, way)
         return Swing(duration * x, q, v, a)
@@ -133,15 +134,15 @@ def read(arguments: Any) -> Subject:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FileWarning)
         model = load(arguments.robot, arguments)
-    remarks = tuple(str(each.message) for each in caught if issubclass(each.category, FileWarning))
+    remarks = tuple(str(warning.message) for warning in caught if issubclass(warning.category, FileWarning))
     if about := about_rounded_angles(rounded_angles(arguments.robot, arguments)):
         remarks = (*remarks, about)
-    given = repr(str(Path(arguments.robot).resolve()) if Path(arguments.robot).is_file() else arguments.robot)
+    robot = repr(str(Path(arguments.robot).resolve()) if Path(arguments.robot).is_file() else arguments.robot)
     options = ", root_joint=pin.JointModelFreeFlyer()" if arguments.free_flyer else ""
     options += ", mimic=False" if arguments.no_mimic else ""
     options += f", round_angles={arguments.round_angles!r}" if arguments.round_angles else ""
     loader = "load_mjcf" if is_mjcf(arguments.robot) else "load_urdf"
-    line = f"model = gd.{loader}({given}{options})"
+    line = f"model = gd.{loader}({robot}{options})"
     return Subject(
         arguments.robot, model, remarks, line, arguments.clean, arguments.plain, tuple(arguments.package_dir)
     )

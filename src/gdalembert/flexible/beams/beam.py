@@ -201,8 +201,8 @@ class Beam(Brief):
         def moments(panels: int) -> tuple[list[Array], list[Array]]:
             over = Quadrature.of(0, end, panels, self.breaks)
             mu, (j_y, j_z) = self.along("mass_per_length", over.points), self.section_inertias(over.points)
-            found = np.array([mu, mu * over.points, mu * over.points**2, j_z, j_y]) @ over.weights
-            return [found], [found]
+            values = np.array([mu, mu * over.points, mu * over.points**2, j_z, j_y]) @ over.weights
+            return [values], [values]
 
         m, mx, mxx, zz, yy = converged("Beam", moments, 4)[0][0]
         return frozen([[mxx, 0, 0, mx], [0, zz, 0, 0], [0, 0, yy, 0], [mx, 0, 0, m]])
@@ -289,7 +289,7 @@ class Beam(Brief):
 
 
 def _built(
-    where: str,
+    context: str,
     length: float | None,
     section: Tube | Rectangle,
     dimensions: Mapping[str, Property],
@@ -299,20 +299,20 @@ def _built(
     shear_modulus: float | None,
     poisson_ratio: float | None,
 ) -> Beam:
-    rho, e = number(f"{where}: density", density, "kg/m³"), number(f"{where}: youngs_modulus", youngs_modulus, "Pa")
+    rho, e = number(f"{context}: density", density, "kg/m³"), number(f"{context}: youngs_modulus", youngs_modulus, "Pa")
     if shear_modulus is not None and poisson_ratio is not None:
-        raise ArgumentError(f"{where}: got a shear_modulus and a poisson_ratio; give one of them")
+        raise ArgumentError(f"{context}: got a shear_modulus and a poisson_ratio; give one of them")
     g, nu = shear_modulus, 0.0
     if g is not None:
-        g = number(f"{where}: shear_modulus", g, "Pa")
+        g = number(f"{context}: shear_modulus", g, "Pa")
         nu = e / (2 * g) - 1
     elif poisson_ratio is not None:
-        if (nu := number(f"{where}: poisson_ratio", poisson_ratio, least=-1.0)) > 0.5:
-            raise ArgumentError(f"{where}: poisson_ratio: got {nu:g}; give a number above -1, at most 0.5")
+        if (nu := number(f"{context}: poisson_ratio", poisson_ratio, least=-1.0)) > 0.5:
+            raise ArgumentError(f"{context}: poisson_ratio: got {nu:g}; give a number above -1, at most 0.5")
         g = e / (2 * (1 + nu))
     for name, value in dimensions.items():
         if not callable(value):
-            number(f"{where}: {name}", value, "m")
+            number(f"{context}: {name}", value, "m")
     changes = any(map(callable, dimensions.values()))
 
     def of(quantity: str, factor: float) -> Property:

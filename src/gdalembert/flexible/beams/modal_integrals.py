@@ -32,7 +32,7 @@ _DEPENDENT = 1e-12
 Families: TypeAlias = Mapping[str, ModeSet]
 """Mode sets by direction: keys ``"bending_y"``, ``"bending_z"``, ``"extension"``, ``"torsion"``."""
 DIRECTIONS = {"bending_y": "y", "bending_z": "z", "extension": "x", "torsion": "t"}
-"""In the order of the modes, with the letter of their names."""
+"""Directions in the order of the modes, with the letters of their names."""
 _STIFFNESS = {"bending_y": "EI_z", "bending_z": "EI_y", "extension": "EA", "torsion": "GJ"}
 _NOISE = 1e-13
 """Integrals below this multiple of ∫|…| are zero (orthogonal modes)."""
@@ -145,22 +145,22 @@ def ordered(families: Families) -> Iterator[tuple[str, ModeSet]]:
 
 def mode_names(families: Families) -> tuple[str, ...]:
     """``"y1"``, ``"y2"``, ``"z1"``, ``"x1"``, ``"t1"``, …"""
-    return tuple(f"{DIRECTIONS[name]}{j}" for name, each in ordered(families) for j in range(1, len(each) + 1))
+    return tuple(f"{DIRECTIONS[name]}{j}" for name, modes in ordered(families) for j in range(1, len(modes) + 1))
 
 
 def _shapes(families: Families, eta: Array, length: float) -> tuple[Array, Array]:
     """u and ϑ (n × m × 3) at abscissae (m,)."""
     translations, rotations = [np.zeros((0, eta.size, 3))], [np.zeros((0, eta.size, 3))]
-    for name, each in ordered(families):
-        u, theta = np.zeros((2, len(each), eta.size, 3))
+    for name, modes in ordered(families):
+        u, theta = np.zeros((2, len(modes), eta.size, 3))
         if name == "extension":
-            u[..., 0] = each.value(eta, length)
+            u[..., 0] = modes.value(eta, length)
         elif name == "torsion":
-            theta[..., 0] = each.value(eta, length)
+            theta[..., 0] = modes.value(eta, length)
         elif name == "bending_y":
-            u[..., 1], theta[..., 2] = each.value(eta, length), each.slope(eta, length)
+            u[..., 1], theta[..., 2] = modes.value(eta, length), modes.slope(eta, length)
         else:
-            u[..., 2], theta[..., 1] = each.value(eta, length), -each.slope(eta, length)
+            u[..., 2], theta[..., 1] = modes.value(eta, length), -modes.slope(eta, length)
         translations.append(u)
         rotations.append(theta)
     return np.concatenate(translations), np.concatenate(rotations)
@@ -173,9 +173,9 @@ def _steepness(families: Families, eta: Array, length: float) -> Array:
 
 
 def quadrature(beam: Beam, families: Families, end: float | None = None, panels: int | None = None) -> Quadrature:
-    """On as many panels as products of the shapes need, from the root to an abscissa, by default that of the tip."""
-    least = max((each.panels for each in families.values()), default=1) if panels is None else panels
-    breaks = {*beam.breaks, *(b for each in families.values() for b in each.breaks(beam.length))}
+    """The quadrature on as many panels as products of the shapes need, from the root to an abscissa (the tip's)."""
+    least = max((modes.panels for modes in families.values()), default=1) if panels is None else panels
+    breaks = {*beam.breaks, *(b for modes in families.values() for b in modes.breaks(beam.length))}
     return Quadrature.of(0, beam.length if end is None else end, least, sorted(breaks))
 
 
@@ -191,9 +191,9 @@ def integrals(
     masses = beam.along("mass_per_length", eta) * over.weights
     sums, sizes = mass_integrals(masses, positions, moments, *_shapes(families, eta, beam.length), s)
     k, size, first = np.zeros((n, n)), np.zeros((n, n)), 0
-    for name, each in ordered(families):
-        strain = each.curvature if name.startswith("bending") else each.slope
-        shapes, here = strain(eta, beam.length), slice(first, first := first + len(each))
+    for name, modes in ordered(families):
+        strain = modes.curvature if name.startswith("bending") else modes.slope
+        shapes, here = strain(eta, beam.length), slice(first, first := first + len(modes))
         weights = beam.along(_STIFFNESS[name], eta) * over.weights
         k[here, here] = (shapes * weights) @ shapes.T
         size[here, here] = (np.abs(shapes) * weights) @ np.abs(shapes).T
@@ -212,7 +212,7 @@ def beam_inertia(beam: Beam, families: Families, *, foreshortening: bool = True)
         return integrals(beam, families, quadrature(beam, families, panels=panels), foreshortening)
 
     values, sizes = converged("flexible link", found, quadrature(beam, families).edges.size - 1)
-    return ModalInertia(*(frozen(drop(each, _NOISE * size)) for each, size in zip(values, sizes, strict=True)))
+    return ModalInertia(*(frozen(drop(integral, _NOISE * size)) for integral, size in zip(values, sizes, strict=True)))
 
 
 def beam_station(
@@ -235,14 +235,14 @@ def beam_station(
 
 def check_families(beam: Beam, families: Families) -> None:
     """Refuse sets that are not clamped at the root, or that contain a linear combination of other shapes."""
-    for name, each in ordered(families):
-        each.check_root(name, beam.length, bending=name.startswith("bending"))
-        over = quadrature(beam, {name: each})
-        shapes = each.value(over.points, beam.length)
+    for name, modes in ordered(families):
+        modes.check_root(name, beam.length, bending=name.startswith("bending"))
+        over = quadrature(beam, {name: modes})
+        shapes = modes.value(over.points, beam.length)
         if (j := dependent((shapes * over.weights) @ shapes.T)) is not None:
             raise ArgumentError(
-                f"{name}: mode {j + 1} ({each.names[j]}) is a combination of those before it, to rounding, so that the "
-                "mass matrix is singular; leave it out, or take fewer modes"
+                f"{name}: mode {j + 1} ({modes.names[j]}) is a combination of those before it, to rounding, so that "
+                "the mass matrix is singular; leave it out, or take fewer modes"
             )
 
 
@@ -250,9 +250,9 @@ def unmoved_tip(beam: Beam, families: Families) -> tuple[str, ...]:
     """The names of the sets that neither shift nor turn the tip."""
     inside = np.linspace(0, beam.length, 101)
 
-    def moves(name: str, each: ModeSet) -> bool:
-        motions = (each.value, each.slope) if name.startswith("bending") else (each.value,)
+    def moves(name: str, modes: ModeSet) -> bool:
+        motions = (modes.value, modes.slope) if name.startswith("bending") else (modes.value,)
         along = (np.abs(motion(inside, beam.length)) for motion in motions)
         return any(bool(np.any(size[:, -1] > 1e-9 * size.max())) for size in along)
 
-    return tuple(name for name, each in ordered(families) if not moves(name, each))
+    return tuple(name for name, modes in ordered(families) if not moves(name, modes))

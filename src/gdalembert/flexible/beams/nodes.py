@@ -29,9 +29,9 @@ class Nodes(ByValue):
     Attributes:
         masses: m_k (N, kg).
         positions: r_k, undeformed (N × 3, m).
-        translations: of the nodes per unit of each modal coordinate (n × N × 3).
+        translations: those of the nodes per unit of each modal coordinate (n × N × 3).
         stiffness: K_f (n × n); or
-        frequencies: of mass-normalised modes (n, rad/s), so that K_f = diag(ω²).
+        frequencies: those of mass-normalised modes (n, rad/s), so that K_f = diag(ω²).
         rotations: small rotation vectors of the nodes (n × N × 3), or of some of them by index, ``{node: n × 3}``;
             needed where anything is attached to the link or a node has a rotary inertia. NaN at the other nodes.
         inertias: rotary inertia tensors lumped at the nodes (N × 3 × 3, kg m²); zero where a node is a mass point.
@@ -55,8 +55,8 @@ class Nodes(ByValue):
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
-            if (given := getattr(self, name)) is not None and not isinstance(given, Mapping):
-                object.__setattr__(self, name, numbers(f"Nodes: {name}", given, finite=name != "rotations"))
+            if (values := getattr(self, name)) is not None and not isinstance(values, Mapping):
+                object.__setattr__(self, name, numbers(f"Nodes: {name}", values, finite=name != "rotations"))
         self._check_shapes()
         if self.masses.min() < 0 or self.masses.max() == 0:
             raise ArgumentError(f"Nodes: masses: got {self.masses.min():g}; give masses of at least 0, not all zero")
@@ -89,13 +89,13 @@ class Nodes(ByValue):
             )
         if isinstance(self.rotations, Mapping):
             rotations = np.full((n, count, 3), np.nan)
-            for node, each in self.rotations.items():
+            for node, node_rotations in self.rotations.items():
                 if not isinstance(node, int) or not 0 <= node < count:
                     raise ArgumentError(f"Nodes: rotations: got those of node {node!r}; give nodes 0 … {count - 1}")
-                own = numbers(f"Nodes: rotations: node {node}", each)
-                if own.shape != (n, 3):
-                    raise ArgumentError(f"Nodes: rotations: node {node}: got shape {own.shape}; give {n} × 3")
-                rotations[:, node] = own
+                checked = numbers(f"Nodes: rotations: node {node}", node_rotations)
+                if checked.shape != (n, 3):
+                    raise ArgumentError(f"Nodes: rotations: node {node}: got shape {checked.shape}; give {n} × 3")
+                rotations[:, node] = checked
             object.__setattr__(self, "rotations", frozen(rotations))
         for name, shape in {
             "masses": (count,),
@@ -107,9 +107,9 @@ class Nodes(ByValue):
             "inertias": (count, 3, 3),
             "shortening": (n, n, count),
         }.items():
-            if (given := getattr(self, name)) is not None and given.shape != shape:
+            if (values := getattr(self, name)) is not None and values.shape != shape:
                 wanted = " × ".join(map(str, shape))
-                raise ArgumentError(f"Nodes: {name}: got shape {given.shape} with {count} masses; give {wanted}")
+                raise ArgumentError(f"Nodes: {name}: got shape {values.shape} with {count} masses; give {wanted}")
         if not count or not n:
             raise ArgumentError(f"Nodes: got {count} nodes and {n} modes; give at least one of each")
 
@@ -151,16 +151,17 @@ class Nodes(ByValue):
         still = ~(self.translations.any(axis=(1, 2)) | turns.any(axis=(1, 2)))
         if still.any():
             raise ArgumentError(f"Nodes: translations: mode {still.argmax() + 1} moves no node; leave it out")
-        for what, unit, motion in (("translations", "m", self.translations), ("rotations", "rad", turns)):
+        for quantity, unit, motion in (("translations", "m", self.translations), ("rotations", "rad", turns)):
             for k, shape in enumerate(np.linalg.norm(motion, axis=2)):
                 if shape[first] > near * shape.max():
                     raise ArgumentError(
-                        f"Nodes: {what}: mode {k + 1} moves node {first} by {shape[first]:.3g} {unit}, where the link "
-                        f"is clamped, {size[first]:.3g} m from the origin; give modes of the link with its root held"
+                        f"Nodes: {quantity}: mode {k + 1} moves node {first} by {shape[first]:.3g} {unit}, where the "
+                        f"link is clamped, {size[first]:.3g} m from the origin; give modes of the link with its root "
+                        "held"
                     )
 
     def turns(self, node: int) -> bool:
-        """Whether the rotations of a node are known."""
+        """True if the rotations of a node are known."""
         return self.rotations is not None and not bool(np.isnan(self.rotations[:, node]).any())
 
     @property

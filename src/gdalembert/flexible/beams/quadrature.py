@@ -20,7 +20,7 @@ _SETTLED, _DOUBTFUL, _DOUBLINGS = 1e-13, 1e-9, 7
 
 @lru_cache
 def _gauss() -> tuple[Array, Array, Array]:
-    """On [0, 1]: the points x, their weights, and the matrix of ∫₀^{x_k} from the values at the points."""
+    """Gauss' rule on [0, 1]: the points x, their weights, and the matrix of ∫₀^{x_k} from the values at the points."""
     t, w = np.polynomial.legendre.leggauss(POINTS)
     p = np.polynomial.legendre.legvander(t, POINTS)
     # ∫₋₁ᵗ P_d = (P_d+1 − P_d−1) / (2d + 1), and the Lagrange polynomial i is w_i Σ_d (d + ½) P_d(t_i) P_d(t)
@@ -53,17 +53,17 @@ class Quadrature:
     def running(self, values: Array) -> Array:
         """The integrals from the start to each point, from values (…, m) at the points."""
         shape = values.shape
-        each = values.reshape(*shape[:-1], -1, POINTS)
+        by_panel = values.reshape(*shape[:-1], -1, POINTS)
         widths = np.diff(self.edges)
-        within = np.einsum("kl,...pl,p->...pk", _gauss()[2], each, widths)
-        whole = np.einsum("l,...pl,p->...p", _gauss()[1], each, widths)
+        within = np.einsum("kl,...pl,p->...pk", _gauss()[2], by_panel, widths)
+        whole = np.einsum("l,...pl,p->...p", _gauss()[1], by_panel, widths)
         before = np.cumsum(whole, axis=-1) - whole
         result: Array = (before[..., None] + within).reshape(shape)
         return result
 
 
 def converged(
-    what: str, integrals: Callable[[int], tuple[Sequence[Array], Sequence[Array]]], panels: int
+    context: str, integrals: Callable[[int], tuple[Sequence[Array], Sequence[Array]]], panels: int
 ) -> tuple[Sequence[Array], Sequence[Array]]:
     """The integrals and their magnitudes ∫|…|, with the number of panels doubled until they converge.
 
@@ -84,7 +84,7 @@ def converged(
             return values, sizes
     if not change <= _DOUBTFUL:
         raise ArgumentError(
-            f"{what}: the integrals along the beam still change by {change:.1e} of their size on {panels} panels; "
+            f"{context}: the integrals along the beam still change by {change:.1e} of their size on {panels} panels; "
             "name the abscissae where its properties jump as breaks=(…)"
         )
     return values, sizes

@@ -1,4 +1,4 @@
-"""What every set of shape functions is; several of them joined, and linear combinations of one."""
+"""Sets of shape functions: their common class, several sets joined, and linear combinations of one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief
 
 _ROOT = 1e-9
-"""How far a shape may be from zero at the root, relative to its largest value."""
+"""Largest value of a shape at the root, relative to its largest anywhere."""
 
 
 class ModeSet(Brief, ABC):
     """Shapes along a beam, in their order. Immutable; equal, hashed and pickled by value.
 
     Attributes:
-        normalisation: in words.
+        normalisation: the scale of the shapes, in words.
     """
 
     normalisation: ClassVar[str]
@@ -42,7 +42,7 @@ class ModeSet(Brief, ABC):
     @property
     @abstractmethod
     def panels(self) -> int:
-        """On how many equal panels of the beam 20 Gauss points integrate products of two shapes to rounding."""
+        """Number of equal panels of the beam on which 20 Gauss points integrate products of two shapes to rounding."""
 
     def breaks(self, length: float) -> tuple[float, ...]:
         """Abscissae [m] where a derivative jumps."""
@@ -58,7 +58,7 @@ class ModeSet(Brief, ABC):
     def __add__(self, other: ModeSet) -> ModeSet:
         if not isinstance(other, ModeSet):
             return NotImplemented
-        return Joined(sum((each.sets if isinstance(each, Joined) else (each,) for each in (self, other)), ()))
+        return Joined(sum((modes.sets if isinstance(modes, Joined) else (modes,) for modes in (self, other)), ()))
 
     @property
     def _made_of(self) -> tuple[ModeSet, ...]:
@@ -88,12 +88,12 @@ class ModeSet(Brief, ABC):
             ArgumentTypeError: if factors are not numbers.
             ArgumentError: if their count does not fit, or one is zero or not finite.
         """
-        given = numbers("scaled: factors", factors)
-        if given.shape not in ((), (len(self),)):
-            raise ArgumentError(f"scaled: factors: got shape {given.shape}; give one, or {len(self)}")
-        if not given.all():
+        checked = numbers("scaled: factors", factors)
+        if checked.shape not in ((), (len(self),)):
+            raise ArgumentError(f"scaled: factors: got shape {checked.shape}; give one, or {len(self)}")
+        if not checked.all():
             raise ArgumentError("scaled: factors: one is 0; leave the mode out by selected")
-        return self.combined(np.diag(np.broadcast_to(given, (len(self),))))
+        return self.combined(np.diag(np.broadcast_to(checked, (len(self),))))
 
     def selected(self, indices: int | Sequence[int]) -> ModeSet:
         """Some of the shapes, by their indices from 0, in the order given.
@@ -102,13 +102,13 @@ class ModeSet(Brief, ABC):
             ArgumentTypeError: if they are not integers.
             ArgumentError: if there are none, one is twice there, or there is no such shape.
         """
-        each = [indices] if isinstance(indices, int) else listed(indices)
-        if each is None:
+        chosen = [indices] if isinstance(indices, int) else listed(indices)
+        if chosen is None:
             raise ArgumentTypeError(f"selected: got {shown(indices)}; give an index, or a list of them")
-        own = [integer("selected: index", k, 0) for k in each]
-        if not own or len(set(own)) < len(own) or max(own) >= len(self):
-            raise ArgumentError(f"selected: got {shown(each)}; give different indices from 0 to {len(self) - 1}")
-        return self.combined(np.eye(len(self))[own])
+        kept = [integer("selected: index", k, 0) for k in chosen]
+        if not kept or len(set(kept)) < len(kept) or max(kept) >= len(self):
+            raise ArgumentError(f"selected: got {shown(chosen)}; give different indices from 0 to {len(self) - 1}")
+        return self.combined(np.eye(len(self))[kept])
 
     def combined(self, coefficients: npt.ArrayLike) -> ModeSet:
         """k shapes, linear combinations of the n of this set: coefficients k × n.
@@ -117,33 +117,33 @@ class ModeSet(Brief, ABC):
             ArgumentTypeError: if coefficients are not numbers.
             ArgumentError: if their shape does not fit, or one is not finite.
         """
-        given = numbers("combined: coefficients", coefficients)
-        if given.ndim != 2 or given.shape[1] != len(self) or not len(given):
-            raise ArgumentError(f"combined: coefficients: got shape {given.shape}; give k × {len(self)}")
-        return Combined(self, tuple(map(tuple, given.tolist())))
+        checked = numbers("combined: coefficients", coefficients)
+        if checked.ndim != 2 or checked.shape[1] != len(self) or not len(checked):
+            raise ArgumentError(f"combined: coefficients: got shape {checked.shape}; give k × {len(self)}")
+        return Combined(self, tuple(map(tuple, checked.tolist())))
 
-    def check_root(self, where: str, length: float, *, bending: bool) -> None:
+    def check_root(self, context: str, length: float, *, bending: bool) -> None:
         """Refuse shapes that are not clamped at the root: whose value, or in bending slope, is not zero there."""
         size = np.abs(self.value(np.linspace(0, length, 101), length)).max(axis=1)
         for k, name in enumerate(self.names):
             if size[k] == 0:
-                raise ArgumentError(f"{where}: mode {k + 1} ({name}) is zero all along the beam; leave it out")
+                raise ArgumentError(f"{context}: mode {k + 1} ({name}) is zero all along the beam; leave it out")
         ends = [("value", self.value(0.0, length)[:, 0], 1.0)]
         if bending:
             ends.append(("slope", self.slope(0.0, length)[:, 0], length))
-        for what, at_root, unit in ends:
+        for quantity, at_root, unit in ends:
             for k, name in enumerate(self.names):
                 if not abs(at_root[k]) * unit <= _ROOT * size[k]:
                     raise ArgumentError(
-                        f"{where}: mode {k + 1} ({name}) has the {what} {at_root[k]:.6g} at the root, where the beam "
-                        f"is clamped; give shapes with {'value and slope' if bending else 'value'} zero there"
+                        f"{context}: mode {k + 1} ({name}) has the {quantity} {at_root[k]:.6g} at the root, where the "
+                        f"beam is clamped; give shapes with {'value and slope' if bending else 'value'} zero there"
                     )
-        self.check_derivatives(where, length, bending=bending)
+        self.check_derivatives(context, length, bending=bending)
 
-    def check_derivatives(self, where: str, length: float, *, bending: bool) -> None:
+    def check_derivatives(self, context: str, length: float, *, bending: bool) -> None:
         """Refuse a slope, or in bending a curvature, that is not the derivative, where it is not our own."""
-        for each in self._made_of:
-            each.check_derivatives(where, length, bending=bending)
+        for modes in self._made_of:
+            modes.check_derivatives(context, length, bending=bending)
 
 
 def _on_beam(abscissae: npt.ArrayLike, length: float) -> tuple[Array, float]:
@@ -167,17 +167,17 @@ class Joined(ModeSet):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(name for each in self.sets for name in each.names)
+        return tuple(name for modes in self.sets for name in modes.names)
 
     @property
     def panels(self) -> int:
-        return max(each.panels for each in self.sets)
+        return max(modes.panels for modes in self.sets)
 
     def breaks(self, length: float) -> tuple[float, ...]:
-        return tuple(sorted({b for each in self.sets for b in each.breaks(length)}))
+        return tuple(sorted({b for modes in self.sets for b in modes.breaks(length)}))
 
     def _derivative(self, order: int, eta: Array, length: float) -> Array:
-        return np.vstack([each._derivative(order, eta, length) for each in self.sets])
+        return np.vstack([modes._derivative(order, eta, length) for modes in self.sets])
 
     @property
     def _made_of(self) -> tuple[ModeSet, ...]:
@@ -195,13 +195,13 @@ class Combined(ModeSet):
     @property
     def _multiples(self) -> list[int | None]:
         """Index, for each shape, of the one that it is a multiple of, if so."""
-        found = [np.flatnonzero(row) for row in np.array(self.coefficients)]
-        return [int(row[0]) if len(row) == 1 else None for row in found]
+        nonzero = [np.flatnonzero(row) for row in np.array(self.coefficients)]
+        return [int(row[0]) if len(row) == 1 else None for row in nonzero]
 
     @property
     def names(self) -> tuple[str, ...]:
-        own = self.of.names
-        return tuple(f"combination {j + 1}" if k is None else own[k] for j, k in enumerate(self._multiples))
+        names = self.of.names
+        return tuple(f"combination {j + 1}" if k is None else names[k] for j, k in enumerate(self._multiples))
 
     @property
     def roots(self) -> tuple[float, ...]:

@@ -229,8 +229,8 @@ def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         z[i] = integrals.demand(motions[i], *rates).T
         efforts[first] = integrals.modal_forces(motions[i], *rates, exact=not tree.is_first_order)
     for i, joint in reversed(list(enumerate(tree.joints))):
-        own = transforms[i].efforts(motions[joint.parent], motions[i], z[i])
-        efforts[i] = own + efforts[i] if efforts[i].numel() else own
+        own_efforts = transforms[i].efforts(motions[joint.parent], motions[i], z[i])
+        efforts[i] = own_efforts + efforts[i] if efforts[i].numel() else own_efforts
         if joint.parent >= 0:
             z[joint.parent] = z[joint.parent] + transforms[i].x @ z[i]
     return gamma.T @ tree.vector(efforts)

@@ -138,8 +138,8 @@ def coriolis_vector(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
 def gravity_vector(tree: Tree, q: Matrix) -> Matrix:
     """G (CB34), nv."""
     projection = ForeshorteningProjection.of(tree)
-    own = partial(free_gravity_vector, gravity=spatial.constant(tree.gravity))
-    return projection.jacobian(q).T @ _evaluated(own, projection, projection.configuration(q))
+    free_gravity = partial(free_gravity_vector, gravity=spatial.constant(tree.gravity))
+    return projection.jacobian(q).T @ _evaluated(free_gravity, projection, projection.configuration(q))
 
 
 def free_mass_matrix(robot: SymbolicRobot) -> Matrix:

@@ -44,12 +44,12 @@ class ForeshorteningProjection:
         joints = []
         for joint in tree.joints:
             inertia, (idx_q, idx_v) = modes_of(tree, joint), starts[joint.idx_v]
-            own = joint.type
-            if inertia is not None and isinstance(own, Deflection):
+            kind = joint.type
+            if inertia is not None and isinstance(kind, Deflection):
                 pads = ((0, 0), (0, inertia.shapes - inertia.modes))  # its own shortening follows from the modes
-                all_shapes = {name: np.pad(getattr(own, name), pads) for name in ("translation", "rotation")}
-                own = replace(own, **all_shapes, shortening=np.pad(own.shortening, pads[1]), coordinate_names=())
-            joints.append(replace(joint, type=own, idx_q=idx_q, idx_v=idx_v))
+                all_shapes = {name: np.pad(getattr(kind, name), pads) for name in ("translation", "rotation")}
+                kind = replace(kind, **all_shapes, shortening=np.pad(kind.shortening, pads[1]), coordinate_names=())
+            joints.append(replace(joint, type=kind, idx_q=idx_q, idx_v=idx_v))
         free = []
         for i, inertia in tree.assumed_modes.items():
             n = inertia.shapes
@@ -60,16 +60,16 @@ class ForeshorteningProjection:
         """q_free."""
         parts = []
         for joint in self.tree.independent_joints:
-            own, inertia = joint.configuration(q), modes_of(self.tree, joint)
-            parts.append(own if inertia is None else inertia.coordinates(own))
+            coordinates, inertia = joint.configuration(q), modes_of(self.tree, joint)
+            parts.append(coordinates if inertia is None else inertia.coordinates(coordinates))
         return ca.vertcat(*parts)
 
     def jacobian(self, q: Matrix) -> Matrix:
         """Γ."""
         rates, rows = ca.DM.eye(self.tree.nv), []
         for joint in self.tree.independent_joints:
-            own, inertia = rates[joint.columns.start : joint.columns.stop, :], modes_of(self.tree, joint)
-            rows.append(own if inertia is None else inertia.coordinates_jacobian(joint.configuration(q)) @ own)
+            rate, inertia = rates[joint.columns.start : joint.columns.stop, :], modes_of(self.tree, joint)
+            rows.append(rate if inertia is None else inertia.coordinates_jacobian(joint.configuration(q)) @ rate)
         return ca.vertcat(*rows)
 
     def bias(self, v: Matrix) -> Matrix:

@@ -10,34 +10,34 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.cpin.calls import taken
+from gdalembert.cpin.matrices import matrix
+from gdalembert.cpin.objects.parts import MatrixPart, SpatialObject, filled, of_symbols
+from gdalembert.cpin.objects.rotations import Quaternion
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.spatial.algebra import Matrix, skew
-from gdalembert.spatial.arguments import taken
 from gdalembert.spatial.brief import LONGEST, brief
 from gdalembert.spatial.lie import maps
-from gdalembert.spatial.matrices import matrix
-from gdalembert.spatial.objects.parts import Part, Spatial, filled, own
-from gdalembert.spatial.objects.rotations import Quaternion
 
 
-class SE3(Spatial):
+class SE3(SpatialObject):
     """A placement: rotation (3 × 3, or a quaternion) and translation (3, m), or a matrix (4 × 4)."""
 
     pin = pin.SE3
     _names = ("rotation", "translation")
     _wanted = "(rotation, translation), or one matrix (4 × 4)"
-    rotation = Part(3, 3)
-    translation = Part(3)
+    rotation = MatrixPart(3, 3)
+    translation = MatrixPart(3)
 
-    def __init__(self, *given: Any, **parts: Any) -> None:
-        if len(given) == 2 and isinstance(turn := own(given[0]), Quaternion):
-            given = turn.matrix(), given[1]
-        super().__init__(*given, **parts)
+    def __init__(self, *args: Any, **parts: Any) -> None:
+        if len(args) == 2 and isinstance(turn := of_symbols(args[0]), Quaternion):
+            args = turn.matrix(), args[1]
+        super().__init__(*args, **parts)
 
-    def _set(self, *given: Any) -> None:
-        one = not given or isinstance(given[0], int)  # Pinocchio's SE3(1)
-        placed = ca.DM.eye(4) if one else matrix("SE3", given[0], 4, 4)
-        self.rotation, self.translation = placed[:3, :3], placed[:3, 3]
+    def _set(self, *args: Any) -> None:
+        is_identity = not args or isinstance(args[0], int)  # Pinocchio's SE3(1)
+        transform = ca.DM.eye(4) if is_identity else matrix("SE3", args[0], 4, 4)
+        self.rotation, self.translation = transform[:3, :3], transform[:3, 3]
 
     @classmethod
     def later(cls, rotation: Callable[[], Matrix], translation: Callable[[], Matrix]) -> SE3:
@@ -61,7 +61,7 @@ class SE3(Spatial):
 
     @property
     def action(self) -> Matrix:
-        """X (6 × 6) of twists; ``dualAction``, X⁻ᵀ, is that of wrenches."""
+        """The matrix X (6 × 6) of twists; ``dualAction``, X⁻ᵀ, is that of wrenches."""
         r = self.rotation
         return ca.blockcat([[r, skew(self.translation) @ r], [ca.DM(3, 3), r]])
 
@@ -84,16 +84,16 @@ class SE3(Spatial):
     __invert__ = inverse
 
     def act(self, x: Any) -> Any:
-        """What is seen from this frame, seen from the frame that this one is placed in: an object, or a point (3)."""
-        if hasattr(x := own(x), "se3Action"):
+        """Transform an object, or a point (3), from this frame to the frame that this one is placed in."""
+        if hasattr(x := of_symbols(x), "se3Action"):
             return x.se3Action(self)
         return self.rotation @ matrix("SE3.act", x, 3) + self.translation
 
     __mul__ = __matmul__ = act
 
     def actInv(self, x: Any) -> Any:
-        """What :meth:`act` gives x of."""
-        if hasattr(x := own(x), "se3ActionInverse"):
+        """Transform an object, or a point (3), back: the inverse of :meth:`act`."""
+        if hasattr(x := of_symbols(x), "se3ActionInverse"):
             return x.se3ActionInverse(self)
         return self.rotation.T @ (matrix("SE3.actInv", x, 3) - self.translation)
 
@@ -118,19 +118,19 @@ class Frame:
 
     placement: SE3
 
-    def __init__(self, *given: Any) -> None:
-        placements = [x for x in given if isinstance(x, SE3 | pin.SE3)]
-        if len(given) == 1 and isinstance(given[0], Frame | pin.Frame):
-            placements = [given[0].placement]
-            known = pin.Frame(given[0].pin if isinstance(given[0], Frame) else given[0])
-        elif len(given) == 1:
-            raise ArgumentTypeError(f"Frame: got a {type(given[0]).__name__}; give a Frame, or its parts")
+    def __init__(self, *args: Any) -> None:
+        placements = [x for x in args if isinstance(x, SE3 | pin.SE3)]
+        if len(args) == 1 and isinstance(args[0], Frame | pin.Frame):
+            placements = [args[0].placement]
+            frame = pin.Frame(args[0].pin if isinstance(args[0], Frame) else args[0])
+        elif len(args) == 1:
+            raise ArgumentTypeError(f"Frame: got a {type(args[0]).__name__}; give a Frame, or its parts")
         elif len(placements) != 1:
             raise ArgumentTypeError("Frame: got no placement; give (name, parentJoint, placement, type)")
         else:
-            numbers = (pin.SE3.Identity() if x is placements[0] else _number(x) for x in given)
-            known = taken("Frame", pin.Frame, *numbers)
-        self.__dict__["pin"] = known
+            numbers = (pin.SE3.Identity() if x is placements[0] else _number(x) for x in args)
+            frame = taken("Frame", pin.Frame, *numbers)
+        self.__dict__["pin"] = frame
         self.placement = placements[0]
 
     def __getattr__(self, name: str) -> Any:
@@ -175,5 +175,5 @@ class Frame:
 
 
 def _number(x: Any) -> Any:
-    """Pinocchio's object of one here, without symbols."""
-    return x.numbers() if isinstance(x, Spatial) else x
+    """Convert an object without symbols to Pinocchio's; anything else passes as it is."""
+    return x.numbers() if isinstance(x, SpatialObject) else x

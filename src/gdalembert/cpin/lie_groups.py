@@ -1,18 +1,18 @@
-"""Lie groups of their own, as the configurations of joints, with the names that ``pinocchio.liegroups`` has."""
+"""Lie groups, as the configurations of joints, with the names that ``pinocchio.liegroups`` has."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
 import pinocchio as pin
 
+from gdalembert.cpin.calls import submodule, taken
+from gdalembert.cpin.matrices import matrix, shape_of
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, shown
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import integer, numbers, taken
-from gdalembert.spatial.matrices import matrix, shape_of
+from gdalembert.spatial.arguments import integer, numbers
 
 
 class LieGroup:
@@ -41,8 +41,9 @@ class LieGroup:
     def __hash__(self) -> int:
         return hash(self.name)
 
-    def _call(self, quantity: str, *given: Any, v: Any = None) -> Any:
-        states = [matrix(f"{self.name}: q", q, self.nq) for q in given]
+    def _call(self, quantity: str, *configurations: Any, v: Any = None) -> Any:
+        """Evaluate a Function of configurations, and of a velocity."""
+        states = [matrix(f"{self.name}: q", q, self.nq) for q in configurations]
         states += [] if v is None else [matrix(f"{self.name}: v", v, self.nv)]
         return getattr(self._kinematics, quantity)(*states)
 
@@ -65,7 +66,7 @@ class LieGroup:
         return ca.norm_2(self.difference(q0, q1))
 
     def normalize(self, q: Any) -> Matrix:
-        """q of unit length."""
+        """The configuration q with quaternions, and cosines and sines, of unit length."""
         return self._call("normalize", q)
 
     def random(self) -> Matrix:
@@ -95,21 +96,21 @@ class LieGroup:
         """The derivative of integrate by q or v, times a matrix J (nv × m)."""
         return self.dIntegrate(q, v, arg) @ self._columns("J", J, self.nv)
 
-    def _columns(self, what: str, given: Any, rows: int) -> Matrix:
-        return matrix(f"{self.name}: {what}", given, rows, (*shape_of(given), 1)[1])
+    def _columns(self, argument: str, value: Any, rows: int) -> Matrix:
+        return matrix(f"{self.name}: {argument}", value, rows, (*shape_of(value), 1)[1])
 
     def tangentMap(self, q: Any) -> Matrix:
-        """T (nq × nv) of dq/dt = T v."""
+        """The matrix T (nq × nv) of dq/dt = T v."""
         x = ca.SX.sym("q", self.nq)
-        of_q = ca.Function("tangent_map", [x], [ca.densify(self._kinematics.tree.tangent_map(x))])
-        return of_q(matrix(f"{self.name}: q", q, self.nq))
+        tangent_map = ca.Function("tangent_map", [x], [ca.densify(self._kinematics.tree.tangent_map(x))])
+        return tangent_map(matrix(f"{self.name}: q", q, self.nq))
 
     def tangentMapProduct(self, q: Any, M: Any) -> Matrix:
-        """T M (nq × m)."""
+        """The product T M (nq × m)."""
         return self.tangentMap(q) @ self._columns("M", M, self.nv)
 
     def tangentMapTransposeProduct(self, q: Any, M: Any) -> Matrix:
-        """Tᵀ M (nv × m)."""
+        """The product Tᵀ M (nv × m)."""
         return self.tangentMap(q).T @ self._columns("M", M, self.nq)
 
     def dIntegrate_dq(self, q: Any, v: Any) -> Matrix:
@@ -129,7 +130,8 @@ class LieGroup:
         return self._call("difference_derivatives", q0, q1)[1]
 
 
-liegroups = SimpleNamespace(
+liegroups = submodule(
+    "liegroups",
     SO3=lambda: LieGroup("SO(3)", pin.JointModelSpherical()),
     SE3=lambda: LieGroup("SE(3)", pin.JointModelFreeFlyer()),
     SO2=lambda: LieGroup("SO(2)", pin.JointModelRUBZ()),
@@ -139,4 +141,4 @@ liegroups = SimpleNamespace(
     R2=lambda: LieGroup("R^2", *[pin.JointModelPX()] * 2),
     Rn=lambda n: LieGroup(f"R^{n}", *[pin.JointModelPX()] * integer("liegroups.Rn: n", n, 1)),
 )
-"""``SO3()``, ``SE3()``, ``SO2()``, ``SE2()``, ``R1()``, ``R2()``, ``R3()`` and ``Rn(n)``, and products of these."""
+"""Groups ``SO3()``, ``SE3()``, ``SO2()``, ``SE2()``, ``R1()``, ``R2()``, ``R3()`` and ``Rn(n)``, and their products."""

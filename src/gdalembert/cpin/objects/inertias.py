@@ -8,12 +8,12 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.cpin.matrices import matrix, shape_of
+from gdalembert.cpin.objects.parts import Additive, MatrixPart, SpatialObject, filled
+from gdalembert.cpin.objects.placements import SE3
+from gdalembert.cpin.objects.vectors import Force, Motion
 from gdalembert.errors import ArgumentTypeError
 from gdalembert.spatial.algebra import Matrix, skew
-from gdalembert.spatial.matrices import matrix, shape_of
-from gdalembert.spatial.objects.parts import Additive, Part, Spatial, filled
-from gdalembert.spatial.objects.placements import SE3
-from gdalembert.spatial.objects.vectors import Force, Motion
 
 
 class Symmetric3(Additive):
@@ -22,20 +22,21 @@ class Symmetric3(Additive):
     pin = pin.Symmetric3
     _names = ("_matrix",)
     _wanted = "a matrix (3 × 3), or xx, xy, yy, xz, yz, zz"
-    _matrix = Part(3, 3)
+    _matrix = MatrixPart(3, 3)
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*([list(given)] if len(given) == 6 else given))
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*([list(args)] if len(args) == 6 else args))
 
     @classmethod
     def _parts_of(cls, x: Any) -> tuple[Any, ...]:
         return (x.matrix(),)
 
-    def _set(self, *given: Any) -> None:
-        if given and shape_of(given[0]) == (3, 3):
-            self._matrix = spatial.symmetric(matrix("Symmetric3", given[0], 3, 3).T)
+    def _set(self, *args: Any) -> None:
+        if args and shape_of(args[0]) == (3, 3):
+            # ``symmetric`` reads the upper triangle, Pinocchio the lower one.
+            self._matrix = spatial.symmetric(matrix("Symmetric3", args[0], 3, 3).T)
         else:
-            xx, xy, yy, xz, yz, zz = ca.vertsplit(matrix("Symmetric3", given[0], 6) if given else ca.DM.zeros(6))
+            xx, xy, yy, xz, yz, zz = ca.vertsplit(matrix("Symmetric3", args[0], 6) if args else ca.DM.zeros(6))
             self._matrix = spatial.rows((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
 
     Identity, setIdentity = filled("Identity")
@@ -85,11 +86,11 @@ class Symmetric3(Additive):
         return ca.dot(matrix("Symmetric3.vtiv", v, 3), self.rhsMult(v))
 
     def vxs(self, v: Any) -> Matrix:
-        """[v×] S (3 × 3)."""
+        """The product [v×] S (3 × 3)."""
         return skew(matrix("Symmetric3.vxs", v, 3)) @ self.matrix()
 
     def svx(self, v: Any) -> Matrix:
-        """S [v×] (3 × 3)."""
+        """The product S [v×] (3 × 3)."""
         return self.matrix() @ skew(matrix("Symmetric3.svx", v, 3))
 
     def __add__(self, other: Any) -> Self:
@@ -99,9 +100,9 @@ class Symmetric3(Additive):
         return type(self)(self._matrix - Symmetric3(other).matrix())
 
 
-def _scalars(what: str, *given: Any) -> list[Matrix]:
-    """Numbers or symbols, one each."""
-    return [matrix(what, x, 1) for x in given]
+def _scalars(context: str, *values: Any) -> list[Matrix]:
+    """Convert single numbers or symbols to matrices (1 × 1)."""
+    return [matrix(context, x, 1) for x in values]
 
 
 class Inertia(Additive):
@@ -110,17 +111,17 @@ class Inertia(Additive):
     pin = pin.Inertia
     _names = ("mass", "lever", "inertia")
     _wanted = "(mass, lever, inertia about the centre of mass), or an Inertia"
-    mass = Part(1)
-    lever = Part(3)
-    inertia = Part(3, 3)
+    mass = MatrixPart(1)
+    lever = MatrixPart(3)
+    inertia = MatrixPart(3, 3)
 
-    def __init__(self, *given: Any, **parts: Any) -> None:
-        if len(given) == 3:
-            given = *given[:2], Symmetric3(given[2]).matrix()
-        super().__init__(*given, **parts)
+    def __init__(self, *args: Any, **parts: Any) -> None:
+        if len(args) == 3:
+            args = *args[:2], Symmetric3(args[2]).matrix()
+        super().__init__(*args, **parts)
 
-    def _set(self, *given: Any) -> None:
-        if given:
+    def _set(self, *args: Any) -> None:
+        if args:
             raise ArgumentTypeError(f"Inertia: give {self._wanted}")
         self.mass, self.lever, self.inertia = 0.0, [0.0] * 3, ca.DM.zeros(3, 3)
 
@@ -134,7 +135,7 @@ class Inertia(Additive):
 
     @classmethod
     def FromDynamicParameters(cls, dynamic_parameters: Any) -> Inertia:
-        """Of m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin."""
+        """Make a body of m, m c, and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin."""
         p = matrix("Inertia.FromDynamicParameters", dynamic_parameters, 10)
         c = ca.DM.zeros(3) if p[:4].is_zero() else p[1:4] / p[0]
         return cls(p[0], c, Symmetric3(p[4:]).matrix() + p[0] * (skew(c) @ skew(c)))
@@ -149,7 +150,7 @@ class Inertia(Additive):
 
     @classmethod
     def FromEllipsoid(cls, mass: Any, length_x: Any, length_y: Any, length_z: Any) -> Inertia:
-        """A solid ellipsoid by its half axes; FromSphere by its radius, FromBox by its edges."""
+        """Make a solid ellipsoid by its half axes; FromSphere takes the radius, FromBox the edges."""
         m, x, y, z = _scalars("Inertia of a solid", mass, length_x, length_y, length_z)
         return cls._solid(m, m / 5 * (y * y + z * z), m / 5 * (x * x + z * z), m / 5 * (x * x + y * y))
 
@@ -159,19 +160,20 @@ class Inertia(Additive):
 
     @classmethod
     def FromBox(cls, mass: Any, length_x: Any, length_y: Any, length_z: Any) -> Inertia:
+        # m / 12 times squares of edges, as m / 5 times squares of half axes: one formula for both.
         scale, edges = (5 / 12) ** 0.5, _scalars("Inertia.FromBox", length_x, length_y, length_z)
         return cls.FromEllipsoid(mass, *(scale * edge for edge in edges))
 
     @classmethod
     def FromCylinder(cls, mass: Any, radius: Any, length: Any) -> Inertia:
-        """A cylinder along z."""
+        """Make a cylinder along z."""
         m, r, h = _scalars("Inertia.FromCylinder", mass, radius, length)
         across = m * (r * r / 4 + h * h / 12)
         return cls._solid(m, across, across, m * r * r / 2)
 
     @classmethod
     def FromCapsule(cls, mass: Any, radius: Any, height: Any) -> Inertia:
-        """A cylinder along z of this height between two half spheres."""
+        """Make a cylinder along z of this height between two half spheres."""
         m, r, h = _scalars("Inertia.FromCapsule", mass, radius, height)
         middle = m * h / (h + 4 / 3 * r)
         ends = m - middle
@@ -180,11 +182,11 @@ class Inertia(Additive):
 
     @classmethod
     def _solid(cls, mass: Matrix, *principal: Matrix) -> Inertia:
-        """A body about the origin, by its principal moments of inertia."""
+        """Make a body about the origin by its principal moments of inertia."""
         return cls(mass, [0.0] * 3, ca.diag(ca.vertcat(*principal)))
 
     def matrix(self) -> Matrix:
-        """6 × 6, about the origin."""
+        """The matrix (6 × 6) of momentum by a motion, about the origin."""
         m, c = self.mass, skew(self.lever)
         return ca.blockcat([[m * ca.DM.eye(3), -m * c], [m * c, self.inertia - m * (c @ c)]])
 
@@ -211,22 +213,23 @@ class Inertia(Additive):
         return self.se3Action(SE3(M).inverse())
 
     def __add__(self, other: Any) -> Inertia:
-        """Both bodies as one."""
+        """The body that both are together."""
         more = Inertia(other)
         for body, rest in ((self, more), (more, self)):
+            # By parameters, the other centre of mass would be m c / m: rounded, and a larger graph.
             if body.isZero(0.0):
                 return rest.copy()
         return Inertia.FromDynamicParameters(self.toDynamicParameters() + more.toDynamicParameters())
 
     def __sub__(self, other: Any) -> Inertia:
-        """A body without a part of it."""
+        """The body without a part of it."""
         part = Inertia(other)
         if part.isZero(0.0):
             return self.copy()
         return Inertia.FromDynamicParameters(self.toDynamicParameters() - part.toDynamicParameters())
 
     def __mul__(self, v: Any) -> Force:
-        """The momentum of a twist."""
+        """The momentum of the body that moves with v."""
         linear, angular = Motion(v).parts
         force = self.mass * (linear + ca.cross(angular, self.lever))
         return Force(force, self.inertia @ angular + ca.cross(self.lever, force))
@@ -248,18 +251,18 @@ class Inertia(Additive):
         return self.vxi(v) - self.ivx(v)
 
 
-class PseudoInertia(Spatial):
-    """∫ x̂ x̂ᵀ dm of x̂ = (x, y, z, 1), from mass, h = m c and sigma = ∫ x xᵀ dm, or a matrix (4 × 4)."""
+class PseudoInertia(SpatialObject):
+    """The matrix ∫ x̂ x̂ᵀ dm of x̂ = (x, y, z, 1), from mass, h = m c and sigma = ∫ x xᵀ dm, or a matrix (4 × 4)."""
 
     pin = pin.PseudoInertia
     _names = ("mass", "h", "sigma")
     _wanted = "(mass, h, sigma), or one matrix (4 × 4)"
-    mass = Part(1)
-    h = Part(3)
-    sigma = Part(3, 3)
+    mass = MatrixPart(1)
+    h = MatrixPart(3)
+    sigma = MatrixPart(3, 3)
 
-    def _set(self, *given: Any) -> None:
-        j = matrix("PseudoInertia", given[0], 4, 4) if given else ca.DM.zeros(4, 4)
+    def _set(self, *args: Any) -> None:
+        j = matrix("PseudoInertia", args[0], 4, 4) if args else ca.DM.zeros(4, 4)
         self.mass, self.h, self.sigma = j[3, 3], j[:3, 3], spatial.symmetric(j[:3, :3])
 
     @classmethod
@@ -287,8 +290,8 @@ class PseudoInertia(Spatial):
         return Inertia.FromDynamicParameters(self.toDynamicParameters())
 
 
-class LogCholeskyParameters(Spatial):
-    """α, d1, d2, d3, s12, s23, s13, t1, t2, t3 (10), any numbers: the factor U of a pseudo-inertia U Uᵀ.
+class LogCholeskyParameters(SpatialObject):
+    """Parameters α, d1, d2, d3, s12, s23, s13, t1, t2, t3 (10), any numbers: the factor U of a pseudo-inertia U Uᵀ.
 
     exp(α) [[exp d1, s12, s13, t1], [0, exp d2, s23, t2], [0, 0, exp d3, t3], [0, 0, 0, 1]] (Rucker and Wensing, Smooth
     Parameterization of Rigid-Body Inertia, IEEE Robotics and Automation Letters 7(2), 2022).
@@ -297,10 +300,10 @@ class LogCholeskyParameters(Spatial):
     pin = pin.LogCholeskyParameters
     _names = ("parameters",)
     _wanted = "one column (10)"
-    parameters = Part(10)
+    parameters = MatrixPart(10)
 
-    def _set(self, *given: Any) -> None:
-        self.parameters = given[0] if given else ca.DM.zeros(10)
+    def _set(self, *args: Any) -> None:
+        self.parameters = args[0] if args else ca.DM.zeros(10)
 
     np = property(lambda self: self.parameters)
 
@@ -317,7 +320,7 @@ class LogCholeskyParameters(Spatial):
         return self.toPseudoInertia().toInertia()
 
     def calculateJacobian(self) -> Matrix:
-        """The derivative (10 × 10) of the dynamic parameters by these."""
+        """The derivative (10 × 10) of the dynamic parameters by these parameters."""
         x = ca.SX.sym("parameters", 10)
         of_x = ca.jacobian(LogCholeskyParameters(x).toDynamicParameters(), x)
         return ca.Function("jacobian", [x], [ca.densify(of_x)])(self.parameters)

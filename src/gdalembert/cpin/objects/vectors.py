@@ -9,23 +9,23 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.cpin.matrices import matrix
+from gdalembert.cpin.objects.parts import Additive, MatrixPart, of_symbols
+from gdalembert.cpin.objects.placements import SE3
 from gdalembert.spatial.algebra import Matrix, skew
-from gdalembert.spatial.matrices import matrix
-from gdalembert.spatial.objects.parts import Additive, Part, own
-from gdalembert.spatial.objects.placements import SE3
 
 
-class _Pair(Additive):
+class _SpatialVector(Additive):
     """Two vectors: (linear, angular), or one column (6)."""
 
     _names = ("linear", "angular")
     _wanted = "(linear, angular), or one column (6)"
     _dual: ClassVar[type[Any]]
-    linear = Part(3)
-    angular = Part(3)
+    linear = MatrixPart(3)
+    angular = MatrixPart(3)
 
-    def _set(self, *given: Any) -> None:
-        column = matrix(type(self).__name__, given[0], 6) if given else ca.DM.zeros(6)
+    def _set(self, *args: Any) -> None:
+        column = matrix(type(self).__name__, args[0], 6) if args else ca.DM.zeros(6)
         self.linear, self.angular = column[:3], column[3:]
 
     @property
@@ -40,13 +40,13 @@ class _Pair(Additive):
 
     @abstractmethod
     def se3Action(self, M: Any) -> Any:
-        """This, seen from the frame that another one is placed in."""
+        """Transform this to the frame in which its own frame has the placement M."""
 
     def se3ActionInverse(self, M: Any) -> Any:
         return self.se3Action(SE3(M).inverse())
 
     def dot(self, other: Any) -> Matrix:
-        """The power of a wrench on a twist."""
+        """The power of a force on a motion."""
         return ca.dot(self.vector, self._dual(other).vector)
 
     def __add__(self, other: Any) -> Self:
@@ -68,28 +68,28 @@ class _Pair(Additive):
         return type(self)(self.vector / matrix(f"{type(self).__name__}: divisor", divisor, 1))
 
 
-class Motion(_Pair):
+class Motion(_SpatialVector):
     """A twist, or its rate: linear and angular (3 each), or one column (6)."""
 
     pin = pin.Motion
 
     @property
     def homogeneous(self) -> Matrix:
-        """[[ω×], v; 0, 0] (4 × 4): the rate of a placement at the identity."""
+        """The matrix [[ω×], v; 0, 0] (4 × 4): the rate of a placement at the identity."""
         return spatial.twist(self.linear, self.angular)
 
     @property
     def action(self) -> Matrix:
-        """[v×] (6 × 6) of motions; ``dualAction``, −[v×]ᵀ, is that of forces."""
+        """The matrix [v×] (6 × 6) of motions; ``dualAction``, −[v×]ᵀ, is that of forces."""
         w = skew(self.angular)
         return ca.blockcat([[w, skew(self.linear)], [ca.DM(3, 3), w]])
 
     dualAction = property(lambda self: -self.action.T)
 
     def cross(self, other: Any) -> Any:
-        """v × m of a motion, v ×* f of a force."""
+        """The cross product v × m with a motion, v ×* f with a force."""
         v, w = self.parts
-        if isinstance(other := own(other), Force):
+        if isinstance(other := of_symbols(other), Force):
             force, moment = other.parts
             return Force(ca.cross(w, force), ca.cross(w, moment) + ca.cross(v, force))
         linear, angular = Motion(other).parts
@@ -103,7 +103,7 @@ class Motion(_Pair):
         return Motion(r @ self.linear + ca.cross(p, angular), angular)
 
 
-class Force(_Pair):
+class Force(_SpatialVector):
     """A wrench: force and moment (3 each), or one column (6)."""
 
     pin = pin.Force

@@ -1,4 +1,4 @@
-"""Trees whose constants are expressions of a user: what is no number among their entries becomes an input."""
+"""Trees whose constants are expressions of a user: their entries that are no numbers become inputs."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 import casadi as ca
 import pinocchio as pin
 
+from gdalembert.cpin.matrices import is_constant, number_of
+from gdalembert.cpin.objects import SE3, Inertia
 from gdalembert.model.inertia import pseudo_inertia_of
 from gdalembert.model.rounding import SAME_PLACE
 from gdalembert.model.tree import Tree, TreeOfSymbols
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.functions import check_one_kind
-from gdalembert.spatial.matrices import is_constant, number_of
-from gdalembert.spatial.objects import SE3, Inertia
 
 Constants = Mapping[tuple[str, int], tuple[Matrix, ...]]
 """Parts of Pinocchio's objects, by the list and the index of each."""
 
 
 class _Inputs:
-    """The entries of constants that are no numbers: symbols for the graphs, and what these stand for."""
+    """The entries of constants that are no numbers: symbols for the graphs, and their values, a user's expressions."""
 
     def __init__(self) -> None:
         self.symbols: list[ca.SX] = []
@@ -44,14 +44,14 @@ class _Inputs:
 
 
 def with_constants(tree: Tree, model: pin.Model, constants: Constants) -> tuple[Tree, list[Matrix]]:
-    """The tree of a model with other constants, and [p], what its symbols stand for; [] if there are none.
+    """Make the tree of a model with other constants, and [p], the values of its symbols; [] if there are none.
 
     Args:
         constants: rotation and translation of ``("jointPlacements", k)`` and ``("frames", k)``, mass, lever and inertia
             of ``("inertias", k)``, the vectors ``("gravity", 0)`` and ``("armature", 0)``: numbers, or SX or MX.
     """
-    given = {f"{name}[{k}]": part for (name, k), parts in constants.items() for part in parts if not is_constant(part)}
-    check_one_kind("model", given)
+    symbolic = {f"{name}[{k}]": x for (name, k), parts in constants.items() for x in parts if not is_constant(x)}
+    check_one_kind("model", symbolic)
     inputs, joints, frames, changed = _Inputs(), list(tree.joints), list(tree.frames), dict[str, Any]()
     for (name, k), parts in constants.items():
         if name in ("armature", "gravity"):
@@ -64,8 +64,9 @@ def with_constants(tree: Tree, model: pin.Model, constants: Constants) -> tuple[
             joints[tree.links[k - 1]] = replace(joints[tree.links[k - 1]], pseudo_inertia=body)
         elif k > 0:  # the first elementary joint, which has a placement of its own inside a composite joint
             first = tree.links[k - 2] + 1 if k > 1 else 0
-            given = pin.SE3(tree.joints[first].rotation, tree.joints[first].translation)
-            inside, placed = model.jointPlacements[k].actInv(given), SE3(*parts)
+            old = pin.SE3(tree.joints[first].rotation, tree.joints[first].translation)
+            inside, placed = model.jointPlacements[k].actInv(old), SE3(*parts)
+            # A product with the identity, up to rounding, would add it to the graph.
             placed = placed if inside.isIdentity(SAME_PLACE) else placed * inside
             r, p = map(inputs.constant, placed.parts)
             joints[first] = replace(joints[first], rotation=r, translation=p)
@@ -76,7 +77,7 @@ def with_constants(tree: Tree, model: pin.Model, constants: Constants) -> tuple[
 
 
 def with_placed_frame(tree: Tree, k: int) -> TreeOfSymbols:
-    """The tree, whose frame k is placed by symbols: the columns of the rotation and the translation, last in p."""
+    """LocatedFrame frame k of a tree by symbols: the columns of the rotation and the translation, last in p."""
     r, x, frames = ca.SX.sym("R", 3, 3), ca.SX.sym("x", 3), list(tree.frames)
     placed: Any = {"rotation": r, "translation": x}
     frames[k] = replace(frames[k], **placed)
@@ -84,4 +85,4 @@ def with_placed_frame(tree: Tree, k: int) -> TreeOfSymbols:
 
 
 def _of_symbols(tree: Tree, p: ca.SX) -> TreeOfSymbols:
-    return TreeOfSymbols(**{each.name: getattr(tree, each.name) for each in fields(Tree)} | {"p": p})
+    return TreeOfSymbols(**{field.name: getattr(tree, field.name) for field in fields(Tree)} | {"p": p})

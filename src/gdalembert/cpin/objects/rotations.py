@@ -9,44 +9,44 @@ import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.cpin.matrices import matrix, shape_of
+from gdalembert.cpin.objects.parts import MatrixPart, SpatialObject, of_symbols
 from gdalembert.errors import ArgumentError, shown
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.lie import maps
-from gdalembert.spatial.matrices import matrix, shape_of
-from gdalembert.spatial.objects.parts import Part, Spatial, own
 
 
 def _coefficient(k: int) -> property:
     return property(lambda self: self[k], lambda self, x: self.__setitem__(k, x))
 
 
-class Quaternion(Spatial):
-    """A quaternion: (w, x, y, z), its coefficients (x, y, z, w), a rotation matrix (3 × 3), or an AngleAxis.
+class Quaternion(SpatialObject):
+    """A quaternion, made of (w, x, y, z), its coefficients (x, y, z, w), a rotation matrix (3 × 3), or an AngleAxis.
 
-    Of two vectors, the rotation that takes the direction of the first to that of the second.
+    Two vectors make the rotation that takes the direction of the first to that of the second.
     """
 
     pin = pin.Quaternion
     _names = ("_coefficients",)
     _wanted = "w, x, y, z, or one column (x, y, z, w), a rotation (3 × 3), an AngleAxis, two vectors (3)"
-    _coefficients = Part(4)
+    _coefficients = MatrixPart(4)
     x, y, z, w = map(_coefficient, range(4))
 
-    def __init__(self, *given: Any) -> None:
-        if len(given) == 4:
-            given = ([*given[1:], given[0]],)
-        elif len(given) == 2:
-            given = (_between(*given),)
-        elif given and isinstance(turn := own(given[0]), AngleAxis):
-            given = (ca.vertcat(ca.sin(turn.angle / 2) * turn.axis, ca.cos(turn.angle / 2)),)
-        super().__init__(*given)
+    def __init__(self, *args: Any) -> None:
+        if len(args) == 4:
+            args = ([*args[1:], args[0]],)
+        elif len(args) == 2:
+            args = (_between(*args),)
+        elif args and isinstance(turn := of_symbols(args[0]), AngleAxis):
+            args = (ca.vertcat(ca.sin(turn.angle / 2) * turn.axis, ca.cos(turn.angle / 2)),)
+        super().__init__(*args)
 
     @classmethod
     def _parts_of(cls, x: Any) -> tuple[Any, ...]:
         return (x.coeffs(),)
 
-    def _set(self, *given: Any) -> None:
-        turn = given[0] if given else [0.0, 0.0, 0.0, 1.0]
+    def _set(self, *args: Any) -> None:
+        turn = args[0] if args else [0.0, 0.0, 0.0, 1.0]
         self._coefficients = maps.quaternion_of(matrix("Quaternion", turn, 3, 3)) if shape_of(turn) == (3, 3) else turn
 
     @classmethod
@@ -116,25 +116,25 @@ class Quaternion(Spatial):
 
     def __mul__(self, other: Any) -> Any:
         """A quaternion, or a vector (3) turned by this one."""
-        if isinstance(other := own(other), Quaternion):
+        if isinstance(other := of_symbols(other), Quaternion):
             return Quaternion(maps.quaternion_product(self._coefficients, other.coeffs()))
         return self.matrix() @ matrix("Quaternion.__mul__", other, 3)
 
     def __imul__(self, other: Any) -> Self:
         return self.assign(self * Quaternion(other))
 
-    def _way_to(self, other: Any) -> Matrix:
+    def _rotation_vector_to(self, other: Any) -> Matrix:
         """The rotation vector, of length at most π, from this unit quaternion to another."""
         return maps.quaternion_log((self.conjugate() * Quaternion(other)).coeffs())
 
     def angularDistance(self, other: Any) -> Matrix:
         """The angle (0 to π) between two rotations."""
-        return ca.norm_2(self._way_to(other))
+        return ca.norm_2(self._rotation_vector_to(other))
 
     def slerp(self, t: Any, other: Any) -> Quaternion:
-        """At t from 0 (this rotation) to 1 (the other one), by the shorter way, at a constant angular velocity."""
-        way = matrix("Quaternion.slerp: t", t, 1) * self._way_to(other)
-        return Quaternion(maps.quaternion_product(self._coefficients, maps.quaternion_exp(way)))
+        """Interpolate from this rotation (t = 0) to the other (1) by the shorter way, at constant angular velocity."""
+        rotation_vector = matrix("Quaternion.slerp: t", t, 1) * self._rotation_vector_to(other)
+        return Quaternion(maps.quaternion_product(self._coefficients, maps.quaternion_exp(rotation_vector)))
 
 
 def _index(k: int) -> int:
@@ -146,8 +146,8 @@ def _index(k: int) -> int:
 def _between(a: Any, b: Any) -> Matrix:
     """The unit quaternion from the direction of a to that of b.
 
-    Half of it would be the rotation to a + b. Where that vanishes, the axis is the normal of a that Duff and others
-    give (Building an Orthonormal Basis, Revisited, Journal of Computer Graphics Techniques 6(1), 2017).
+    It is (a × b / |a + b|, |a + b| / 2). Where a + b vanishes, the axis is the normal of a by Duff and others
+    (Building an Orthonormal Basis, Revisited, Journal of Computer Graphics Techniques 6(1), 2017).
     """
     vectors = [matrix("Quaternion: vector", x, 3) for x in (a, b)]
     if any(x.is_zero() for x in vectors):
@@ -161,22 +161,22 @@ def _between(a: Any, b: Any) -> Matrix:
     return ca.if_else(apart, ca.vertcat(ca.cross(a, b) / length, length / 2), ca.vertcat(normal, 0))
 
 
-class AngleAxis(Spatial):
-    """A rotation by an angle [rad] about a unit axis (3): both, a rotation matrix (3 × 3), or a quaternion."""
+class AngleAxis(SpatialObject):
+    """A rotation by an angle [rad] about a unit axis (3), made of both, a rotation matrix (3 × 3), or a quaternion."""
 
     pin = pin.AngleAxis
     _names = ("angle", "axis")
     _wanted = "(angle, axis), or a rotation (3 × 3), a Quaternion"
-    angle = Part(1)
-    axis = Part(3)
+    angle = MatrixPart(1)
+    axis = MatrixPart(3)
 
-    def __init__(self, *given: Any, **parts: Any) -> None:
-        if len(given) == 1 and isinstance(turn := own(given[0]), Quaternion):
-            given = _angle_and_axis(turn.coeffs())
-        super().__init__(*given, **parts)
+    def __init__(self, *args: Any, **parts: Any) -> None:
+        if len(args) == 1 and isinstance(turn := of_symbols(args[0]), Quaternion):
+            args = _angle_and_axis(turn.coeffs())
+        super().__init__(*args, **parts)
 
-    def _set(self, *given: Any) -> None:
-        turn = maps.quaternion_of(matrix("AngleAxis", given[0], 3, 3)) if given else ca.DM([0, 0, 0, 1])
+    def _set(self, *args: Any) -> None:
+        turn = maps.quaternion_of(matrix("AngleAxis", args[0], 3, 3)) if args else ca.DM([0, 0, 0, 1])
         self.angle, self.axis = _angle_and_axis(turn)
 
     @property
@@ -199,7 +199,7 @@ class AngleAxis(Spatial):
 
     def __mul__(self, other: Any) -> Any:
         """The product with a rotation, as a quaternion, or a vector (3) turned by this one."""
-        if isinstance(other := own(other), AngleAxis | Quaternion):
+        if isinstance(other := of_symbols(other), AngleAxis | Quaternion):
             return Quaternion(self) * Quaternion(other)
         return self.matrix() @ matrix("AngleAxis.__mul__", other, 3)
 

@@ -1,4 +1,4 @@
-"""What a user passes, as CasADi matrices: symbols (SX, MX), and numbers as DM, which meets either kind; lazy lists."""
+"""Matrices and lists of a user as CasADi's: symbols (SX, MX), numbers as DM, which meets both; lists made lazily."""
 
 from __future__ import annotations
 
@@ -14,65 +14,65 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import numbers, vector
 
 
-def matrix(what: str, given: Any, rows: int, columns: int = 1) -> Matrix:
-    """Numbers, symbols, lists of both, or a spatial object, as a matrix (rows × columns); a column may lie as a row.
+def matrix(argument: str, value: Any, rows: int, columns: int = 1) -> Matrix:
+    """Convert numbers, symbols, lists of both, or a spatial object to a matrix (rows × columns); a row may be a column.
 
     Raises:
-        ArgumentTypeError, ArgumentError: if it is nothing of that, has another shape, or a number is not finite.
+        ArgumentTypeError, ArgumentError: if it is none of these, has another shape, or a number is not finite.
     """
-    x = _casadi(what, given)
+    x = _casadi(argument, value)
     if columns == 1 and x.shape == (1, rows):
         x = x.T
     if x.shape != (rows, columns):
         got, wanted = (f"{m} × {n}" for m, n in (x.shape, (rows, columns)))
-        raise ArgumentError(f"{what}: got {got} entries; give {wanted}")
+        raise ArgumentError(f"{argument}: got {got} entries; give {wanted}")
     return x
 
 
-def _casadi(what: str, given: Any) -> Matrix:
-    """A copy, since entries of matrices of CasADi can be written."""
-    if not isinstance(given, ca.SX | ca.MX):
-        given = getattr(given, "vector", getattr(given, "homogeneous", given))
-    if isinstance(given, ca.SX | ca.MX):
-        copy: Matrix = given[:, :]
+def _casadi(argument: str, value: Any) -> Matrix:
+    """Copy a value into a matrix of CasADi, whose entries its owner may write afterwards."""
+    if not isinstance(value, ca.SX | ca.MX):
+        value = getattr(value, "vector", getattr(value, "homogeneous", value))
+    if isinstance(value, ca.SX | ca.MX):
+        copy: Matrix = value[:, :]
         return copy
-    if isinstance(given, np.ndarray) and given.dtype == object:
-        given = given.tolist()
-    if isinstance(given, list | tuple) and _has_matrices(given):
-        rows = [each if isinstance(each, list | tuple) else [each] for each in given]
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        value = value.tolist()
+    if isinstance(value, list | tuple) and _has_matrices(value):
+        rows = [row if isinstance(row, list | tuple) else [row] for row in value]
         try:
-            given = ca.vertcat(*(ca.horzcat(*row) for row in rows))
+            value = ca.vertcat(*(ca.horzcat(*row) for row in rows))
         except (NotImplementedError, RuntimeError):
             raise ArgumentTypeError(
-                f"{what}: cannot be made one matrix of SX or MX; give rows of equal length"
+                f"{argument}: cannot be made one matrix of SX or MX; give rows of equal length"
             ) from None
-    if isinstance(given, ca.SX | ca.MX):
-        return given
-    values = numbers(what, given, expected="numbers, SX or MX")
-    if values.ndim > 2:
-        raise ArgumentError(f"{what}: got numbers of shape {values.shape}; give a matrix")
-    return Numbers(values)
+    if isinstance(value, ca.SX | ca.MX):
+        return value
+    array = numbers(argument, value, expected="numbers, SX or MX")
+    if array.ndim > 2:
+        raise ArgumentError(f"{argument}: got numbers of shape {array.shape}; give a matrix")
+    return Numbers(array)
 
 
-def _has_matrices(given: Any) -> bool:
-    if isinstance(given, list | tuple):
-        return any(_has_matrices(each) for each in given)
-    return isinstance(given, ca.SX | ca.MX | ca.DM)
+def _has_matrices(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_has_matrices, value))
+    return isinstance(value, ca.SX | ca.MX | ca.DM)
 
 
-def shape_of(given: Any) -> tuple[int, ...]:
+def shape_of(value: Any) -> tuple[int, ...]:
     """The shape of a matrix, a list or an object, also of lists of matrices; of unequal rows, the number of these."""
-    given = getattr(given, "np", given)
-    if hasattr(given, "shape"):
-        return tuple(given.shape)
-    if not isinstance(given, list | tuple):
-        return np.shape(given)
-    shapes = {shape_of(row) if isinstance(row, list | tuple | np.ndarray) else () for row in given}
-    return (len(given), *(shapes.pop() if len(shapes) == 1 else ()))
+    value = getattr(value, "np", value)
+    if hasattr(value, "shape"):
+        return tuple(value.shape)
+    if not isinstance(value, list | tuple):
+        return np.shape(value)
+    shapes = {shape_of(row) if isinstance(row, list | tuple | np.ndarray) else () for row in value}
+    return (len(value), *(shapes.pop() if len(shapes) == 1 else ()))
 
 
 def is_constant(x: Matrix) -> bool:
-    """Whether a matrix consists of numbers."""
+    """True if a matrix has no symbols."""
     return isinstance(x, ca.DM) or not ca.symvar(x)
 
 
@@ -83,26 +83,26 @@ def number_of(x: Matrix) -> Any:
 
 
 def is_same(x: Matrix, y: Matrix) -> bool:
-    """Whether two matrices are the same expression, or equal numbers; slices of MX that were made anew are the same."""
+    """True if two matrices are the same expression, or equal numbers; slices of MX that were made anew are the same."""
     alike = type(x) is type(y) or (isinstance(x, ca.DM) and isinstance(y, ca.DM))
     return alike and x.shape == y.shape and bool(ca.is_equal(x, y, 3))
 
 
-def index_of(what: str, given: Any, length: int) -> int:
-    """An index from 0 to length − 1; a negative one counts from the end.
+def index_of(argument: str, index: Any, length: int) -> int:
+    """The index from 0 to length − 1; a negative one counts from the end.
 
     Raises:
         ArgumentError: if it is out of range.
     """
     try:
-        return range(length)[operator.index(given)]
+        return range(length)[operator.index(index)]
     except (IndexError, TypeError):
-        unknown = "; an unknown name has this index" if isinstance(given, int) and given == length else ""
-        raise ArgumentError(f"{what}[{given}]: give an index from 0 to {length - 1}{unknown}") from None
+        unknown = "; an unknown name has this index" if isinstance(index, int) and index == length else ""
+        raise ArgumentError(f"{argument}[{index}]: give an index from 0 to {length - 1}{unknown}") from None
 
 
 def _entry(x: ca.DM, index: Any) -> Any:
-    """What an index reads: a float, or a matrix of a slice."""
+    """An entry as a float, or a slice as the matrix that it is."""
     indices = index if isinstance(index, tuple) else (index,)
     return float(x) if all(isinstance(k, int | np.integer) for k in indices) else x
 
@@ -138,24 +138,24 @@ def owned(x: Any, owner: Any, name: str) -> Any:
     return x
 
 
-class Column(ca.DM):
+class OwnedVector(ca.DM):
     """A vector of an object, such as ``model.lowerPositionLimit``; what is written into an entry is written there."""
 
     def __init__(self, owner: Any, name: str) -> None:
         super().__init__(getattr(owner, name))
-        self._given = owner, name
+        self._attribute = owner, name
 
     def __getitem__(self, index: Any) -> Any:
         return _entry(super().__getitem__(index), index)
 
     def __setitem__(self, index: Any, x: Any) -> None:
         length = ca.DM.__getitem__(self, index).numel()
-        values = vector(f"model.{self._given[1]}", x, length, finite=False, repeat=True)
+        values = vector(f"model.{self._attribute[1]}", x, length, finite=False, repeat=True)
         super().__setitem__(index, values)
-        setattr(*self._given, self.full().ravel())
+        setattr(*self._attribute, self.full().ravel())
 
 
-class Items(Sequence[Any]):
+class LazyList(Sequence[Any]):
     """A list whose items are made when they are first read; ``made`` has those that were read or set.
 
     What is set is a value of ``kind``, or what that can be made of.
@@ -188,12 +188,12 @@ class Items(Sequence[Any]):
 
 
 class StdVec(list[Any]):
-    """A list, also of (size, value)."""
+    """A list that is made of another one, or of (size, value), as Pinocchio's vectors are."""
 
-    def __init__(self, *given: Any, size: int = 0, value: Any = None) -> None:
-        if len(given) == 2:
-            size, value = given
-        super().__init__(given[0] if len(given) == 1 else [value] * size)
+    def __init__(self, *args: Any, size: int = 0, value: Any = None) -> None:
+        if len(args) == 2:
+            size, value = args
+        super().__init__(args[0] if len(args) == 1 else [value] * size)
 
     def tolist(self) -> list[Any]:
         return list(self)

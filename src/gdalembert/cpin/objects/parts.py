@@ -1,4 +1,4 @@
-"""What all objects are: a few matrices with names, of SX, MX or numbers, made of what a user has, also of Pinocchio's.
+"""Bases of all objects: a few matrices with names, of SX, MX or numbers, made also of objects of Pinocchio.
 
 Every method refuses SX beside MX in a sentence, and every one that needs numbers refuses symbols.
 """
@@ -15,22 +15,23 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert.cpin.matrices import is_constant, is_same, matrix, number_of, owned
 from gdalembert.errors import ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.brief import LONGEST, brief
-from gdalembert.spatial.matrices import is_constant, is_same, matrix, number_of, owned
 
-_OWN: dict[type, type[Spatial]] = {}
+_CLASSES: dict[type, type[SpatialObject]] = {}
 """The class here of each class of Pinocchio."""
 
 
-def own(x: Any) -> Any:
-    """The object here of one of Pinocchio's; anything else as it is."""
-    kind = _OWN.get(type(x))
+def of_symbols(x: Any) -> Any:
+    """Convert an object of Pinocchio to the object of symbols; anything else passes as it is."""
+    kind = _CLASSES.get(type(x))
+    # Not kind(x), since constructors convert their argument by this function.
     return x if kind is None else kind.__new__(kind)._take(*kind._parts_of(x))
 
 
-class Part:
+class MatrixPart:
     """A matrix of an object, checked when it is set; one that was put off is made when it is first read.
 
     A single number is a float, which meets symbols, NumPy and formats.
@@ -48,37 +49,37 @@ class Part:
         part = x.part(self._name)
         return float(part) if self._shape == (1, 1) and isinstance(part, ca.DM) else part
 
-    def __set__(self, x: Any, given: Any) -> None:
-        part = matrix(f"{type(x).__name__}.{self._name.strip('_')}", given, *self._shape)
-        copied = type(part)(part)  # which CasADi would change where an entry of what was given is set
-        x.__dict__[self._name] = owned(copied, x, self._name)
+    def __set__(self, x: Any, value: Any) -> None:
+        part = matrix(f"{type(x).__name__}.{self._name.strip('_')}", value, *self._shape)
+        x.__dict__[self._name] = owned(part, x, self._name)  # ``matrix`` has copied it
 
 
-def _refuse_a_mixture(where: str, *given: Any) -> None:
-    """SX and MX among matrices and the parts of objects."""
-    parts = [part for x in given for part in (vars(x).values() if isinstance(x, Spatial) else (x,))]
+def _refuse_a_mixture(context: str, *values: Any) -> None:
+    """Refuse SX and MX among matrices and the parts of objects."""
+    parts = [part for x in values for part in (vars(x).values() if isinstance(x, SpatialObject) else (x,))]
     if {ca.SX, ca.MX} <= {type(part) for part in parts}:
-        raise ArgumentTypeError(f"{where}: got SX and MX, which CasADi does not mix; give symbols of one of them")
+        raise ArgumentTypeError(f"{context}: got SX and MX, which CasADi does not mix; give symbols of one of them")
 
 
 def _of_one_kind(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method, which refuses a mixture of SX and MX where CasADi does."""
+    """Wrap a method so that it refuses a mixture of SX and MX in a sentence, where CasADi refuses it."""
 
     @wraps(method)
-    def checked(self: Any, *given: Any, **named: Any) -> Any:
+    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return method(self, *given, **named)
+            return method(self, *args, **kwargs)
         except (TypeError, NotImplementedError) as error:
+            # Asked only after CasADi has refused, so that operations which go well look at no parts.
             if not isinstance(error, GdalembertError):
                 owner = self if isinstance(self, type) else type(self)
-                _refuse_a_mixture(f"{owner.__name__}.{method.__name__}", self, *given, *named.values())
+                _refuse_a_mixture(f"{owner.__name__}.{method.__name__}", self, *args, *kwargs.values())
             raise
 
     return checked
 
 
 def filled(name: str) -> tuple[Any, Any]:
-    """Pinocchio's static constructor of this name, and what ``set`` and this name make of an object."""
+    """Make Pinocchio's static constructor of this name, and the method of ``set`` and this name."""
 
     def made(cls: Any) -> Any:
         return cls(getattr(cls.pin, name)())
@@ -92,8 +93,8 @@ def filled(name: str) -> tuple[Any, Any]:
     return classmethod(made), fill
 
 
-class Spatial(ABC):
-    """An object of parts, which Pinocchio's class ``pin`` names alike."""
+class SpatialObject(ABC):
+    """An object of parts that have the names of Pinocchio's class ``pin``."""
 
     pin: ClassVar[Any]
     _names: ClassVar[tuple[str, ...]]
@@ -107,21 +108,21 @@ class Spatial(ABC):
             elif isinstance(method, classmethod):
                 setattr(cls, name, classmethod(_of_one_kind(method.__func__)))
         if "pin" in vars(cls):
-            _OWN[cls.pin] = cls
+            _CLASSES[cls.pin] = cls
 
-    def __init__(self, *given: Any, **parts: Any) -> None:
-        given += tuple(parts.pop(name) for name in self._names[len(given) :] if name in parts)
+    def __init__(self, *args: Any, **parts: Any) -> None:
+        args += tuple(parts.pop(name) for name in self._names[len(args) :] if name in parts)
         if parts:
             raise UnknownNameError(f"part of {type(self).__name__}", next(iter(parts)), self._names)
-        first = own(given[0]) if given else None
-        if len(given) == len(self._names) > 1:
-            self._take(*given)
-        elif len(given) == 1 and isinstance(first, type(self)):
+        first = of_symbols(args[0]) if args else None
+        if len(args) == len(self._names) > 1:
+            self._take(*args)
+        elif len(args) == 1 and isinstance(first, type(self)):
             self._take(*first.parts)
-        elif len(given) > 1 or isinstance(first, Spatial):
-            self._refuse(*given)
+        elif len(args) > 1 or isinstance(first, SpatialObject):
+            self._refuse(*args)
         else:
-            self._set(*given)
+            self._set(*args)
         _refuse_a_mixture(type(self).__name__, self)
 
     @classmethod
@@ -134,25 +135,25 @@ class Spatial(ABC):
             setattr(self, name, part)
         return self
 
-    def _refuse(self, *given: Any) -> None:
-        got = ", ".join(type(x).__name__ for x in given)
+    def _refuse(self, *args: Any) -> None:
+        got = ", ".join(type(x).__name__ for x in args)
         raise ArgumentTypeError(f"{type(self).__name__}: got ({got}); give {self._wanted}")
 
     @abstractmethod
-    def _set(self, *given: Any) -> None:
+    def _set(self, *args: Any) -> None:
         """Read the parts of one matrix; without one, of the neutral object."""
 
     @property
     @abstractmethod
     def np(self) -> Matrix:
-        """All of it in one matrix."""
+        """All parts in one matrix."""
 
     def part(self, name: str) -> Matrix:
         """A part as a matrix."""
         if name not in self.__dict__:
             self.__dict__[name] = self._later[name]()
-        found: Matrix = self.__dict__[name]
-        return found
+        value: Matrix = self.__dict__[name]
+        return value
 
     @property
     def parts(self) -> tuple[Matrix, ...]:
@@ -180,8 +181,8 @@ class Spatial(ABC):
 
     def __rmul__(self, other: Any) -> Any:
         """The product, where an object of Pinocchio is on the left."""
-        left = own(other)
-        return left * self if type(left) in _OWN.values() else NotImplemented
+        left = of_symbols(other)
+        return left * self if type(left) in _CLASSES.values() else NotImplemented
 
     def __rmatmul__(self, other: Any) -> Matrix:
         return other @ self.np
@@ -202,8 +203,8 @@ class Spatial(ABC):
         return bool(self.numbers().isApprox(type(self)(other).numbers(), prec))
 
     def __eq__(self, other: object) -> bool:
-        """Equal numbers, or the same expressions of symbols; whether others are equal cannot be said."""
-        other = own(other)
+        """True of equal numbers and of the same expressions of symbols; other expressions are refused."""
+        other = of_symbols(other)
         if not isinstance(other, type(self)):
             return NotImplemented
         return all(map(is_same, self.parts, other.parts)) or bool(self.numbers() == other.numbers())
@@ -218,7 +219,7 @@ class Spatial(ABC):
         return text if len(text := str(self)) <= LONGEST else brief(self, dict(parts))
 
 
-class Additive(Spatial):
+class Additive(SpatialObject):
     """An object that others of its class may be added to."""
 
     Zero, setZero = filled("Zero")

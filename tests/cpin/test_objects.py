@@ -14,8 +14,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from gdalembert import cpin
+from gdalembert.cpin import object_maps, objects
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.spatial import object_maps, objects
 from tests.helpers.models import inertia, placement, relative_error
 
 OURS = SimpleNamespace(**{name: getattr(m, name) for m in (objects, object_maps) for name in m.__all__})
@@ -581,6 +582,20 @@ def test_utils_are_those_of_pinocchio_with_maps_of_symbols() -> None:
     assert relative_error(OURS.utils.SE3ToXYZQUAT(placed).full().ravel(), pin.SE3ToXYZQUAT(placed.numbers())) < 1e-14
     assert OURS.utils.zero(3).tolist() == [0, 0, 0]
     assert isinstance(OURS.utils.rpyToMatrix(ca.SX.sym("r", 3)), ca.SX)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "nearest"),
+    [
+        ("utils", "rpyToMatrx", "'rpyToMatrix'"),
+        ("rpy", "matrixToRpi", "'matrixToRpy'"),
+        ("liegroups", "SO5", "'SO3', 'SO2'"),
+    ],
+)
+def test_submodules_name_what_is_near_an_unknown_name(name: str, wrong: str, nearest: str) -> None:
+    with pytest.raises(cpin.MissingAttributeError) as refused:
+        getattr(getattr(cpin, name), wrong)
+    assert str(refused.value) == f"no function of cpin.{name} named {wrong!r}; nearest: {nearest}"
 
 
 def test_refusals(given: SimpleNamespace) -> None:

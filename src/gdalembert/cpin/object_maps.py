@@ -1,25 +1,24 @@
 """Exponentials, logarithms and their Jacobians, quaternions, and roll, pitch and yaw, with Pinocchio's names.
 
-All are those of :mod:`gdalembert.spatial.lie`: exact with their derivatives at and near the identity, and never NaN.
+All use the maps of :mod:`gdalembert.spatial.lie`: exact with their derivatives at and near the identity, never NaN.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import Parameter, Signature
-from types import SimpleNamespace
 from typing import Any
 
 import casadi as ca
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.cpin.calls import refusing, submodule, synonyms
+from gdalembert.cpin.matrices import matrix, shape_of
+from gdalembert.cpin.objects import SE3, Motion, Quaternion
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import refusing, synonyms
 from gdalembert.spatial.lie import maps
-from gdalembert.spatial.matrices import matrix, shape_of
-from gdalembert.spatial.objects import SE3, Motion, Quaternion
 
 __all__ = [
     *("Jexp3", "Jexp6", "Jlog3", "Jlog6", "SE3ToXYZQUAT", "SE3ToXYZQUATtuple", "XYZQUATToSE3", "exp", "exp3"),
@@ -28,26 +27,22 @@ __all__ = [
 ]
 
 
-def _of(
-    name: str, shape: tuple[int, int], value: Callable[[Matrix], Any], doc: str, *keywords: str
+def _map(
+    name: str, shape: tuple[int, int], function: Callable[[Matrix], Any], doc: str, *keywords: str
 ) -> Callable[..., Any]:
-    """A function of one matrix, by Pinocchio's keywords for it."""
+    """Make a function of one checked matrix, with Pinocchio's keywords for it."""
 
-    def evaluated(x: Any) -> Any:
-        return value(matrix(name, x, *shape))
+    def checked(x: Any) -> Any:
+        return function(matrix(name, x, *shape))
 
-    evaluated.__name__, evaluated.__doc__ = name, doc
-    vars(evaluated)["__signature__"] = Signature([Parameter(keywords[0], Parameter.POSITIONAL_OR_KEYWORD)])
-    return refusing(synonyms(**dict.fromkeys(keywords[1:], keywords[0]))(evaluated))
-
-
-def _log3(r: Matrix) -> Matrix:
-    return maps.rotation_log(r)
+    checked.__name__, checked.__doc__ = name, doc
+    vars(checked)["__signature__"] = Signature([Parameter(keywords[0], Parameter.POSITIONAL_OR_KEYWORD)])
+    return refusing(synonyms(**dict.fromkeys(keywords[1:], keywords[0]))(checked))
 
 
-exp3 = _of("exp3", (3, 1), maps.rotation_exp, "R (3 × 3) of a rotation vector.", "w")
-exp3_quat = _of("exp3_quat", (3, 1), maps.quaternion_exp, "The quaternion (x, y, z, w) of a rotation vector.", "w")
-exp6 = _of(
+exp3 = _map("exp3", (3, 1), maps.rotation_exp, "The rotation matrix (3 × 3) of a rotation vector.", "w")
+exp3_quat = _map("exp3_quat", (3, 1), maps.quaternion_exp, "The quaternion (x, y, z, w) of a rotation vector.", "w")
+exp6 = _map(
     "exp6",
     (6, 1),
     lambda v: SE3(maps.motion_exp(v)),
@@ -55,8 +50,10 @@ exp6 = _of(
     "v",
     "motion",
 )
-exp6_quat = _of("exp6_quat", (6, 1), lambda v: SE3ToXYZQUAT(maps.motion_exp(v)), "exp6 as (x, y, z; quaternion).", "v")
-log6 = _of(
+exp6_quat = _map(
+    "exp6_quat", (6, 1), lambda v: SE3ToXYZQUAT(maps.motion_exp(v)), "Entries of exp6 (x, y, z; quaternion).", "v"
+)
+log6 = _map(
     "log6",
     (4, 4),
     lambda t: Motion(maps.motion_log(t)),
@@ -64,13 +61,19 @@ log6 = _of(
     "M",
     "homegeneous_matrix",
 )
-log6_quat = _of("log6_quat", (7, 1), lambda x: log6(XYZQUATToSE3(x)), "log6 of (x, y, z; quaternion).", "q")
-Jexp3 = _of("Jexp3", (3, 1), lambda w: maps.screw_shift(-w), "J of exp3(w + δ) = exp3(w) exp3(J δ).", "w")
-Jlog3 = _of("Jlog3", (3, 3), lambda r: maps.inverse_screw_shift(-_log3(r)), "J: log3(R exp3(δ)) = log3(R) + J δ.", "R")
-Jexp6 = _of("Jexp6", (6, 1), maps.motion_exp_jacobian, "J of exp6(v + δ) = exp6(v) exp6(J δ).", "v", "motion")
-Jlog6 = _of("Jlog6", (4, 4), maps.motion_log_jacobian, "J of log6(M exp6(δ)) = log6(M) + J δ.", "M")
-skew = _of("skew", (3, 1), spatial.skew, "[v×] (3 × 3).", "u")
-unSkew = _of("unSkew", (3, 3), lambda m: ca.inv_skew((m - m.T) / 2), "v (3) of [v×].", "U")
+log6_quat = _map("log6_quat", (7, 1), lambda x: log6(XYZQUATToSE3(x)), "The twist log6 of (x, y, z; quaternion).", "q")
+Jexp3 = _map("Jexp3", (3, 1), lambda w: maps.screw_shift(-w), "The J of exp3(w + δ) = exp3(w) exp3(J δ).", "w")
+Jlog3 = _map(
+    "Jlog3",
+    (3, 3),
+    lambda r: maps.inverse_screw_shift(-maps.rotation_log(r)),
+    "The J of log3(R exp3(δ)) = log3(R) + J δ.",
+    "R",
+)
+Jexp6 = _map("Jexp6", (6, 1), maps.motion_exp_jacobian, "The J of exp6(v + δ) = exp6(v) exp6(J δ).", "v", "motion")
+Jlog6 = _map("Jlog6", (4, 4), maps.motion_log_jacobian, "The J of log6(M exp6(δ)) = log6(M) + J δ.", "M")
+skew = _map("skew", (3, 1), spatial.skew, "The matrix [v×] (3 × 3).", "u")
+unSkew = _map("unSkew", (3, 3), lambda m: ca.inv_skew((m - m.T) / 2), "The vector v (3) of [v×].", "U")
 
 
 def log3_quat(quaternion: Any) -> Matrix:
@@ -83,7 +86,7 @@ def log3_quat(quaternion: Any) -> Matrix:
 def log3(R: Any, theta: Any = None) -> Matrix:
     """The rotation vector (3) of a rotation matrix, or of a quaternion; its length is written into an array theta."""
     is_quaternion = isinstance(R, Quaternion | pin.Quaternion) or shape_of(R) in ((4,), (4, 1))
-    w = log3_quat(R) if is_quaternion else _log3(matrix("log3", R, 3, 3))
+    w = log3_quat(R) if is_quaternion else maps.rotation_log(matrix("log3", R, 3, 3))
     if hasattr(theta, "__setitem__"):
         angle = ca.norm_2(w)
         theta[0] = float(angle) if isinstance(angle, ca.DM) else angle
@@ -91,22 +94,22 @@ def log3(R: Any, theta: Any = None) -> Matrix:
 
 
 def exp(x: Any) -> Any:
-    """exp6 of a Motion or of 6 entries, else exp3."""
+    """The exponential: exp6 of a Motion or of 6 entries, else exp3."""
     return exp6(x) if isinstance(x, Motion | pin.Motion) or shape_of(x)[:1] == (6,) else exp3(x)
 
 
 def log(x: Any) -> Any:
-    """log6 of a placement, else log3."""
+    """The logarithm: log6 of a placement, else log3."""
     return log6(x) if isinstance(x, SE3 | pin.SE3) or shape_of(x) == (4, 4) else log3(x)
 
 
 def skewSquare(u: Any, v: Any) -> Matrix:
-    """[u×] [v×]."""
+    """The product [u×] [v×] (3 × 3)."""
     return skew(u) @ skew(v)
 
 
 def SE3ToXYZQUAT(M: Any) -> Matrix:
-    """(x, y, z; quaternion (x, y, z, w)) (7) of a placement."""
+    """The entries (x, y, z; quaternion (x, y, z, w)) (7) of a placement."""
     placed = SE3(M)
     return ca.vertcat(placed.translation, maps.quaternion_of(placed.rotation))
 
@@ -125,24 +128,25 @@ def XYZQUATToSE3(array: Any) -> SE3:
 
 
 @refusing
-def _turn(axis: str, angle: Any) -> Matrix:
-    """Rotation about ``"x"``, ``"y"`` or ``"z"``."""
-    angle = matrix("rpy.rotate: angle", angle, 1)
+def _rotate(axis: str, angle: Any) -> Matrix:
+    """The matrix (3 × 3) of a rotation by an angle [rad] about ``"x"``, ``"y"`` or ``"z"``."""
+    radians = matrix("rpy.rotate: angle", angle, 1)
     if not isinstance(axis, str) or axis not in ("x", "y", "z"):
         raise ArgumentError(f"rpy.rotate: got the axis {shown(axis)}; give 'x', 'y' or 'z'")
-    return spatial.axis_rotation([float(letter == axis) for letter in "xyz"], ca.cos(angle), ca.sin(angle))
+    return spatial.axis_rotation([float(letter == axis) for letter in "xyz"], ca.cos(radians), ca.sin(radians))
 
 
 @refusing
 @synonyms(rpy="roll")
 def _rpy_matrix(roll: Any, pitch: Any = None, yaw: Any = None) -> Matrix:
-    """R = Rz(yaw) Ry(pitch) Rx(roll), of three angles or of one column."""
+    """The rotation R = Rz(yaw) Ry(pitch) Rx(roll), of three angles or of one column."""
     angles = roll if pitch is None and yaw is None else [roll, pitch, yaw]
     x, y, z = ca.vertsplit(matrix("rpy.rpyToMatrix", angles, 3))
-    return ca.densify(_turn("z", z) @ _turn("y", y) @ _turn("x", x))
+    return ca.densify(_rotate("z", z) @ _rotate("y", y) @ _rotate("x", x))
 
 
 def _rpy_of(r: Matrix) -> Matrix:
+    """Roll, pitch and yaw (3); the pitch by atan2, since asin loses half of the digits near ±π/2."""
     pitch = ca.atan2(-r[2, 0], ca.sqrt(r[2, 1] ** 2 + r[2, 2] ** 2))
     return ca.vertcat(ca.atan2(r[2, 1], r[2, 2]), pitch, ca.atan2(r[1, 0], r[0, 0]))
 
@@ -155,20 +159,19 @@ def _is_local(function: str, reference_frame: Any) -> bool:
 
 @refusing
 def _rpy_jacobian(rpy: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
-    """J (3 × 3) of ω = J d(rpy)/dt, in LOCAL axes or in those of the universe."""
+    """The Jacobian J (3 × 3) of ω = J d(rpy)/dt, in LOCAL axes or in those of the universe."""
     roll, pitch, _ = ca.vertsplit(matrix("rpy.computeRpyJacobian", rpy, 3))
     x, y, z = (ca.DM.eye(3)[:, k] for k in range(3))
-    local = ca.horzcat(x, _turn("x", roll).T @ y, _turn("x", roll).T @ _turn("y", pitch).T @ z)
+    local = ca.horzcat(x, _rotate("x", roll).T @ y, _rotate("x", roll).T @ _rotate("y", pitch).T @ z)
     return ca.densify(local if _is_local("computeRpyJacobian", reference_frame) else _rpy_matrix(rpy) @ local)
 
 
 @refusing
 def _rpy_jacobian_inverse(rpy: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
-    """J⁻¹ (3 × 3) of d(rpy)/dt = J⁻¹ ω; it is not finite where the pitch is ±π/2."""
+    """The inverse J⁻¹ (3 × 3) of d(rpy)/dt = J⁻¹ ω; it is not finite where the pitch is ±π/2."""
     roll, pitch, yaw = ca.vertsplit(matrix("rpy.computeRpyJacobianInverse", rpy, 3))
     tangent, cosine = ca.tan(pitch), ca.cos(pitch)
     if _is_local("computeRpyJacobianInverse", reference_frame):
-        s, c = ca.sin(roll), ca.cos(roll)
         s, c = ca.sin(roll), ca.cos(roll)
         return ca.densify(spatial.rows((1, s * tangent, c * tangent), (0, c, -s), (0, s / cosine, c / cosine)))
     s, c = ca.sin(yaw), ca.cos(yaw)
@@ -177,25 +180,27 @@ def _rpy_jacobian_inverse(rpy: Any, reference_frame: pin.ReferenceFrame = pin.LO
 
 @refusing
 def _rpy_jacobian_rate(rpy: Any, rpydot: Any, reference_frame: pin.ReferenceFrame = pin.LOCAL) -> Matrix:
-    """dJ/dt (3 × 3) at angles and their rates."""
+    """The rate dJ/dt (3 × 3) at angles and their rates."""
     name = "rpy.computeRpyJacobianTimeDerivative"
     x, rate = (ca.SX.sym(name, 3) for name in ("rpy", "rpydot"))
     _is_local("computeRpyJacobianTimeDerivative", reference_frame)
     change = ca.jtimes(ca.vec(_rpy_jacobian(x, reference_frame)), x, rate)
-    of_state = ca.Function("jacobian_rate", [x, rate], [ca.densify(ca.reshape(change, 3, 3))])
-    return of_state(matrix(f"{name}: rpy", rpy, 3), matrix(f"{name}: rpydot", rpydot, 3))
+    jacobian_rate = ca.Function("jacobian_rate", [x, rate], [ca.densify(ca.reshape(change, 3, 3))])
+    return jacobian_rate(matrix(f"{name}: rpy", rpy, 3), matrix(f"{name}: rpydot", rpydot, 3))
 
 
-rpy = SimpleNamespace(
+rpy = submodule(
+    "rpy",
     rpyToMatrix=_rpy_matrix,
-    matrixToRpy=_of("rpy.matrixToRpy", (3, 3), _rpy_of, "Roll, pitch, yaw (3), the pitch from −π/2 to π/2.", "R"),
-    rotate=_turn,
+    matrixToRpy=_map("rpy.matrixToRpy", (3, 3), _rpy_of, "Roll, pitch, yaw (3), the pitch from −π/2 to π/2.", "R"),
+    rotate=_rotate,
     computeRpyJacobian=_rpy_jacobian,
     computeRpyJacobianInverse=_rpy_jacobian_inverse,
     computeRpyJacobianTimeDerivative=_rpy_jacobian_rate,
 )
 """Roll, pitch and yaw: ``rpyToMatrix``, ``matrixToRpy``, ``rotate``; ``computeRpyJacobian``, its inverse and rate."""
-utils = SimpleNamespace(
+utils = submodule(
+    "utils",
     **{name: getattr(pin.utils, name) for name in pin.utils.__all__}
     | {name: getattr(rpy, name) for name in ("rpyToMatrix", "matrixToRpy", "rotate")},
     SE3ToXYZQUAT=SE3ToXYZQUAT,
