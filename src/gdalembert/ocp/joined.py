@@ -94,6 +94,8 @@ class Phases(JoinedProblems[PhasesSolution]):
     with the impulses Λ of all constraints of the next phase as unknowns, in the friction cones of that phase, and J v⁺
     = 0. The cost is the sum of the costs of the phases.
 
+    ``solver("rti")`` takes phases of fixed lengths: it is a :class:`~gdalembert.ocp.RealTimePhases`.
+
     Args:
         problems: of one robot, with or without constraints, at least two.
         duration: of all phases [s], or (shortest, longest); by default whatever the phases take.
