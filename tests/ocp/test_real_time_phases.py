@@ -13,7 +13,7 @@ import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import SolutionWarning, UnsupportedError
 from tests.helpers.models import relative_error
-from tests.helpers.ocp import biped
+from tests.helpers.ocp import biped, slider, turning
 from tests.ocp.test_contact_schedules import HOPPER, LIMITED, TIGHT
 
 pytestmark = pytest.mark.system
@@ -93,6 +93,48 @@ def test_phases_without_contacts_have_one_optimum() -> None:
         True
     ] * 2
     assert np.abs(plan.phases[0].q[-1] - VIA["place"]).max() < 1e-8
+
+
+def test_inputs_may_be_fixed_in_some_phases() -> None:
+    """u is 0 in the second one, of one entry in the third one; a phase of one interval."""
+    problems = []
+    for duration, intervals, most in ((0.3, 1, (40, 40, 40)), (0.2, 3, (0, 0, 0)), (0.5, 6, (30, 0, 5))):
+        bounds = ocp.Bounds.of(PUMA, u={name: float(x) for name, x in zip(PUMA.actuator_names, most, strict=True)})
+        problem = ocp.Problem(PUMA, duration, intervals, bounds=bounds, degree=1)
+        problem.squares(lambda q: q - 0.1, 3.0)
+        problem.squares(lambda v: v, 0.1)
+        problem.squares(lambda u: u, 1e-3)
+        problems.append(problem)
+    problems[0].start(np.zeros(3))
+    plan = assert_one_optimum(ocp.Phases(problems), 1e-6)
+    assert not plan.phases[1].u.any()
+    assert not plan.phases[2].u[:, 1].any()
+
+
+def test_bodies_turn_past_an_orientation() -> None:
+    dyn = turning(pin.JointModelSpherical())
+    problems = [ocp.Problem(dyn, duration, n, degree=1) for duration, n in ((1.0, 5), (2.0, 4))]
+    for problem in problems:
+        problem.squares(lambda u: u)
+        problem.squares(lambda v: v, 0.1)
+    problems[0].start([0.0, 0.0, 0.0, 1.0])
+    problems[0].end([0.0, np.sin(0.4), 0.0, np.cos(0.4)], None)
+    problems[1].end([0.0, 0.0, np.sin(0.75), np.cos(0.75)])
+    plan = assert_one_optimum(ocp.Phases(problems), 1e-7)
+    assert abs(plan.phases[1].v[0]).max() > 0.1
+
+
+def test_parameters_of_the_robot_are_those_of_all_phases() -> None:
+    dyn = gd.NewtonEuler(slider(), parameters={"inertia": True})
+    problems = [ocp.Problem(dyn, duration, n, degree=1) for duration, n in ((1.0, 5), (2.0, 4))]
+    for problem in problems:
+        problem.squares(lambda q: q - 1)
+        problem.squares(lambda u: u)
+    problems[0].start([0.0])
+    phases = ocp.Phases(problems)
+    costs = [phases.solve(options=TIGHT, p={"slide.m": mass}).cost for mass in (1.0, 5.0)]
+    assert costs[1] > 1.5 * costs[0]
+    assert phases.solve("rti", p={"slide.m": 5.0}).cost == pytest.approx(costs[1], rel=1e-9)
 
 
 @pytest.mark.parametrize("anchored", [True, False])
