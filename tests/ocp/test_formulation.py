@@ -119,6 +119,17 @@ def test_rows_of_one_instant(k: int | str, name: str) -> None:
     assert max(solution.violations.values()) < 1e-7
 
 
+def test_paths_at_an_end_have_what_instants_have() -> None:
+    problem = ocp.Problem(gd.NewtonEuler(slider()), 1.0, 6, degree=2)
+    problem.start([0.0])
+    problem.end([0.1])
+    problem.squares(lambda u: u)
+    problem.path(lambda u: u, 0.3, 0.3, at="start")
+    problem.path(lambda u, t: u - t, -1.2, -1.2, at="end")
+    solution = problem.solve()
+    assert solution.u[[0, -1], 0] == pytest.approx([0.3, -0.2], abs=1e-8)  # the tolerance of the solver
+
+
 def test_relations_of_several_instants() -> None:
     """Its end is where it begins, which may be anywhere."""
     dyn = gd.NewtonEuler(slider())

@@ -62,6 +62,19 @@ def ends() -> ocp.Problem:
     return problem
 
 
+def begins() -> ocp.Problem:
+    """One joint begins where it is said, and another one at a speed; a limit of v is active from the start on."""
+    dyn = gd.NewtonEuler(gd.load_urdf("puma560_3"))
+    bounds = ocp.Bounds.of(dyn, v=dict.fromkeys(dyn.coordinate_names, 0.6))
+    problem = ocp.Problem(dyn, 1.0, 10, bounds=bounds, degree=1)
+    problem.start({"joint1": 0.2}, {"joint2": 0.1})
+    problem.end([0.7, 0.4, -0.3], None)
+    problem.squares(lambda u: u, 1e-3)
+    problem.squares(lambda v: v)
+    problem.squares(lambda q: q, 8.0, at="start")
+    return problem
+
+
 def turned() -> ocp.Problem:
     """A body that is driven in all directions ends at a placement, at rest."""
     model = pin.Model()
@@ -153,11 +166,11 @@ def settled(problem: ocp.Problem) -> float:
     return float(cost)
 
 
-PROBLEMS = [puma, instants, ends, turned, panda, flexible, floating, hinged, standing]
+PROBLEMS = [puma, instants, ends, begins, turned, panda, flexible, floating, hinged, standing]
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("make", quick(PROBLEMS, instants, hinged))
+@pytest.mark.parametrize("make", quick(PROBLEMS, instants, begins, hinged))
 def test_solvers_of_degree_one_have_one_optimum(make: Callable[[], ocp.Problem]) -> None:
     """To 1e-7 of the cost: where limits are active, the barriers of IPOPT and of rti leave parts of 1e-8 and 1e-9."""
     costs = {name: make().solve(name, options).cost for name, options in TOLERANCES.items()}

@@ -10,6 +10,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 import pytest
 
 import gdalembert as gd
@@ -410,12 +411,61 @@ def test_first_steps_towards_a_target_out_of_reach_settle() -> None:
 
 @pytest.mark.system
 def test_first_steps_that_do_not_become_small_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(real_time, "_FIRST_STEPS", 3)
+    monkeypatch.setattr(real_time, "_FIRST_STEPS", 2)
+    monkeypatch.setattr(real_time, "_SEARCHED_STEPS", 1)
     values = numbers() | {"target": np.full((2, 9), 30.0)}
     with pytest.warns(ocp.SolutionWarning, match=r"two_link_arm: the last of 3 first steps is \S+ of the plan"):
         plan = reaching().solver("rti")(**values)
     assert np.isfinite(plan.q).all()
     assert plan.stats["step"] > 1e-3
+
+
+@pytest.mark.system
+@pytest.mark.filterwarnings("ignore::gdalembert.ocp.SolutionWarning")
+def test_squares_need_not_be_defined_where_they_do_not_count() -> None:
+    """The logarithm is no number at other instants of the optimum."""
+    costs = []
+    for solver in ("ipopt", "rti"):
+        problem = ocp.Problem(DYN, 0.8, 10, degree=1)
+        problem.start([0.0, -0.3])
+        problem.squares(lambda u: u)
+        problem.squares(lambda q: ca.log(2 + q), 3.0, at=5)
+        problem.squares(lambda q: q - 1, 30.0, at="end")
+        plan = problem.solve(solver)
+        costs.append(plan.cost)
+    assert (2 + plan.q).min() < 0
+    assert plan.stats["step"] < 1e-6
+    assert costs[1] == pytest.approx(costs[0], rel=1e-7)
+
+
+@pytest.mark.system
+@pytest.mark.filterwarnings("ignore::gdalembert.ocp.SolutionWarning")
+def test_a_line_search_ends_where_plain_steps_go_to_and_fro() -> None:
+    """A tip at a point: a step that is small is a point where the conditions of an optimum hold."""
+    tip = np.array([np.cos(0.5) + np.cos(0.2), np.sin(0.5) + np.sin(0.2)])
+    problem = ocp.Problem(DYN, 1.0, 20)
+    problem.start([0.0, -0.3])
+    problem.squares(lambda u: u)
+    place = {"lower": tip, "upper": tip, "at": "end"}
+    problem.path(lambda q: ca.vertcat(ca.cos(q[0]) + ca.cos(q[0] + q[1]), ca.sin(q[0]) + ca.sin(q[0] + q[1])), **place)
+    plan = problem.solve("rti")
+    assert plan.stats["step"] < 1e-6
+    assert plan.violations["path 1"] < 1e-8
+
+
+@pytest.mark.system
+def test_a_compiled_problem_takes_the_same_steps() -> None:
+    """Its expressions are compiled with the stage, not each for itself."""
+    costs = []
+    for compiled in (False, True):
+        problem = ocp.Problem(DYN, 0.4, 4, compiled=compiled)
+        problem.start([0.2, 0.4])
+        problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+        problem.path(lambda q: ca.sin(q[0]), -0.5, 0.5)
+        problem.squares(lambda q: ca.sin(q), 2.0)
+        problem.squares(lambda q: ca.cos(q), 2.0, at=2)
+        costs.append(problem.solver("rti")().cost)
+    assert costs[0] == costs[1]
 
 
 # What is refused
@@ -432,10 +482,21 @@ def problem_of(change: Callable[[ocp.Problem], Any], **options: Any) -> ocp.Prob
 def nothing(problem: ocp.Problem) -> None: ...
 
 
+def free_body(start: Any) -> ocp.Problem:
+    model = pin.Model()
+    model.name = "body"
+    base = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+    model.appendBodyToJoint(base, pin.Inertia(2.0, np.zeros(3), 0.1 * np.eye(3)), pin.SE3.Identity())
+    problem = ocp.Problem(gd.NewtonEuler(model, actuation=np.eye(6)), 0.4, 4)
+    problem.start(start)
+    problem.squares(lambda u: u)
+    return problem
+
+
 REFUSED: dict[str, Callable[[], ocp.Problem]] = {
     "the problem has a free duration": lambda: problem_of(nothing, duration=(0.1, 1.0)),
     "the problem has control='linear'": lambda: problem_of(nothing, control="linear"),
-    "the problem has a start of which some entries are free": lambda: problem_of(lambda problem: problem.start(None)),
+    "the start fixes a part of q of 'base'": lambda: free_body({"base[1]": 0.1}),
     "the problem has rows of subject_to": lambda: problem_of(
         lambda problem: problem.subject_to(problem.q[0, 2] == 0.1)
     ),

@@ -43,7 +43,7 @@ class Backend:
 
     Attributes:
         options: ours, which those of the user override. ``warm``: besides, to begin at a solution.
-        stagewise: whether it is told the structure of the intervals, which is then checked.
+        stagewise: whether it is told the structure of the intervals.
         hessian: the outputs of its ``nlp_hess_l``: ``"upper"``: the upper triangle; ``"whole"``: the gradient and the
             whole; ``""``: it has no such Function.
         endless: whether it never ends where a number is not finite, so that it must not see one.
@@ -182,18 +182,6 @@ def _finite(function: ca.Function, start: int) -> ca.Function:
         entries = value.nz[:]
         outputs[i] = ca.MX(value.sparsity(), ca.if_else(ca.fabs(entries) < ca.inf, entries, 0))
     return ca.Function(function.name(), inputs, outputs, function.name_in(), function.name_out())
-
-
-def check_hessian(solver: str, nlp: NonlinearProgram, made: ca.Function) -> None:
-    """Refuse a cost or constraint that multiplies variables of two intervals: the solver would not see it."""
-    where = nlp.variables.intervals
-    for i, j in zip(*made.get_function("nlp_hess_l").sparsity_out(1).get_triplet(), strict=True):
-        if where[i] != where[j]:
-            raise UnsupportedError(
-                f"{solver}: cost or constraints multiply variables of the intervals {min(where[i], where[j])} and "
-                f"{max(where[i], where[j])}; give sums of terms of one interval each, or take another solver, as "
-                "'ipopt'"
-            )
 
 
 def same_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

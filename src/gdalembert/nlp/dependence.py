@@ -50,7 +50,7 @@ def active(jacobian: ca.DM, g: Array, limits: dict[str, Array], labels: list[Lab
     user = np.array([label.user for label in labels], dtype=bool)
     still = limits["lbx"] == limits["ubx"]
     moving = np.zeros(len(g), dtype=bool)
-    row, column = (np.array(each, dtype=int) for each in jacobian.sparsity().get_triplet())
+    row, column = (np.array(index, dtype=int) for index in jacobian.sparsity().get_triplet())
     moving[row[~still[column]]] = True
     kept = np.flatnonzero((equal & (moving | ~user)) | (user & moving & (margin < _ACTIVE)))
     held = [entry for entry in np.flatnonzero(still).tolist() if entry in fixed]
@@ -62,16 +62,16 @@ def active(jacobian: ca.DM, g: Array, limits: dict[str, Array], labels: list[Lab
     return Active(ca.sparsify(rows), names, [*equal[kept].tolist(), *[True] * len(held)])
 
 
-def dependent(found: Active) -> list[str]:
+def dependent(active_rows: Active) -> list[str]:
     """A sentence for each constraint of the user that depends on others."""
-    users = [i for i, label in enumerate(found.labels) if label.user]
-    others = [i for i, label in enumerate(found.labels) if not label.user]
-    users.sort(key=lambda i: not found.equal[i])
-    finite = bool(np.isfinite(found.rows.nonzeros()).all())
-    if not users or not others or not finite or len(found.labels) > _ROWS:
+    users = [i for i, label in enumerate(active_rows.labels) if label.user]
+    others = [i for i, label in enumerate(active_rows.labels) if not label.user]
+    users.sort(key=lambda i: not active_rows.equal[i])
+    finite = bool(np.isfinite(active_rows.rows.nonzeros()).all())
+    if not users or not others or not finite or len(active_rows.labels) > _ROWS:
         return []
-    left, parts = _projected(found.rows[others, :], found.rows[users[:_USER_ROWS], :].T)
-    labels = [found.labels[i] for i in others]
+    left, parts = _projected(active_rows.rows[others, :], active_rows.rows[users[:_USER_ROWS], :].T)
+    labels = [active_rows.labels[i] for i in others]
     basis, made_of = np.zeros((left.shape[0], 0)), np.zeros((len(others), 0))
     sentences: dict[str, list[str]] = {}
     for i, residual, part in zip(users, left.T, parts.T, strict=False):
@@ -79,10 +79,10 @@ def dependent(found: Active) -> list[str]:
         residual = residual - basis @ along
         residual = residual - basis @ (basis.T @ residual)
         whole = np.concatenate([part, np.zeros(len(labels) - len(part))]) + made_of @ along
-        label, size = found.labels[i], float(np.linalg.norm(residual))
+        label, size = active_rows.labels[i], float(np.linalg.norm(residual))
         if size < _DEPENDENT:
             sentences.setdefault(label.name, []).append(f"{label} follows from {_partners(whole, labels)}")
-        elif found.equal[i]:
+        elif active_rows.equal[i]:
             basis, labels = np.column_stack([basis, residual / size]), [*labels, label]
             made_of = np.column_stack([np.vstack([made_of, np.zeros(basis.shape[1] - 1)]), [*-whole, 1.0]])
             made_of[:, -1] /= size
@@ -111,10 +111,10 @@ def _partners(parts: Array, labels: list[Label]) -> str:
     """What has the largest parts in a combination, by rank; that of rank 0 only if nothing else has one."""
     sizes: dict[str, tuple[float, Label]] = {}
     for x, label in zip(np.abs(parts).tolist(), labels, strict=True):
-        sizes[label.name] = max(sizes.get(label.name, (0.0, label)), (x, label), key=lambda each: each[0])
-    found = [each for each in sizes.values() if each[1].rank]
-    found = found if any(x > _HELD for x, _ in found) else list(sizes.values())
-    largest = max(x for x, _ in found)
-    chosen = [each for each in found if each[0] > (_HELD if each[1].rank > 1 else _PART) * largest]
-    chosen.sort(key=lambda each: (each[1].rank < 2, -each[0]))
-    return " and ".join(str(label) for _, label in chosen[:_NAMED])
+        sizes[label.name] = max(sizes.get(label.name, (0.0, label)), (x, label), key=lambda pair: pair[0])
+    ranked = [(x, label) for x, label in sizes.values() if label.rank]
+    candidates = ranked if any(x > _HELD for x, _ in ranked) else list(sizes.values())
+    largest = max(x for x, _ in candidates)
+    partners = [(x, label) for x, label in candidates if x > (_HELD if label.rank > 1 else _PART) * largest]
+    partners.sort(key=lambda pair: (pair[1].rank < 2, -pair[0]))
+    return " and ".join(str(label) for _, label in partners[:_NAMED])

@@ -35,13 +35,13 @@ class IntervalIndex:
             counts[group, interval] += 1
 
     def shifted(self, by: int) -> Indices:
-        """For each entry that which stands so many intervals later; the last of them where there is none."""
+        """The entry of the same number so many intervals later, of each entry; the last one where there is none."""
         if by not in self._shifted:
-            found = []
+            later_entries = []
             for i, ((group, number), interval) in enumerate(zip(self._keys, self.intervals.tolist(), strict=True)):
                 later = range(interval + by, interval, -1) if interval != NOWHERE else ()
-                found.append(next((j for k in later if (j := self._at.get((group, number, k))) is not None), i))
-            self._shifted[by] = np.array(found, dtype=int)
+                later_entries.append(next((j for k in later if (j := self._at.get((group, number, k))) is not None), i))
+            self._shifted[by] = np.array(later_entries, dtype=int)
             self._shifted[by].setflags(write=False)
         return self._shifted[by]
 

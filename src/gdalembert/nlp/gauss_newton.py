@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,11 +18,18 @@ from gdalembert.spatial.arrays import Array
 
 LARGEST = 1e6
 """A step, relative to the plan, that no plan survives."""
+_TURNED, _LEAST_LENGTH = 0.3, 1 / 16
+"""The cosine between two steps beyond which they go on, or to and fro, and the least length of those that do."""
+_DESCENT, _SHORTEST = 1e-4, 1e-4
+"""The part of the gain of a line search that must be had, and the least length that it takes."""
 _OUTCOMES = ("", "is not finite", "is out of all proportion", "cannot be evaluated")
 
 
 class Sizes(NamedTuple):
-    """Of a plan: of a step of the state and of the state, of inputs and eliminated unknowns, and of rows of G and S."""
+    """Of a plan: of a step of the state and of the state, of inputs and eliminated unknowns, and of rows of G and S.
+
+    ``free``: the entries of the first step that are variables.
+    """
 
     nx: int
     state: int
@@ -31,6 +38,7 @@ class Sizes(NamedTuple):
     intervals: int
     rows: int
     squares: int
+    free: tuple[int, ...] = ()
 
 
 class _Function(ctypes.Structure):
@@ -80,7 +88,7 @@ class GaussNewton:
         self, sizes: Sizes, order: Sequence[int], given: Mapping[str, Array], *, penalty: float, first_gap: float
     ) -> None:
         self.sizes, n = sizes, sizes.intervals
-        self.qp = StageQP(sizes.nx, sizes.nu, n, rows=sizes.rows)
+        self.qp = StageQP(sizes.nx, sizes.nu, n, rows=sizes.rows, free=sizes.free)
         nx, m, squares, wide = sizes.nx, sizes.eliminated, sizes.squares, self.qp.wide
         shapes: dict[str, tuple[int, ...]] = {"x": (sizes.state,), "u": (sizes.nu,), "w": (m,)}
         shapes |= {f"next_{name}": shape for name, shape in shapes.items()}
@@ -149,6 +157,75 @@ class GaussNewton:
             return _OUTCOMES[library.gauss_newton_step(tick, self._delta, iterations, LARGEST)]
         return _OUTCOMES[library.gauss_newton_tick(tick, self._delta, shift, iterations, LARGEST)]
 
+    def settle(self, iterations: int, plain: int, searched: int, small: float, check: Callable[[], None]) -> str:
+        """Take steps until one is small; why the last one was not taken, or "" if it was.
+
+        A step that turns back against the one before it halves the length of steps, one that goes on doubles it: full
+        ones go to and fro for ever where limits are reached with the one sign and the other. None is larger than the
+        plan: from a guess at rest, that of a skate leads to 1e9 m. Where so many ``plain`` steps do not settle, up to
+        ``searched`` more are halved until they lower the cost with the penalties of soft limits and of gaps, as the
+        quadratic program says that they do (Nocedal and Wright 2006, 18.3).
+
+        Args:
+            iterations: of the interior point. ``small``: the size of a step, relative to the plan.
+            check: called before each step; it may raise.
+        """
+        length, former, gap_weight, defined = 1.0, np.zeros_like(self.arrays["z"]), 0.0, self.prepare(0)
+        for count in range(plain + searched):
+            check()
+            plan = [self.arrays[name].copy() for name in "xuw"]
+            reason = self.step(iterations) if defined else _OUTCOMES[3]
+            if reason or self.tick.step < small:
+                return reason
+            z, change = self.arrays["z"].copy(), self.arrays["change"].copy()
+            turn, sizes = float(np.sum(z * former)), float(np.linalg.norm(z) * np.linalg.norm(former))
+            if abs(turn) > _TURNED * sizes:
+                length = max(length / 2, _LEAST_LENGTH) if turn < 0 else min(2 * length, 1.0)
+            former, merit, gain = z, np.inf, 0.0
+            if count >= plain:
+                length, gap = 1.0, self._gap(self.arrays["delta"])
+                cost = self._penalized_cost(0 * z)
+                gain = cost - self._penalized_cost(z)
+                gap_weight = max(gap_weight, -2 * gain / gap) if gap else gap_weight
+                merit, gain = cost + gap_weight * gap, gain + gap_weight * gap
+            part = min(length, 1 / self.tick.step)
+            while True:
+                if part < 1:
+                    self._retract(plan, part * z, part * change)
+                defined = self.prepare(0)
+                if defined and count >= plain - 1:  # a merit is one of x and u, whose w solve their equations
+                    self.arrays["w"][:-1] += self.arrays["k"][:-1]
+                    defined = self.prepare(0)
+                gap = self._gap((1 - part) * self.arrays["delta"])
+                if self._penalized_cost(0 * z) + gap_weight * gap < merit - _DESCENT * part * gain or part < _SHORTEST:
+                    break
+                part /= 2
+        return ""
+
+    def _retract(self, plan: Sequence[Array], z: Array, change: Array) -> None:
+        """Move from another plan by z and the change of w."""
+        retract = self.functions["retract"][0]
+        for name, values in zip("xuw", retract.batch(*plan, z, change) if retract else plan, strict=True):
+            self.arrays[name][:] = values
+
+    def _gap(self, start: Array) -> float:
+        """The sum of what is left to the start and between stages."""
+        return float(np.abs(start).sum() + np.abs(self.qp.offset).sum())
+
+    def _penalized_cost(self, z: Array) -> float:
+        """The cost at z with the penalties of soft limits, as the quadratic program has it."""
+        memory, first, count = self.qp.memory, self.qp.wide, self.sizes.rows
+        hessian = np.triu(self.qp.hessian)
+        x = z[:, : hessian.shape[1]]
+        twice = np.einsum("ki,kij,kj->", x, hessian, x) - np.einsum("ki,kii,ki->", x, hessian, x) / 2
+        values = np.zeros_like(memory["lower"])
+        values[:, :first] = z
+        values[:, first : first + count] = np.einsum("kri,ki->kr", memory["G"], z)
+        beyond = np.maximum(np.maximum(memory["lower"] - values, values - memory["upper"]), 0.0)
+        beyond[0, self.sizes.nu : hessian.shape[1]] *= memory["free"]  # the others are given
+        linear, quadratic = (np.where(memory["w1"] < 0, 0.0, memory[key]) for key in ("w1", "w2"))
+        return float(self.cost + np.sum(memory["g"] * z) + twice + np.sum(beyond * (linear + quadratic * beyond / 2)))
+
     @property
     def found(self) -> dict[str, float]:
         """Of the last step: its size relative to the plan, and what is left of the gap and of violations."""
@@ -201,5 +278,5 @@ def _library(sizes: Sizes) -> ctypes.CDLL:
 
 
 def macros_of(sizes: Sizes) -> dict[str, int]:
-    of_qp = {"NX": sizes.nx, "NU": sizes.nu, "NG": sizes.rows}
+    of_qp = {"NX": sizes.nx, "NU": sizes.nu, "NG": sizes.rows, "FREE": int(bool(sizes.free))}
     return of_qp | {"STATE": sizes.state, "ELIMINATED": sizes.eliminated, "SQUARES": sizes.squares}

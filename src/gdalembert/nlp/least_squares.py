@@ -17,6 +17,12 @@ _NO_ENTRY = 1e-14
 _DEPTH = 4
 """Operations down to which two expressions are compared."""
 
+_UNDEFINED = {
+    getattr(ca, f"OP_{name}")
+    for name in ("DIV", "INV", "LOG", "LOG1P", "SQRT", "POW", "CONSTPOW", "ASIN", "ACOS", "ACOSH", "ATANH", "TAN")
+}
+"""Operations that are not finite at some numbers."""
+
 
 class Square(NamedTuple):
     """A term w s² of a cost; w is free of the motion."""
@@ -58,6 +64,18 @@ def residuals_of(graph: ca.Function, parameters: Sequence[str], where: str) -> t
         return ca.Function(name, [*inputs.values()], [rows], [*inputs], [name], whole)
 
     return column("weights", [weight for weight, _ in found]), column("residuals", [residual for _, residual in found])
+
+
+def defined(conditions: Sequence[ca.SX], columns: Sequence[ca.SX]) -> list[ca.SX]:
+    """The rows of expressions that may not be finite, 0 where their condition is."""
+    found = []
+    for x in columns:
+        graph = ca.Function("rows", ca.symvar(x), [x])
+        if any(graph.instruction_id(k) in _UNDEFINED for k in range(graph.n_instructions())):
+            rows = x.sparsity().get_triplet()[0]
+            x = ca.SX(x.sparsity(), ca.if_else(ca.vertcat(*(conditions[row] for row in rows)), ca.vec(x.nz[:]), 0))
+        found.append(x)
+    return found
 
 
 def squares(cost: ca.SX, motion: ca.SX, where: str) -> list[Square]:

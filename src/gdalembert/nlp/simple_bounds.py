@@ -9,7 +9,8 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.nlp.entries import Indices
-from gdalembert.nlp.stage_terms import BoundedEntries, Limit, Rows, StageTerm, Variables
+from gdalembert.nlp.stage_terms import BoundedEntries, Rows, StageTerm, Variables
+from gdalembert.nlp.terms import expanded
 
 
 def simple_bounds(
@@ -19,49 +20,42 @@ def simple_bounds(
 
     ``equations_as_rows``: whether equations are left alone.
     """
-    rows, bounded, first = list[Rows](), list[BoundedEntries](), 0
-    graph: ca.Function | None = None
-    for kind in term.rows:
-        chosen = range(first, first + kind.count)
-        first += kind.count
-        rows.append(kind)
-        if kind.next_state is not None or not kind.transform.sparsity().is_diag() or kind.free.all():
-            continue
-        if not ca.is_equal(kind.transform, ca.DM.eye(kind.count)):
-            continue
-        graph = _scalar(term.function) if graph is None else graph
-        if graph is None:
-            return term, []
-        left_out = np.zeros((kind.count, len(term.intervals)), dtype=bool) if kind.left_out is None else kind.left_out
-        taken = left_out.copy()
-        for i, entry, slope, offset in _linear_rows(graph, chosen):
-            entries = term.variables[entry]
-            if (equations_as_rows and kind.equal[i]) or kind.free[i] or not _are_variables(entries, variables):
+    kinds, bounded, first = list[Rows](), list[BoundedEntries](), 0
+    candidates = [_may_be_bounds(rows) for rows in term.rows]
+    graph = expanded(term.function) if any(candidates) else term.function
+    if not graph.is_a("SXFunction"):  # it calls what has no scalar operations, as a Callback
+        return term, []
+    for rows, is_candidate in zip(term.rows, candidates, strict=True):
+        chosen = range(first, first + rows.count)
+        first += rows.count
+        bounds = np.zeros(rows.count, dtype=bool)
+        kept = rows.kept(len(term.intervals))
+        for i, entry, slope, offset in _linear_rows(graph, chosen) if is_candidate else ():
+            entries, places = term.variables[entry], np.flatnonzero(kept[i])
+            if (equations_as_rows and rows.equal[i]) or rows.free[i] or not _are_variables(entries, variables):
                 continue
-            kept = np.flatnonzero(~left_out[i])
-            if len(kept):
+            bounds[i] = True
+            if len(places):
+                shift = _at_places(offset, term.parameters[:, places], p)
+                ends = [(ca.MX(limit[i]) - shift) / slope for limit in (rows.lower, rows.upper)]
                 bounded.append(
                     BoundedEntries(
-                        labels=[term.label_of(kind, i, k) for k in kept.tolist()],
-                        entries=entries[kept],
-                        slope=slope,
-                        offset=_at_places(offset, term.parameters[:, kept], p),
-                        lower=_limit(kind.lower, i),
-                        upper=_limit(kind.upper, i),
-                        is_equation=bool(kind.equal[i]),
+                        labels=[term.label_of(rows, i, k) for k in places.tolist()],
+                        entries=entries[places],
+                        lower=ends[slope < 0],
+                        upper=ends[slope > 0],
+                        unit=abs(slope),
+                        is_equation=bool(rows.equal[i]),
                     )
                 )
-            taken[i] = True
-        rows[-1] = replace(kind, left_out=taken)
-    return replace(term, rows=rows), bounded
+        kinds.append(replace(rows, left_out=~kept | bounds[:, None]) if bounds.any() else rows)
+    return replace(term, rows=kinds), bounded
 
 
-def _scalar(function: ca.Function) -> ca.Function | None:
-    """The Function by scalar operations; none if it calls what has none, as a Callback."""
-    try:
-        return function.expand()
-    except RuntimeError:
-        return None
+def _may_be_bounds(rows: Rows) -> bool:
+    """Whether a solver takes rows as they are, with a limit."""
+    as_they_are = rows.next_state is None and ca.is_equal(rows.transform, ca.DM.eye(rows.count))
+    return as_they_are and not bool(rows.free.all())
 
 
 def _linear_rows(graph: ca.Function, chosen: range) -> Iterator[tuple[int, int, float, ca.Function]]:
@@ -82,16 +76,11 @@ def _are_variables(entries: Indices, variables: Variables) -> bool:
     """Whether each entry of x is a variable of its own, in its place and with its unit."""
     if len(np.unique(variables.copies[entries])) < len(entries):
         return False
-    own = variables.shapes[entries.tolist(), :]
-    return bool(np.all(np.bincount(own.sparsity().get_triplet()[0]) == 1)) and all(x == 1 for x in own.nonzeros())
+    shapes = variables.shapes[entries.tolist(), :]
+    return bool(np.all(np.bincount(shapes.sparsity().get_triplet()[0]) == 1)) and all(x == 1 for x in shapes.nonzeros())
 
 
 def _at_places(offset: ca.Function, parameters: Indices, p: ca.MX) -> ca.MX:
     """A column with the offset at each place."""
-    count = parameters.shape[1]
-    own = ca.reshape(p[parameters.ravel(order="F").tolist()], *parameters.shape)
-    return ca.vec(ca.densify(offset.map(count).call([own], True, False)[0]))
-
-
-def _limit(limit: Limit, i: int) -> ca.MX:
-    return ca.MX(limit[i])
+    columns = ca.reshape(p[parameters.ravel(order="F").tolist()], *parameters.shape)
+    return ca.vec(ca.densify(offset.map(parameters.shape[1]).call([columns], True, False)[0]))

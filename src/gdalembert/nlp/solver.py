@@ -51,7 +51,7 @@ class Solver(Uncopied, Generic[Found]):
         self._leash = backends.leash_for(name, self._nlp, self._budget)
         self._functions = backends.derivatives(self._backend, self._nlp, self._multiplied)
         self._cold = self._made(self._leash)
-        self._functions = {each: self._cold.get_function(each) for each in self._cold.get_function()} | self._functions
+        self._functions = {name: self._cold.get_function(name) for name in self._cold.get_function()} | self._functions
         self.last: Found | None = None
         self._found: tuple[Array, Array, Array] | None = None
 
@@ -130,7 +130,7 @@ class Solver(Uncopied, Generic[Found]):
         """
         if self._iterate is None:
             raise ArgumentError("value: nothing was solved; call the solver first")
-        known = [symbol for each in self._program.symbols for symbol in ca.symvar(each)]
+        known = [symbol for x in self._program.symbols for symbol in ca.symvar(x)]
         if not isinstance(expression, ca.MX):
             expected = "an expression of the problem, as problem.q"
             constant = arguments.numbers("value", expression, expected=expected)
@@ -157,8 +157,8 @@ class Solver(Uncopied, Generic[Found]):
         z, p, f, g = (self._problem[key] for key in "xpfg")
         lam_x, lam_g = ca.MX.sym("lam_x", z.numel()), ca.MX.sym("lam_g", g.numel())
         gradients = [ca.gradient(f + ca.dot(lam_g, g), z) + lam_x, ca.gradient(f, z)]
-        graph = ca.Function("gradients", [z, lam_x, lam_g, p], [ca.norm_inf(each) for each in gradients])
-        lagrangian, cost = (float(each) for each in graph(*self._found, self._iterate[1]))
+        graph = ca.Function("gradients", [z, lam_x, lam_g, p], [ca.norm_inf(gradient) for gradient in gradients])
+        lagrangian, cost = (float(size) for size in graph(*self._found, self._iterate[1]))
         return lagrangian / cost
 
     @interruptible
@@ -185,10 +185,10 @@ class Solver(Uncopied, Generic[Found]):
         inputs = dict(self._program.named) | {name: ca.MX.sym(name, size) for name, size in begin.items()}
         limits = nlp.limits(p=p)
         solver = self._made(None, warm=warm) if self._leash is not None else self._warm if warm else self._cold
-        found = solver(x0=inputs["z0"], lam_x0=inputs["lam_x0"], lam_g0=inputs["lam_g0"], p=p, **limits)
-        outputs = self._program.rows(found["x"], p) | {"cost": found["f"] / self._multiplied, "z": found["x"]}
-        outputs |= {name: found[name] for name in ("lam_x", "lam_g")}
-        over = [found[key] - limits[f"ub{key}"] for key in "xg"] + [limits[f"lb{key}"] - found[key] for key in "xg"]
+        optimum = solver(x0=inputs["z0"], lam_x0=inputs["lam_x0"], lam_g0=inputs["lam_g0"], p=p, **limits)
+        outputs = self._program.rows(optimum["x"], p) | {"cost": optimum["f"] / self._multiplied, "z": optimum["x"]}
+        outputs |= {name: optimum[name] for name in ("lam_x", "lam_g")}
+        over = [optimum[key] - limits[f"ub{key}"] for key in "xg"] + [limits[f"lb{key}"] - optimum[key] for key in "xg"]
         known = ca.norm_1(ca.veccat(*inputs.values())) < ca.inf
         outputs["violation"] = ca.if_else(known, ca.fmax(ca.mmax(ca.vertcat(*over)), 0), ca.inf)
         return Function("solver", list(inputs.values()), list(outputs.values()), list(inputs), list(outputs))
@@ -261,7 +261,7 @@ class Solver(Uncopied, Generic[Found]):
                 return self._program.solution(arguments["x0"], numbers, NO_NUMBER, {"return_status": NO_NUMBER}, False)
             ends = interrupts.around_solver(evaluations_end_it=not self._backend.catches)
             with ends, nullcontext() if self._leash is None else self._leash.held(interrupts):
-                found = solver(**arguments)
+                optimum = solver(**arguments)
         except RuntimeError as error:
             if (leash := self._leash) is not None and leash.is_out_of_time:
                 late: dict[str, Any] = {"iter_count": leash.iterations}
@@ -269,7 +269,7 @@ class Solver(Uncopied, Generic[Found]):
             raise ArgumentError(
                 f"solve: the solver refuses the problem, or what it calls: {backends.last_line(error)}"
             ) from error
-        z, lam_x, lam_g = (found[key].full().ravel() for key in ("x", "lam_x", "lam_g"))
+        z, lam_x, lam_g = (optimum[key].full().ravel() for key in ("x", "lam_x", "lam_g"))
         stats = solver.stats()
         status, solved = str(stats["return_status"]), bool(stats["success"])
         if status.lstrip("-").isdigit():
@@ -289,47 +289,40 @@ class Solver(Uncopied, Generic[Found]):
         if np.any(lower > upper):
             return z
         free = np.flatnonzero(lower < upper)
-        row, column = (np.array(each, dtype=int) for each in self._pattern.get_triplet())
-        held = np.setdiff1d(np.arange(self._pattern.size1()), row[np.isin(column, free)])
+        row, column = (np.array(index, dtype=int) for index in self._nlp.sum.pattern.get_triplet())
+        held = np.setdiff1d(np.arange(len(self._nlp.equal)), row[np.isin(column, free)])
         if not len(held):
             return None
         g = self._values(z, arguments["p"]).full().ravel()[1:][held]
         low, high = (limits[key].full().ravel()[held] for key in ("lbg", "ubg"))
         return z if np.any((g < low - _MISSED) | (g > high + _MISSED)) else None
 
-    @cached_property
-    def _pattern(self) -> ca.Sparsity:
-        """Which variables each constraint has."""
-        return self._nlp.sum.pattern
-
     def _made(self, leash: backends.Leash | None, *, warm: bool = False) -> ca.Function:
         """The solver of CasADi, which a leash ends; ``warm``: to begin at a solution."""
         name, chosen, functions = self._name, self._backend, dict(self._functions)
-        given = {"print_time": False, "record_time": True} | dict(chosen.options)
+        settings = {"print_time": False, "record_time": True} | dict(chosen.options)
         if chosen.stagewise:
             try:
-                given |= {"structure_detection": "manual", "equality": self._nlp.equal.tolist()} | self._nlp.structure()
+                settings |= self._nlp.structure()
+                settings |= {"structure_detection": "manual", "equality": self._nlp.equal.tolist()}
             except UnsupportedError as error:
                 raise UnsupportedError(f"{name}: {error}") from None
         if chosen.cost_option:
-            given[chosen.cost_option] = self._factor
+            settings[chosen.cost_option] = self._factor
         if self._budget is not None and chosen.time_option:
-            given[chosen.time_option] = self._budget
+            settings[chosen.time_option] = self._budget
         if warm:
-            given |= dict(chosen.warm)
+            settings |= dict(chosen.warm)
         if leash is not None and chosen.catches:
             functions[backends.JACOBIAN] = backends.leashed(functions[backends.JACOBIAN], leash)
         elif leash is not None:
-            given[chosen.asks] = leash
-        given |= {"cache": functions} if functions else {}
+            settings[chosen.asks] = leash
+        settings |= {"cache": functions} if functions else {}
         try:
-            made = ca.nlpsol("solver", name, self._problem, given | self._options)
+            return ca.nlpsol("solver", name, self._problem, settings | self._options)
         except Exception as error:
             why = backends.last_line(error)
             raise ArgumentError(f"solve: CasADi refuses {name!r} with {self._options}: {why}") from None
-        if chosen.stagewise:
-            backends.check_hessian(name, self._nlp, made)
-        return made
 
     def _explained(self, solution: Found) -> Found:
         """The solution with what made it slow, or impossible."""
@@ -340,9 +333,9 @@ class Solver(Uncopied, Generic[Found]):
         z, numbers = self._iterate
         g, rows = self._functions[backends.JACOBIAN](z, numbers)
         limits = {key: value.full().ravel() for key, value in self._nlp.limits(p=numbers).items()}
-        found = dependent(active(rows, g.full().ravel(), limits, *self._nlp.labels()))
+        dependences = dependent(active(rows, g.full().ravel(), limits, *self._nlp.labels()))
         remedies = () if solution.solved else self._program.remedies(solution)
-        solution = replace(solution, hints=(*found, *remedies))
+        solution = replace(solution, hints=(*dependences, *remedies))
         self.last = solution if solution.solved else self.last
         return solution
 
@@ -366,9 +359,9 @@ class Solver(Uncopied, Generic[Found]):
 
     def _previous(self, status: str, stats: Mapping[str, Any], why: str, shift: int) -> Found:
         """The last plan in the place of a solution that was not found."""
-        found = self._shifted(shift)
-        last = self._program.solution(found[0], self._program.current(), status, stats, False)
-        self._found, self.last = found, last
+        point = self._shifted(shift)
+        last = self._program.solution(point[0], self._program.current(), status, stats, False)
+        self._found, self.last = point, last
         shifted = f", shifted by {shift} intervals," if shift else ""
         warnings.warn(
             f"{self._program.name}: {why}; the last plan{shifted} stands for the solution",
@@ -380,6 +373,6 @@ class Solver(Uncopied, Generic[Found]):
 
 def _code(name: str, functions: list[ca.Function]) -> str:
     generator = ca.CodeGenerator(name)
-    for each in functions:
-        generator.add(each)
+    for function in functions:
+        generator.add(function)
     return str(generator.dump())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -13,7 +14,7 @@ from gdalembert.nlp.entries import NOWHERE, Indices, IntervalIndex, Label, Label
 from gdalembert.nlp.program import NonlinearProgram
 from gdalembert.nlp.simple_bounds import simple_bounds
 from gdalembert.nlp.stage_terms import BoundedEntries, FixedEntries, Limit, Rows, StageTerm, Variables
-from gdalembert.nlp.terms import RowsAndCost, Sum, Term, picked
+from gdalembert.nlp.terms import RowsAndCost, Sum, Term, expanded, picked
 from gdalembert.spatial.arrays import Array
 
 
@@ -23,6 +24,22 @@ class PlacedRows(NamedTuple):
     term: StageTerm
     rows: Rows
     places: Indices
+
+
+class ScaledTerm(NamedTuple):
+    """A term in the variables and rows of a solver, with a column for each of its n places.
+
+    Attributes:
+        variables: m × n, the entries of z. ``parameters``: k × n, those of p.
+        rows: r × n, those of g; :data:`NOWHERE` for those that are none of the program.
+        values, cost: (m, k) → (r), and the cost.
+    """
+
+    variables: Indices
+    parameters: Indices
+    rows: Indices
+    values: ca.Function
+    cost: ca.Function
 
 
 class StageProgram(NonlinearProgram):
@@ -101,11 +118,15 @@ class StageProgram(NonlinearProgram):
         """What adds rows, those of all places below each other, to g."""
         return picked(places, len(self.equal)).T
 
+    def _rows_of(self, term: StageTerm) -> tuple[Indices, ca.DM]:
+        """The places of all rows of a term in g (rows × places), and the matrix by which they are multiplied."""
+        kinds = [placed for placed in self._rows if placed.term is term]
+        places = [np.zeros((0, len(term.intervals)), dtype=int), *(placed.places for placed in kinds)]
+        return np.vstack(places), ca.diagcat(ca.DM(0, 0), *(placed.rows.transform for placed in kinds))
+
     def _term(self, term: StageTerm, numbers: int) -> Term:
         """The term in the variables of the solver, without rows that are none of it."""
-        n, kinds = len(term.intervals), [placed for placed in self._rows if placed.term is term]
-        places = np.vstack([np.zeros((0, n), dtype=int), *(placed.places for placed in kinds)])
-        transform = ca.diagcat(ca.DM(0, 0), *(placed.rows.transform for placed in kinds))
+        n, (places, transform) = len(term.intervals), self._rows_of(term)
         of_rows = self._of_rows(places) @ ca.kron(ca.DM.eye(n), transform)
         chosen = np.unique(np.array(of_rows.sparsity().get_triplet()[1], dtype=int) % max(len(places), 1))
         columns = (np.arange(n)[:, None] * len(places) + chosen).ravel()
@@ -118,6 +139,22 @@ class StageProgram(NonlinearProgram):
             picked(term.parameters, numbers),
             of_rows[:, columns.tolist()],
         )
+
+    @cached_property
+    def terms(self) -> list[ScaledTerm]:
+        """The terms place by place, for solvers that take stages one by one."""
+        return [self._scaled(term) for term in self._terms if len(term.intervals)]
+
+    def _scaled(self, term: StageTerm) -> ScaledTerm:
+        (places, transform), first = self._rows_of(term), term.variables[:, 0]
+        kept = np.flatnonzero((places != NOWHERE).any(axis=1)).tolist()
+        scales = ca.diag(ca.DM(self._variables.scales[first]))
+        change = self._variables.shapes[first.tolist(), first.tolist()] @ scales if len(first) else ca.DM(0, 0)
+        y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
+        rows, cost = term.function.call([change @ y, p], True, False)
+        rows = ca.densify(transform @ rows)[kept] if kept else ca.MX(0, 1)
+        functions = (expanded(ca.Function("term", [y, p], [output])) for output in (rows, cost))
+        return ScaledTerm(self._of_x[term.variables], term.parameters, places[kept], *functions)
 
     def _differentiable(self, function: RowsAndCost) -> RowsAndCost:
         """A Function, or the same one whose derivatives are known."""
@@ -133,11 +170,8 @@ class StageProgram(NonlinearProgram):
         ends = {"lbx": ca.MX(ca.DM(lower)), "ubx": ca.MX(ca.DM(upper))}
         for bounded in self._bounded:
             entries = self._of_x[bounded.entries].tolist()
-            low, high = ((limit - bounded.offset) / bounded.slope for limit in (bounded.lower, bounded.upper))
-            if bounded.slope < 0:
-                low, high = high, low
-            ends["lbx"][entries] = ca.fmax(ends["lbx"][entries], low)
-            ends["ubx"][entries] = ca.fmin(ends["ubx"][entries], high)
+            ends["lbx"][entries] = ca.fmax(ends["lbx"][entries], bounded.lower)
+            ends["ubx"][entries] = ca.fmin(ends["ubx"][entries], bounded.upper)
         for fixed in self._fixed:
             entries = self._of_x[fixed.entries].tolist()
             for key, inner in (("lbx", ca.fmax), ("ubx", ca.fmin)):
@@ -184,13 +218,9 @@ class StageProgram(NonlinearProgram):
             if name and np.isfinite(over[names == name]).any():
                 yield name, over[names == name], variables.intervals[names == name]
         for bounded in self._bounded:
-            offset, low, high = self._at(p, bounded.offset, bounded.lower, bounded.upper)
-            value = bounded.slope * x[bounded.entries] + offset[:, 0]
-            yield (
-                bounded.labels[0].name,
-                np.maximum(low - value, value - high).ravel(),
-                variables.intervals[bounded.entries],
-            )
+            value, (low, high) = x[bounded.entries, None], self._at(p, bounded.lower, bounded.upper)
+            over = (bounded.unit * np.maximum(low - value, value - high)).ravel()
+            yield bounded.labels[0].name, over, variables.intervals[bounded.entries]
         for term in self._terms:
             values = term.values(x, p)[0] if term.rows else np.zeros((0, 0))
             first = 0
@@ -236,8 +266,8 @@ class StageProgram(NonlinearProgram):
     def structure(self) -> dict[str, int | list[int]]:
         intervals = self.variables.intervals
         for term in self._terms:
-            own = intervals[self._of_x[term.variables]]
-            first, last = own.min(axis=0, initial=self._intervals), own.max(axis=0, initial=NOWHERE)
+            columns = intervals[self._of_x[term.variables]]
+            first, last = columns.min(axis=0, initial=self._intervals), columns.max(axis=0, initial=NOWHERE)
             apart = np.flatnonzero((last > first) & (last != NOWHERE))
             if len(apart):
                 if self._overlap:

@@ -8,6 +8,7 @@ and Rao, Wright and Rawlings 1998).
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,12 +63,13 @@ class StageQP(FilledInPlace):
     Args:
         nx, nu: numbers of states and inputs. ``intervals``: N.
         rows: number of rows of G_k.
+        free: numbers of the entries of the first state that are not given, but variables.
 
     Attributes:
         dynamics: A (N × nx × (nu + nx)). ``offset``: b (N × nx).
         hessian: H (N + 1 × (nu + nx) × (nu + nx)), of which the upper triangle is read. ``gradient``: g (N + 1 × (nu +
             nx)); at the last stage those of u are zero.
-        lower, upper: limits of z (N + 1 × (nu + nx)); those of x_0, which is given, and of the last u are not read.
+        lower, upper: limits of z (N + 1 × (nu + nx)); those of given entries of x_0 and of the last u are not read.
         rows: G (N + 1 × rows × (nu + nx)). ``rows_lower``, ``rows_upper``: their limits (N + 1 × rows).
         memory: of these by name, N + 1 stages of each, with rows of ``wide`` numbers, and of ``limits`` for limits:
             first those of z, and from ``wide`` on those of G z.
@@ -79,11 +81,12 @@ class StageQP(FilledInPlace):
         CompilationError: if there is no C compiler, or it fails.
     """
 
-    def __init__(self, nx: int, nu: int, intervals: int, *, rows: int = 0) -> None:
+    def __init__(self, nx: int, nu: int, intervals: int, *, rows: int = 0, free: Sequence[int] = ()) -> None:
         self.nx, self.nu = integer("StageQP: nx", nx, 1, 100), integer("StageQP: nu", nu, 0, 100)
         self.intervals = integer("StageQP: intervals", intervals, 1, 10_000)
         count = integer("StageQP: rows", rows, 0, 200)
-        self._library = _library(self.nx, self.nu, count)
+        chosen = [integer("StageQP: free", entry, 0, self.nx - 1) for entry in free]
+        self._library = _library(self.nx, self.nu, count, bool(chosen))
         size, wide, limits, self.vector = (self._library.stage_qp_layout(k) for k in range(4))
         self.wide, self.limits = wide, limits
         n, nz = self.intervals, self.nx + self.nu
@@ -93,6 +96,8 @@ class StageQP(FilledInPlace):
         self.memory = {name: aligned(n + 1, *shape) for name, shape in shapes.items()}
         self.memory |= {"x_0": aligned(self.nx), "w1": aligned(limits), "w2": aligned(limits)}
         self.memory["lower"][:], self.memory["upper"][:], self.memory["w1"][:] = -np.inf, np.inf, -1.0
+        self.memory["free"] = aligned(self.nx)
+        self.memory["free"][chosen] = 1.0
         self._z, self._found, self._first_row = aligned(n + 1, wide), np.zeros(4), wide
         addresses = [array.ctypes.data for array in self.memory.values()]
         self.program = (ctypes.c_void_p * len(addresses))(*addresses)
@@ -128,7 +133,7 @@ class StageQP(FilledInPlace):
         """Solve from a state on; the search begins at zero, so that a controller takes steps from its last plan as z.
 
         Args:
-            x_0: the first state (nx).
+            x_0: the first state (nx), of which free entries are not read.
             iterations: at most so many; three or four are enough for a controller that begins near its last solution.
             tolerance: of the gap, in units of the cost.
             first_gap: the products of forces and slacks where the search begins, in units of the cost.
@@ -147,7 +152,7 @@ class StageQP(FilledInPlace):
         return StageQPSolution(u, x, _STATUS[int(status)], int(steps), gap, left)
 
 
-def _library(nx: int, nu: int, rows: int) -> ctypes.CDLL:
+def _library(nx: int, nu: int, rows: int, free: bool) -> ctypes.CDLL:
     """The engine for these sizes, from the cache or compiled now."""
 
     def usable(path: Path) -> ctypes.CDLL:
@@ -155,4 +160,6 @@ def _library(nx: int, nu: int, rows: int) -> ctypes.CDLL:
         library.stage_qp_layout.restype = ctypes.c_int64
         return library
 
-    return opened("StageQP", source_of(__package__, {"NX": nx, "NU": nu, "NG": rows}, "stage_qp.c"), usable)
+    return opened(
+        "StageQP", source_of(__package__, {"NX": nx, "NU": nu, "NG": rows, "FREE": int(free)}, "stage_qp.c"), usable
+    )

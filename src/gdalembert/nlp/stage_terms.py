@@ -52,20 +52,20 @@ class FixedEntries(NamedTuple):
 
 
 class BoundedEntries(NamedTuple):
-    """Entries of x, each once, of which a row is a linear function of its own: lower ≤ slope x + offset ≤ upper.
+    """Entries of x, each once, of which rows are linear functions: lower ≤ x ≤ upper.
 
     Attributes:
         labels: what the rows stand for.
-        entries: of x. ``offset``, ``lower``, ``upper``: of p.
+        entries: of x. ``lower``, ``upper``: of p.
+        unit: by how much a row changes with its entry.
         is_equation: whether lower and upper are the same.
     """
 
     labels: Sequence[Label]
     entries: Indices
-    slope: float
-    offset: ca.MX
     lower: ca.MX
     upper: ca.MX
+    unit: float
     is_equation: bool
 
 
@@ -96,10 +96,6 @@ class Rows:
         """Rows that a solver takes as they are."""
         eye = ca.DM.eye(lower.shape[0])
         return cls(label=label, lower=lower, upper=upper, transform=eye, left_out=left_out, labels=labels)
-
-    def at(self, where: str) -> Rows:
-        """The same rows, with a place in messages."""
-        return replace(self, label=self.label._replace(where=where))
 
     @property
     def count(self) -> int:
@@ -152,11 +148,11 @@ class StageTerm:
         """The term at some of its places."""
         rows = [
             replace(
-                each,
-                left_out=None if each.left_out is None else each.left_out[:, places],
-                next_state=None if each.next_state is None else each.next_state[:, places],
+                kind,
+                left_out=None if kind.left_out is None else kind.left_out[:, places],
+                next_state=None if kind.next_state is None else kind.next_state[:, places],
             )
-            for each in self.rows
+            for kind in self.rows
         ]
         return replace(
             self,

@@ -150,7 +150,7 @@ def _engine_fill(steps: GaussNewton, names: Mapping[str, str]) -> list[str]:
     fill = [f"self.{key} = (double*) {names[key]};" for key in (*ARRAYS, "w1", "w2")]
     fill += [f"self.{key} = {names[key]};" for key in ("order", "set", "lands")]
     fill += [f"program.{key} = (const Row*) {names[key]};" for key in ("A", "H", "g", "G")]
-    fill += [f"program.{key} = (double*) {names[key]};" for key in ("b", "lower", "upper", "w1", "w2")]
+    fill += [f"program.{key} = (double*) {names[key]};" for key in ("b", "lower", "upper", "w1", "w2", "free")]
     fill += [f"self.x_0 = {names['qp_x_0']};", f"program.x_0 = {names['qp_x_0']};"]
     fill += [f"self.{key} = {getattr(steps.tick, key)!r};" for key in ("penalty", "first_gap", "weight")]
     return fill
@@ -218,13 +218,13 @@ def step_code(
     arrays: dict[str, Numbers] = {
         key: array for key, array in steps.arrays.items() if key in used and not key.endswith("_next")
     }
-    arrays |= {"qp_x_0": qp["x_0"], "w1": qp["w1"], "w2": qp["w2"], "set": steps.set, "lands": steps.lands}
-    arrays["order"] = steps.order
+    arrays |= {"qp_x_0": qp["x_0"]} | {key: qp[key] for key in ("free", "w1", "w2")}
+    arrays |= {"set": steps.set, "lands": steps.lands, "order": steps.order}
     names, repeated = _names(steps, arrays, name, exported)
     engine = engine_code(steps.qp.vector, macros_of(steps.sizes))
     text = [_head(steps, name, exported, about, schedule, unmet), engine]
     for key, array in arrays.items():
-        begins = key in exported or key in ("weights", "off", "t", "w1", "w2", "order", "set", "lands")
+        begins = key in exported or key in ("weights", "off", "t", "free", "w1", "w2", "order", "set", "lands")
         text.append(array_code(names[key], array if begins else np.zeros_like(array), exported=key in exported))
     functions, fill = _functions_code(steps, name, names)
     text += functions

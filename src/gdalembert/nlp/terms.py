@@ -39,40 +39,42 @@ class RowsAndCost:
     @cached_property
     def rows(self) -> ca.Function:
         """(y, p) → rows."""
-        return _expanded([self._y, self._p], [self._rows])
+        return self._function(self._rows)
 
     @cached_property
     def cost(self) -> ca.Function:
         """(y, p) → cost."""
-        return _expanded([self._y, self._p], [self._cost])
+        return self._function(self._cost)
 
     @cached_property
     def slope(self) -> ca.Function:
         """(y, p) → (cost, ∂cost/∂y)."""
         cost = self.cost.call([self._y, self._p], True, False)[0]
-        return _expanded([self._y, self._p], [cost, ca.gradient(cost, self._y)])
+        return self._function(cost, ca.gradient(cost, self._y))
 
     @cached_property
     def jacobian(self) -> ca.Function:
         """(y, p) → (rows, ∂rows/∂y)."""
-        return _expanded([self._y, self._p], [self._rows, ca.jacobian(self._rows, self._y)])
+        return self._function(self._rows, ca.jacobian(self._rows, self._y))
 
     @cached_property
     def hessian(self) -> ca.Function:
         """(y, p, λ_f, λ) → (∂L/∂y, ∂²L/∂y²)."""
         of_cost, of_rows = ca.MX.sym("lam_f"), ca.MX.sym("lam", self._rows.numel())
         curvature, slope = ca.hessian(of_cost * self._cost + ca.dot(of_rows, self._rows), self._y)
-        return _expanded([self._y, self._p, of_cost, of_rows], [slope, curvature])
+        return self._function(slope, curvature, factors=[of_cost, of_rows])
 
     def weighted(self, weight: float, row_weights: Array) -> RowsAndCost:
         """The cost times a weight; and, behind the rows, the cost times other weights."""
         rows = ca.vertcat(self._rows, ca.DM(row_weights) * self._cost)
         return RowsAndCost(self._y, self._p, rows, weight * self._cost)
 
+    def _function(self, *outputs: ca.MX, factors: Sequence[ca.MX] = ()) -> ca.Function:
+        return expanded(ca.Function("term", [self._y, self._p, *factors], list(outputs)))
 
-def _expanded(inputs: list[ca.MX], outputs: list[ca.MX]) -> ca.Function:
-    """A Function of scalar operations; of others where it calls what has none, as a Callback."""
-    function = ca.Function("term", inputs, outputs)
+
+def expanded(function: ca.Function) -> ca.Function:
+    """A Function of scalar operations; itself where it calls what has none, as a Callback."""
     try:
         return function.expand()
     except RuntimeError:

@@ -13,11 +13,13 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import casadi as ca
 import numpy as np
@@ -25,14 +27,15 @@ import numpy as np
 from gdalembert.compilation.machine_code import Compiler, library_of
 from gdalembert.errors import ArgumentError, UnsupportedError, reason_of
 from gdalembert.nlp.entries import NOWHERE, Indices
-from gdalembert.nlp.program import Found, Solvable
+from gdalembert.nlp.program import Found
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_program import StageProgram
+from gdalembert.nlp.terms import RowsAndCost, Term
 from gdalembert.ocp.solvers import solver
 from gdalembert.spatial.arrays import Array
 
 _LIMITLESS = 1e6
-"""What stands for no limit: larger numbers leave complementarity that HPIPM, whose multipliers are 1e-16, cannot end."""
+"""What stands for no limit: beside larger numbers the least multipliers of HPIPM, 1e-16, are not complementary."""
 _OPTIONS = {
     "nlp_solver_type": "SQP",
     "globalization": "MERIT_BACKTRACKING",
@@ -75,103 +78,161 @@ class AcadosSolver(Solver[Found]):
 
     def __init__(self, program: Any, name: str, options: Mapping[str, Any]) -> None:
         if not isinstance(program.nlp, StageProgram):
-            raise UnsupportedError(f"acados: {program.name}: phases and schedules have stages of several forms; take 'ipopt'")
+            raise UnsupportedError(
+                f"acados: {program.name}: stages of phases or schedules differ in form; take 'ipopt'"
+            )
         (part,) = program.parts
         part.nlp = program.nlp = part.row_of_stages.program(stagewise=True, fixing=True)
+        motion = part.motion
+        self._unknowns = [group for group, (matrix, _) in enumerate(motion.blocks) if matrix is motion.k]
         super().__init__(program, name, options)
 
     def _made(self, leash: Any, *, warm: bool = False) -> Any:
-        return self._cold if warm else AcadosProgram(self._nlp, self._options)
+        return self._cold if warm else AcadosProgram(cast(StageProgram, self._nlp), self._unknowns, self._options)
 
     def function(self, *, warm: bool = False) -> ca.Function:
         raise UnsupportedError("function: acados is no Function of CasADi; take 'ipopt', 'fatrop' or 'sqpmethod'")
+
+    def stationarity(self) -> float:
+        raise UnsupportedError("stationarity: acados has no multipliers of the equations of motion; take 'ipopt'")
 
 
 class StageForm:
     """Stages of one form: those of all intervals, or of the last instant.
 
+    The equations of motion E(x, u, w) = 0, as many as unknowns w of the step, are solved for w by Newton's method. As
+    rows they would leave HPIPM no digits of what they do not determine: its weights of equations grow without end.
+
+    Args:
+        nlp: of which they are. ``first``: where the variables of each interval begin. ``instants``: the stages.
+        sizes: of x, u and w. ``order``: the entry of [x, u, w] of each variable of an interval.
+
     Attributes:
-        cost, rows, p: expressions. ``gaps``: the next state, of whose gap each entry has a row of g at each stage.
-        places: the rows of g that ``rows`` are at each stage (rows × stages).
-        numbers: the entries of p at each stage, among the parameters of the program, 0 and 1.
+        places, gaps: the rows of g of limited expressions, and of the gaps, at each stage (rows × stages).
+        numbers: the entries of p at each stage, of the parameters of the program, 0 and 1.
     """
 
-    def __init__(self, nlp: StageProgram, first: Indices, instants: Indices, z: ca.SX) -> None:
-        self.cost, self.gaps, zero = ca.SX(0), dict[int, tuple[ca.SX, Indices]](), nlp.problem["p"].numel()
-        rows, p, places, numbers = [ca.SX(0, 1)], [ca.SX(0, 1)], [], [np.zeros((0, len(instants)), dtype=int)]
-        gaps = dict(zip(*nlp.sum.linear.sparsity().get_triplet(), strict=True))
-        for term in nlp.terms:
-            when = nlp.variables.intervals[term.variables[0]] if len(term.variables) else np.zeros(0, dtype=int)
+    def __init__(
+        self, nlp: StageProgram, first: Indices, instants: Indices, sizes: tuple[int, int, int], order: Indices
+    ) -> None:
+        self._symbols, self._sizes = [ca.SX.sym(name, size) for name, size in zip("xuw", sizes, strict=True)], sizes
+        x, u, w = self._symbols
+        self._moving, self._cost, self._curvature = ca.vertcat(u, x, w), ca.SX(0), ca.SX(0)
+        self._next: dict[int, tuple[ca.SX, Indices]] = {}
+        self._equations, self._rows = [ca.SX(0, 1)], [(ca.SX(0, 1), np.zeros((0, len(instants)), dtype=int))]
+        state = dict(zip(*nlp.sum.linear.sparsity().get_triplet(), strict=True))
+        z, zero, parameters, numbers = ca.vertcat(x, u, w)[order.tolist()], nlp.problem["p"].numel(), [ca.SX(0, 1)], []
+        for term in nlp.sum.terms:
+            if not term.of_z.nnz():  # of parameters alone
+                continue
+            when = nlp.variables.intervals[_first_columns(term.of_z, term.places)]
             holds = np.isin(instants, when)
             if not holds.any():
                 continue
             at = np.searchsorted(when, np.where(holds, instants, instants[holds][0]))
-            numbers.append(np.vstack([term.parameters[:, at], zero + holds]))
-            p.append(ca.SX.sym("p", len(numbers[-1])))
-            y, on = z[(term.variables[:, at[0]] - first[when[at[0]]]).tolist()], 1 if holds.all() else p[-1][-1]
-            self.cost += on * term.cost(y, p[-1][:-1])
-            values = ca.vertsplit(term.values(y, p[-1][:-1]))
-            for value, row in zip(values, np.where(holds, term.rows[:, at], NOWHERE), strict=True):
-                if row[0] in gaps:
-                    self.gaps[gaps[row[0]] - first[1]] = -value, row
-                elif row.max() != NOWHERE:
-                    rows.append(on * value)
-                    places.append(row)
-        self.rows, self.p, self.numbers = ca.vertcat(*rows), ca.vertcat(*p), np.vstack(numbers)
-        self.places = np.array(places, dtype=int).reshape(len(places), len(instants))
+            own = np.array(term.of_p.T.sparsity().row(), dtype=int).reshape(term.places, -1).T
+            numbers.append(np.vstack([own[:, at], zero + holds]))
+            p, on = ca.SX.sym("p", len(own)), ca.SX.sym("on")
+            parameters += [p, on]
+            on, (k, count) = ca.SX(1) if holds.all() else on, (at[0], term.of_z.shape[0] // term.places)
+            y = term.of_z[k * count : (k + 1) * count, first[when[k]] : first[when[k]] + z.numel()] @ z
+            self._add_cost(term.function, y, p, on)
+            for value, row in _rows_of(term, term.function.rows(y, p)):
+                kept = np.where(holds, row[at], NOWHERE)
+                if kept[0] in state:
+                    self._next[state[kept[0]] - first[1]] = -value, kept
+                elif len(self._next) == sizes[0] and len(self._equations) <= sizes[2]:
+                    self._equations.append(value)
+                elif kept.max() != NOWHERE:
+                    self._rows.append((on * value, kept))
+        self._symbols.append(ca.vertcat(*parameters))
+        self.numbers = np.vstack([np.zeros((0, len(instants)), dtype=int), *numbers])
+        self.places = np.vstack([row for _, row in self._rows])
+        self.gaps = np.array([self._next[i][1] for i in range(len(self._next))])
 
-    def of(self, p: ca.SX, expression: ca.SX) -> ca.SX:
-        """An expression, of the first entries of p."""
-        return ca.SX(ca.substitute(expression, self.p, p[: self.p.numel()]))
+    def _add_cost(self, term: RowsAndCost, y: ca.SX, p: ca.SX, on: ca.SX) -> None:
+        """Add that of a term, with the curvature of Gauss and Newton for squares that are said."""
+        rest = term.cost(y, p)
+        self._cost += on * rest
+        if term.squares is not None:
+            residuals, rest = term.squares.expand().call([y, p])
+            slopes = ca.jacobian(residuals, self._moving)
+            self._curvature += 2 * on * slopes.T @ slopes
+        self._curvature += on * ca.hessian(rest, self._moving)[0]
+
+    @property
+    def size(self) -> int:
+        """The number of entries of p, the unknowns where Newton's method begins among them."""
+        return len(self.numbers) + self._sizes[2]
+
+    @cached_property
+    def unknowns(self) -> ca.Function | None:
+        """(x, u, p) → w; none if a step has none."""
+        if not self._sizes[2]:
+            return None
+        x, u, w, p = self._symbols
+        equations = ca.Function("equations", [w, ca.vertcat(x, u, p)], [ca.vertcat(*self._equations)])
+        options: dict[str, Any] = {"linear_solver": "qr", "abstol": 1e-13, "max_iter": 30}
+        solve = ca.rootfinder("unknowns", "fast_newton", equations, options)
+        given = [ca.MX.sym(name, size) for name, size in zip("xup", (*self._sizes[:2], self.size), strict=True)]
+        known = ca.vertcat(*given[:2], given[2][: len(self.numbers)])
+        return ca.Function("unknowns", given, [solve(given[2][len(self.numbers) :], known)])
+
+    def expressions(self, x: ca.MX, u: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
+        """The next state, rows and cost of x, u and p, and the cost's Hessian by (u, x), without that of w itself."""
+        p, moving = p[: self.size], ca.vertcat(u, x)
+        w = ca.MX(0, 1) if self.unknowns is None else self.unknowns(x, u, p)
+
+        def value(expression: ca.SX) -> ca.MX:
+            graph = ca.Function("part", self._symbols, [expression])
+            own = w if ca.depends_on(expression, self._symbols[2]) else ca.MX.zeros(self._sizes[2])
+            return ca.MX(graph(x, u, own, p[: len(self.numbers)]))
+
+        slopes = ca.vertcat(ca.MX(ca.DM.eye(moving.numel())), ca.jacobian(w, moving))
+        if not ca.depends_on(self._curvature, self._symbols[2]) and not self._curvature[:, moving.numel() :].nnz():
+            slopes = slopes[: moving.numel(), :]
+        curvature = value(self._curvature)[: slopes.shape[0], : slopes.shape[0]]
+        reached = ca.vertcat(ca.SX(0, 1), *(self._next[i][0] for i in range(len(self._next))))
+        rows = ca.vertcat(*(row for row, _ in self._rows))
+        return value(reached), value(rows), value(self._cost), slopes.T @ curvature @ slopes
 
 
 class AcadosProgram:
     """acados for a program of stages, in the place of a ``casadi.nlpsol``."""
 
-    def __init__(self, nlp: StageProgram, options: Mapping[str, Any]) -> None:
+    def __init__(self, nlp: StageProgram, unknowns: Sequence[int], options: Mapping[str, Any]) -> None:
         try:
             structure: dict[str, Any] = nlp.structure()
         except UnsupportedError as error:
             raise UnsupportedError(f"acados: {error}") from None
-        n, nx, nu, size = structure["N"], structure["nx"][0], structure["nu"][0], nlp.size
+        n, nx, groups = structure["N"], structure["nx"][0], nlp.variables.groups
         first = np.searchsorted(nlp.variables.intervals, np.arange(n + 1))
-        x, u = ca.SX.sym("x", nx), ca.SX.sym("u", nu)
-        forms = StageForm(nlp, first, np.arange(n), ca.vertcat(x, u)), StageForm(nlp, first, np.array([n]), x)
-        bounded = _bounded(nlp)
-        inner = bounded[first[:n, None] + np.arange(nx + nu)]
-        boxes = bounded[:nx], inner[1:, :nx].any(axis=0), bounded[first[n] :], inner[:, nx:].any(axis=0)
-        of_x, of_u = dict(zip(("x_0", "x", "x_e"), map(np.flatnonzero, boxes), strict=False)), np.flatnonzero(boxes[3])
-        self._x = [slice(first[k], first[k] + nx) for k in range(n + 1)]
-        self._u = [slice(first[k] + nx, first[k] + nx + nu) for k in range(n)]
+        implicit = np.isin(groups[first[0] : first[1]], unknowns)
+        known, solved = np.flatnonzero(~implicit), np.flatnonzero(implicit)
+        sizes = nx, len(known) - nx, len(solved)
+        forms = (
+            StageForm(nlp, first, np.arange(n), sizes, np.argsort(np.r_[known, solved])),
+            StageForm(nlp, first, np.array([n]), (nx, 0, 0), np.arange(nx)),
+        )
+        self._x = [slice(k, k + nx) for k in first]
+        self._u, self._w = ([k + each for k in first[:n]] for each in (known[nx:], solved))
         self._numbers = [*forms[0].numbers.T, *forms[1].numbers.T]
-        self._gaps = np.array([forms[0].gaps[i][1] for i in range(nx)]).T
+        self._gaps, self._unknowns = forms[0].gaps.T, forms[0].unknowns
+        bounded = _bounded(nlp)
+        inner = bounded[first[:n, None] + known]
+        boxes = dict(zip(("x_0", "x_e"), (bounded[:nx], bounded[first[n] :]), strict=True))
+        boxes |= {"x": inner[1:, :nx].any(axis=0), "u": inner[:, nx:].any(axis=0)}
+        entries = {key: np.flatnonzero(box) for key, box in boxes.items()}
         self._limited: list[dict[str, Indices]] = []
         for k, rows in enumerate([*forms[0].places.T, *forms[1].places.T]):
-            box = of_x["x_0" if not k else "x" if k < n else "x_e"]
-            self._limited.append({"bu": self._u[k].start + of_u} if k < n else {})
-            self._limited[k] |= {"bx": first[k] + box, "h": np.where(rows == NOWHERE, NOWHERE, size + rows)}
+            self._limited.append({"bu": self._u[k][entries["u"]]} if k < n else {})
+            self._limited[k]["bx"] = first[k] + entries["x_0" if not k else "x" if k < n else "x_e"]
+            self._limited[k]["h"] = np.where(rows == NOWHERE, NOWHERE, nlp.size + rows)
+        # HPIPM eliminates a start that is fixed; where a part of it is, it then misses rows of the others
+        entries["xe_0"] = np.arange(nx if set(range(nx)) <= set(nlp.labels()[1]) else 0)
         self._stats: dict[str, Any] = {}
-        p = ca.SX.sym("p", max(form.p.numel() for form in forms))
         with _package() as package:
-            ocp = package.AcadosOcp()
-            model, limits, ocp.dims.N, ocp.parameter_values = ocp.model, ocp.constraints, n, np.zeros(p.numel())
-            model.name, model.x, model.u, model.p = "gdalembert", x, u, p
-            model.disc_dyn_expr = forms[0].of(p, ca.vertcat(*(forms[0].gaps[i][0] for i in range(nx))))
-            for end, form in zip(("", "_e"), forms, strict=True):
-                setattr(ocp.cost, f"cost_type{end}", "EXTERNAL")
-                setattr(model, f"cost_expr_ext_cost{end}", form.of(p, form.cost))
-                if count := len(form.places):
-                    setattr(model, f"con_h_expr{end}", form.of(p, form.rows))
-                    setattr(limits, f"lh{end}", np.zeros(count))
-                    setattr(limits, f"uh{end}", np.zeros(count))
-            for key, box in (of_x | {"u": of_u}).items():
-                for kind, value in (("idxb", box), ("lb", np.zeros(len(box))), ("ub", np.ones(len(box)))):
-                    setattr(limits, kind + key, value)
-            # HPIPM eliminates a start that is fixed; where a part of it is, it then misses rows of the others
-            limits.idxbxe_0 = np.arange(nx if set(range(nx)) <= set(nlp.labels()[1]) else 0)
-            _set_options(ocp.solver_options, options)
-            ocp.solver_options.tf, ocp.solver_options.integrator_type = float(n), "DISCRETE"
-            self._solver = _built(package, ocp)
+            self._solver = _built(package, _described(package.AcadosOcp(), n, sizes, forms, entries, options))
 
     def get_function(self) -> list[str]:
         """The names of Functions that it is made of: none."""
@@ -191,7 +252,8 @@ class AcadosProgram:
         multipliers = np.zeros(len(lower)) if lam_x0 is None else np.r_[_column(lam_x0), _column(lam_g0), 0.0]
         of_p = np.zeros(len(inner.acados_ocp.parameter_values))
         for k, limited in enumerate(self._limited):
-            of_p[: len(self._numbers[k])] = numbers[self._numbers[k]]
+            own = np.r_[numbers[self._numbers[k]], z[self._w[k]] if k < len(self._u) else []]
+            of_p[: len(own)] = own
             inner.set(k, "p", of_p)
             inner.set(k, "x", z[self._x[k]])
             for key, where in limited.items():
@@ -210,11 +272,68 @@ class AcadosProgram:
             multipliers[np.concatenate([*limited.values()])] = high - low
             if k < len(self._u):
                 z[self._u[k]] = inner.get(k, "u")
+                if self._unknowns is not None:
+                    own = np.r_[numbers[self._numbers[k]], z[self._w[k]]]
+                    z[self._w[k]] = self._unknowns(z[self._x[k]], z[self._u[k]], own).full().ravel()
                 multipliers[len(z) + self._gaps[k]] = -inner.get(k, "pi")
         self._stats = {key: float(inner.get_stats(key)[0]) for key in _TIMES}
         self._stats |= {"iter_count": int(inner.get_stats("sqp_iter")[0]), "t_wall_total": self._stats["time_tot"]}
         self._stats |= {"return_status": _STATUS[status], "success": not status}
         return {"x": ca.DM(z), "lam_x": ca.DM(multipliers[: len(z)]), "lam_g": ca.DM(multipliers[len(z) : -1])}
+
+
+def _described(
+    ocp: Any,
+    intervals: int,
+    sizes: tuple[int, int, int],
+    forms: Sequence[StageForm],
+    bounded: Mapping[str, Indices],
+    options: Mapping[str, Any],
+) -> Any:
+    """An ``AcadosOcp`` of stages of both forms; ``bounded``: the entries that have bounds, as acados calls them."""
+    model, limits = ocp.model, ocp.constraints
+    x, u = (ca.MX.sym(name, size) for name, size in zip("xu", sizes, strict=False))
+    p = ca.MX.sym("p", max(form.size for form in forms))
+    model.name, model.x, model.u, model.p = "gdalembert", x, u, p
+    ocp.dims.N, ocp.parameter_values = intervals, np.zeros(p.numel())
+    for end, form, own_u in (("_e", forms[1], ca.MX(0, 1)), ("", forms[0], u)):
+        model.disc_dyn_expr, rows, cost, curvature = form.expressions(x, own_u, p)
+        setattr(ocp.cost, f"cost_type{end}", "EXTERNAL")
+        setattr(model, f"cost_expr_ext_cost{end}", cost)
+        setattr(model, f"cost_expr_ext_cost_custom_hess{end}", curvature)
+        if count := len(form.places):
+            setattr(model, f"con_h_expr{end}", rows)
+            setattr(limits, f"lh{end}", np.zeros(count))
+            setattr(limits, f"uh{end}", np.zeros(count))
+    for key, box in bounded.items():
+        setattr(limits, f"idxb{key}", box)
+        if key != "xe_0":
+            setattr(limits, f"lb{key}", np.zeros(len(box)))
+            setattr(limits, f"ub{key}", np.ones(len(box)))
+    _set_options(ocp.solver_options, options)
+    ocp.solver_options.tf, ocp.solver_options.integrator_type = float(intervals), "DISCRETE"
+    return ocp
+
+
+def _first_columns(matrix: ca.DM, places: int) -> Indices:
+    """The first column of each of so many blocks below each other."""
+    row, column = (np.array(each, dtype=int) for each in matrix.sparsity().get_triplet())
+    found = np.full(places, matrix.shape[1])
+    np.minimum.at(found, row // (matrix.shape[0] // places), column)
+    return found
+
+
+def _rows_of(term: Term, values: ca.SX) -> Iterator[tuple[ca.SX, Indices]]:
+    """The rows of g that a term is the only part of, and where they are at each place."""
+    count, weights = values.numel(), dict[int, list[tuple[int, float]]]()
+    for i, j, weight in zip(*term.of_rows.sparsity().get_triplet(), term.of_rows.nonzeros(), strict=True):
+        weights.setdefault(i, []).append((j, weight))
+    found: dict[tuple[tuple[int, float], ...], Indices] = {}
+    for i, own in sorted(weights.items()):
+        key = tuple((j % count, weight) for j, weight in own)
+        found.setdefault(key, np.full(term.places, NOWHERE))[own[0][0] // count] = i
+    for key, places in found.items():
+        yield sum((weight * values[j] for j, weight in key), ca.SX(0)), places
 
 
 def _column(numbers: Any) -> Array:
@@ -253,7 +372,7 @@ def _package() -> Iterator[Any]:
         os.environ.setdefault("ACADOS_PYTHON_INTERFACE_PATH", str(folder / "acados_template"))
     folder = Path.cwd()
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
             package = import_module("acados_template" if find_spec("acados_template") else "acados.acados_template")
             tera = Path(os.environ.setdefault("TERA_PATH", f"{package.get_acados_path()}/bin/t_renderer"))
             if not os.access(tera, os.X_OK):
@@ -280,8 +399,10 @@ def _built(package: Any, ocp: Any) -> Any:
             return package.AcadosOcpSolver(ocp, description, build=False, generate=False)
 
         compiler = Compiler("acados", "-O1", without="acados needs one").find()
-        folders = [f"-I{ocp.acados_include_path}{inner}" for inner in ("", "/acados", "/blasfeo/include", "/hpipm/include")]
-        compiler.flags = (*compiler.flags, *folders, f"-L{ocp.acados_lib_path}", "-lacados")
+        includes = [
+            f"-I{ocp.acados_include_path}/{each}" for each in (".", "acados", "blasfeo/include", "hpipm/include")
+        ]
+        compiler.flags = (*compiler.flags, *includes, f"-L{ocp.acados_lib_path}", "-lacados")
         return library_of(compiler, _source(Path(folder, "code")), opened)
 
 
@@ -295,7 +416,8 @@ def _source(folder: Path) -> str:
 
         return re.sub(r'#include "([^"]+)"', included, path.read_text(encoding="utf-8"))
 
-    main = text(folder / "acados_solver_gdalembert.c")
-    called = [path for path in sorted(folder.glob("*/*.c")) if re.search(rf"\b{path.stem}\b", main)]
-    code = "\n#undef CASADI_PREFIX\n".join([main, *map(text, called)])
+    main = folder / "acados_solver_gdalembert.c"
+    used = main.read_text(encoding="utf-8")
+    called = [path for path in sorted(folder.glob("*/*.c")) if re.search(rf"\b{path.stem}\b", used)]
+    code = "\n#undef CASADI_PREFIX\n".join(map(text, [main, *called]))
     return code.replace("int mem)", "void* mem)")  # as acados declares what CasADi writes otherwise

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -50,6 +50,14 @@ class Formulation(NamedTuple):
     bounds_at_stages: bool
     remembers: bool
 
+    def evaluated_by(self, graph_of: Callable[[ca.Function], ca.Function]) -> Formulation:
+        """The same, with other graphs of expressions."""
+        return self._replace(
+            limited=[each._replace(graph=graph_of(each.graph)) for each in self.limited],
+            integrals=[each._replace(graph=graph_of(each.graph)) for each in self.integrals],
+            instants=[each._replace(graph=graph_of(each.graph)) for each in self.instants],
+        )
+
 
 class RowOfStages:
     """The stages of a problem, and what instants of the grid ask beside them."""
@@ -94,39 +102,29 @@ class RowOfStages:
     # Variables.
 
     def _variables(self, *, stagewise: bool) -> Variables:
-        motion, modes = self._motion, self._scales.modes
-        groups, intervals, scales, lower, upper, names = ([] for _ in range(6))
-        shapes: list[ca.DM] = []
-        psi, size = modes.shapes, len(modes.shapes)
-        nq, first = motion.system.positions, motion.dyn.tree.nq - size  # as modes and rotors are the last entries
+        motion, columns = self._motion, list[tuple[Any, ...]]()
+        shapes, names = list[ca.DM](), list[str]()
         for group, (matrix, width) in enumerate(motion.blocks):
-            rows, columns = matrix.shape
-            groups.append(np.full(matrix.numel(), group))
-            intervals.append(np.repeat(np.arange(columns) // width, rows))
-            block, low, high, name = np.ones(rows), np.full(rows, -np.inf), np.full(rows, np.inf), [""] * rows
-            spread = ca.DM.eye(rows)
+            rows, count = matrix.shape
+            size, low, high, name = np.ones(rows), np.full(rows, -np.inf), np.full(rows, np.inf), [""] * rows
+            shape = ca.DM.eye(rows)
             if matrix is motion.state:
-                block = self._scales.state
+                size, shape = self._scales.state, self._with_modes(rows, self._scales.modes.shapes, *self._modal)
                 low, high, name = self._bounds_of_states()
-                for begin in (first, nq + motion.dyn.tree.nv - size) if size else ():
-                    own = slice(begin, begin + size)
-                    spread[own, own] = ca.DM(psi)
             elif matrix is motion.u_before:
-                block = motion.effort
+                size = motion.effort
             elif matrix is motion.u:
-                block, low, high = motion.effort, motion.bounds.u_lower, motion.bounds.u_upper
+                size, low, high = motion.effort, motion.bounds.u_lower, motion.bounds.u_upper
                 name = ["bounds of u"] * rows
             elif matrix is motion.k:
-                block = self._scales.unknowns
-                if size:
-                    own = slice(motion.dyn.tree.nv - size, motion.dyn.tree.nv)
-                    spread[own, own] = ca.DM(psi)
-            scales.append(np.tile(block, columns))
-            lower.append(np.tile(low, columns))
-            upper.append(np.tile(high, columns))
-            names += name * columns
-            shapes += [ca.sparsify(spread)] * columns
-        copies = np.arange(sum(map(len, groups)))
+                size = self._scales.unknowns
+                shape = self._with_modes(rows, self._scales.modes.shapes, motion.dyn.tree.nv)
+            places = np.full(rows * count, group), np.repeat(np.arange(count) // width, rows)
+            columns.append((*places, *(np.tile(x, count) for x in (size, low, high))))
+            names += name * count
+            shapes += [shape] * count
+        groups, intervals, scales, lower, upper = (np.concatenate(x) for x in zip(*columns, strict=True))
+        copies = np.arange(len(groups))
         if not stagewise and motion.state.shape[0] > motion.size:
             constants = self._states[motion.size :, :]
             copies[constants] = constants[:, :1]
@@ -136,27 +134,36 @@ class RowOfStages:
                 copies[before[:, 0]] = u[:, 0]
             if not (self._f.remembers and stagewise):
                 copies[before[:, 1:]] = u
-        arrays = [np.concatenate(each) for each in (groups, intervals, scales, lower, upper)]
-        return Variables(arrays[0], arrays[1], copies, arrays[2], ca.diagcat(*shapes), arrays[3], arrays[4], names)
+        return Variables(groups, intervals, copies, scales, ca.diagcat(*shapes), lower, upper, names)
+
+    @property
+    def _modal(self) -> tuple[int, int]:
+        """Where the states of q and of v end, of which the last are those of modes and rotors."""
+        return self._motion.system.positions, self._motion.size
+
+    @staticmethod
+    def _with_modes(rows: int, block: Array, *stops: int) -> ca.DM:
+        """The identity with a block on its diagonal that ends at each of these rows."""
+        whole, size = np.eye(rows), len(block)
+        for stop in stops:
+            whole[stop - size : stop, stop - size : stop] = block
+        return ca.sparsify(ca.DM(whole))
 
     def _bounds_of_states(self) -> tuple[Array, Array, list[str]]:
-        motion, bounds, parameters = self._motion, self._motion.bounds, self._motion.parameters
-        by, time = motion.system.fixed_by, [motion.range[i : i + 1] for i in range(2)]
-        lower = np.concatenate(
-            [np.r_[bounds.q_lower, bounds.v_lower][by], *time[:1][: motion.free_time], parameters.lower]
-        )
-        upper = np.concatenate(
-            [np.r_[bounds.q_upper, bounds.v_upper][by], *time[1:][: motion.free_time], parameters.upper]
-        )
-        plain = plain_states(motion.system, self._scales.modes)
-        mixed = np.setdiff1d(np.arange(motion.size), plain)
-        lower[mixed], upper[mixed] = -np.inf, np.inf
-        nq = motion.system.positions
-        names = [
-            f"bounds of {'qv'[i >= nq]} at the grid" if np.isfinite([lower[i], upper[i]]).any() else ""
-            for i in range(motion.size)
-        ]
-        return lower, upper, names + ["duration"] * motion.free_time + ["bounds of p"] * len(parameters.chosen)
+        motion, parameters = self._motion, self._motion.parameters
+        mixed = np.setdiff1d(np.arange(motion.size), plain_states(motion.system, self._scales.modes))
+        ends = list[Array]()
+        for side, endless in (("lower", -np.inf), ("upper", np.inf)):
+            of_q, of_v = (getattr(motion.bounds, f"{key}_{side}") for key in "qv")
+            limits = np.concatenate([of_q, of_v])[motion.system.fixed_by]
+            limits[mixed] = endless
+            duration = [motion.range[side == "upper"]] * motion.free_time
+            ends.append(np.concatenate([limits, duration, getattr(parameters, side)]))
+        bounded = (np.isfinite(ends[0]) | np.isfinite(ends[1]))[: motion.size]
+        keys = ["qv"[i >= motion.system.positions] for i in range(motion.size)]
+        names = [f"bounds of {key} at the grid" if found else "" for key, found in zip(keys, bounded, strict=True)]
+        names += ["duration"] * motion.free_time + ["bounds of p"] * len(parameters.chosen)
+        return ends[0], ends[1], names
 
     # What is fixed.
 
@@ -262,34 +269,21 @@ class RowOfStages:
     def _rows_of_step(self, interval: Interval, *, stagewise: bool) -> Iterator[tuple[Rows, ca.MX]]:
         """The gap to the next interval, and the equations of motion."""
         motion, scales, n = self._motion, self._scales, self._motion.intervals
-        nx, size = len(self._x), len(scales.modes.shapes)
-        label, zero = Label(MOTION, rank=0), np.zeros(nx)
-        spread = ca.DM.eye(nx)
-        if size:
-            inverse = ca.DM(np.linalg.inv(scales.modes.shapes))
-            for stop in (motion.system.positions, motion.size):
-                spread[stop - size : stop, stop - size : stop] = inverse
+        nx, label = len(self._x), Label(MOTION, rank=0)
         sizes = np.concatenate([scales.state, motion.effort])[:nx]
         left_out = np.zeros((nx, n), dtype=bool)
         left_out[motion.size :, :] = not stagewise
+        inverse, zero = np.asarray(np.linalg.inv(scales.modes.shapes), dtype=float), np.zeros(nx)
+        transform = ca.diag(ca.DM(1 / sizes)) @ self._with_modes(nx, inverse, *self._modal)
         gap = Rows(
-            label=label,
-            lower=zero,
-            upper=zero,
-            transform=ca.sparsify(ca.diag(ca.DM(1 / sizes)) @ spread),
-            left_out=left_out,
-            next_state=self._x[:, 1:],
+            label=label, lower=zero, upper=zero, transform=transform, left_out=left_out, next_state=self._x[:, 1:]
         )
         yield gap, -interval.x_next
         if motion.k is not None:
-            m, s = interval.equations.shape
-            spread = ca.DM.eye(m)
-            if size:
-                own = slice(motion.dyn.tree.nv - size, motion.dyn.tree.nv)
-                spread[own, own] = ca.DM(scales.modes.shapes.T)
-            transform = ca.sparsify(ca.diag(ca.DM(1 / scales.equations)) @ spread)
-            none = np.zeros(m * s)
-            rows = Rows(label=label, lower=none, upper=none, transform=ca.diagcat(*[transform] * s))
+            m, count = interval.equations.shape
+            modal = self._with_modes(m, scales.modes.shapes.T, motion.dyn.tree.nv)
+            transform, zero = ca.diag(ca.DM(1 / scales.equations)) @ modal, np.zeros(m * count)
+            rows = Rows(label=label, lower=zero, upper=zero, transform=ca.diagcat(*[transform] * count))
             yield rows, interval.equations
 
     def _bounds(self) -> Iterator[LimitedExpression]:

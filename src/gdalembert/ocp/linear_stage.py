@@ -20,7 +20,7 @@ import numpy as np
 
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import difference, integrate, unit_and_scale, unit_blocks
-from gdalembert.nlp.least_squares import residuals_of
+from gdalembert.nlp.least_squares import defined, residuals_of
 from gdalembert.ocp.constraints import parts_of_residuals, parts_of_state
 from gdalembert.ocp.real_time_problem import Layout, RealTimeProblem, place_of
 from gdalembert.ocp.stage import Instant, Integral, Step, implicit_step, instants_of_interval
@@ -32,15 +32,18 @@ from gdalembert.spatial.functions import function, symbols
 
 NEXT = "_next"
 """What the name of an array ends with that begins with its next row: the parameter at the end of an interval."""
+OF_GRID, OF_STAGES, OF_INSTANTS = 0, 1, 2
+"""Where the weights of costs are among those of a stage."""
 _BY_ROWS = {"helper_options": {"ad_weight": 1.0}}
 MIDPOINTS = collocation_method(1, "legendre")
 
 
 class _Squares(NamedTuple):
-    """Squares ω ρ² of the cost."""
+    """Squares ω ρ² of the cost, and the number among ``weights`` of that which is 0 where they do not count."""
 
     weights: ca.MX
     residuals: ca.MX
+    factor: int
 
 
 class LimitedRow(NamedTuple):
@@ -111,22 +114,22 @@ class LinearStage:
     # What the problem says, at the instants of a stage.
 
     def _squares_of_cost(self) -> Iterator[_Squares]:
-        of_grid, of_stages, *of_instants = ca.vertsplit(self._s["weights"])
+        factors = ca.vertsplit(self._s["weights"])
         parameters = [*self._problem.names, "t"]
         for integral in self._problem.formulation.integrals:
             weight = self._of_parameters(integral.weight)
             for residuals, weights, has_grid in self._parts_of(integral, parameters):
                 shares = integral._replace(has_grid=has_grid).shares
-                places = zip((self._middle, self._begin), (of_stages, of_grid), shares, strict=True)
+                places = zip((self._middle, self._begin), (OF_STAGES, OF_GRID), shares, strict=True)
                 for instant, factor, share in places:
                     if share and instant is not None:
                         rows = instant(residuals)
                         by = instant(weights) if weights is not None else ca.DM.ones(rows.shape[0])
-                        yield _Squares(factor * (share * weight * by), rows)
+                        yield _Squares(factors[factor] * (share * weight * by), rows, factor)
         for cost in self._problem.costs_of_instants:
             if not self._has(cost.instant):
                 continue
-            weight, factor = self._of_parameters(cost.weight), of_instants[self._layout.instants.index(cost.instant)]
+            weight, factor = self._of_parameters(cost.weight), OF_INSTANTS + self._layout.instants.index(cost.instant)
             at_end = cost.instant == self._problem.motion.intervals
             where = "the cost of the end" if at_end else "the cost of an instant"
             if cost.residuals is not None:
@@ -134,7 +137,7 @@ class LinearStage:
             else:
                 weights, residuals = residuals_of(cost.graph, parameters, where)
                 rows, by = self._begin(residuals), self._begin(weights)
-            yield _Squares(factor * (weight * by), rows)
+            yield _Squares(factors[factor] * (weight * by), rows, factor)
 
     def _has(self, place: str | int) -> bool:
         """Whether a cost or a row of this place may hold in the stage."""
@@ -203,7 +206,10 @@ class LinearStage:
         columns = {"equations": step.residual, "moved": moved}
         columns["residuals"] = ca.vertcat(ca.MX(0, 1), *(square.residuals for square in self._squares))
         columns["rows"] = ca.vertcat(ca.MX(0, 1), *(row.value for row in self._rows))
-        values = {"reached": step.reached[:nq], "weights": ca.vertcat(ca.MX(0, 1), *(x for x, _ in self._squares))}
+        values = {
+            "reached": step.reached[:nq],
+            "weights": ca.vertcat(ca.MX(0, 1), *(each.weights for each in self._squares)),
+        }
         values |= {
             key: ca.vertcat(ca.MX(0, 1), *(getattr(row, key) for row in self._rows)) for key in ("lower", "upper")
         }
@@ -218,7 +224,19 @@ class LinearStage:
         except RuntimeError as error:
             raise UnsupportedError(f"rti: an expression is not of scalar operations; take 'ipopt' ({error})") from None
         found = iter(scalar.call([*self._symbols.values(), ca.SX(self.nx, 1), ca.SX(0)]))
-        return {name: [ca.sparsify(next(found)) for _ in range(size)] for name, size in sizes.items()}
+        parts = {name: [ca.sparsify(next(found)) for _ in range(size)] for name, size in sizes.items()}
+        parts["residuals"] = defined(self._counts(), parts["residuals"])
+        parts["rows"] = defined([x == 0 for x in ca.vertsplit(self._off())], parts["rows"])
+        return parts
+
+    def _counts(self) -> list[ca.SX]:
+        """Whether each residual counts at an instant: all of the grid do."""
+        weights = self._symbols["weights"]
+        return [
+            ca.SX(1) if each.factor == OF_GRID else weights[each.factor] != 0
+            for each in self._squares
+            for _ in range(each.residuals.numel())
+        ]
 
     @cached_property
     def _symbols(self) -> dict[str, ca.SX]:
@@ -405,8 +423,9 @@ class LinearStage:
         s = symbols(x=self.state, x_0=self.state)
         nq = self.tree.nq
         measured, _ = unit_and_scale(s["x_0"][:nq], unit_blocks(self.tree))
-        way = difference(self.tree, s["x"][:nq], measured)
-        return function("start", s, {"delta": ca.vertcat(way, s["x_0"][nq:] - s["x"][nq:])})
+        delta = ca.vertcat(difference(self.tree, s["x"][:nq], measured), s["x_0"][nq:] - s["x"][nq:])
+        delta[self._problem.free] = 0
+        return function("start", s, {"delta": delta})
 
     def retract(self, wide: int, limits: tuple[Array, Array]) -> ca.Function:
         """The next plan of a step; u within its limits to the last digit."""

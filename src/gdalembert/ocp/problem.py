@@ -16,7 +16,7 @@ from gdalembert.errors import ArgumentError, SolutionWarning
 from gdalembert.model.limits import Bounds
 from gdalembert.nlp.entries import Label
 from gdalembert.ocp import constraints
-from gdalembert.ocp.constraints import OF_INTERVAL, LimitedExpression
+from gdalembert.ocp.constraints import OF_INTERVAL, Bound, LimitedExpression
 from gdalembert.ocp.couplings import Relation, relation
 from gdalembert.ocp.ends import End, EndpointConstraints, Fixed, InputBefore
 from gdalembert.ocp.formulation import Formulation, RowOfStages
@@ -213,35 +213,40 @@ class Problem(OptimalControlProblem[Solution]):
                 first one from ``u`` of :meth:`start`; with ``control="linear"`` within the interval.
             lower, upper: bounds of the same shape, or one number; or an MX of parameters. Equal ones make an equation.
             at: ``"stages"``, or ``"grid"``: the N + 1 instants of the grid, ``"start"`` or ``"end"``: the first or the
-                last of them, where only q, v and t are available. By default the stages, and for inequalities of q and
-                v the grid too; these make way at the start for q and v that parameters give. With one stage, which is
-                in the middle of its interval, inequalities hold at the grid alone: of a, u, du and forces, with those
-                of the interval that begins there.
+                last of them, as :meth:`at`. By default the stages, and for inequalities of q and v the grid too; these
+                make way at the start for q and v that parameters give. With one stage, which is in the middle of its
+                interval, inequalities hold at the grid alone: of a, u, du and forces, with those of the interval that
+                begins there.
 
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used.
         """
         if at is not None:
             choice("path: at", at, _PATHS)
-        found = self._motion.evaluate(expression, at or "stages", self._parameters.symbols)
-        for key, bound in (("lower", lower), ("upper", upper)):
-            self._parameters.check_bound("path", key, bound)
-        low, high = constraints.symbolic_bounds(lower, upper, found.values.shape[0])
-        name = f"path {1 + sum(each.name.startswith('path') for each in self._limited)}"
+        place = self._instant("path: at", at) if at in ("start", "end") else at or "stages"
+        graph, low, high = self._between("path", expression, place, lower, upper)
         symbolic = isinstance(low, ca.MX) or isinstance(high, ca.MX)
         is_equation = low is high if symbolic else bool(np.any(low == high))
-        places: tuple[str | int, ...] = (at or "stages",)
-        if at in ("start", "end"):
-            places = (self._instant("path: at", at),)
-        of_state = not OF_INTERVAL & set(found.graph.name_in())
+        inputs = set(graph.name_in())
+        places: tuple[str | int, ...] = (place,)
         if at is None and not is_equation:
-            places = ("inner", "grid") if of_state else ("everywhere",)
+            places = ("everywhere",) if OF_INTERVAL & inputs else ("inner", "grid")
         held = {"du", *["u"][: self.control == "constant"]}
         held |= {key for key, x in self._parameters.symbols.items() if x.shape[1] == 1}
-        if places[0] in ("stages", "everywhere") and set(found.graph.name_in()) <= held:
+        if places[0] in ("stages", "everywhere") and inputs <= held:
             places = ("intervals",)  # its rows at all stages are the same, and equations would be dependent
+        name = f"path {1 + sum(limited.name.startswith('path') for limited in self._limited)}"
         makes_way = "grid" in places and not is_equation
-        self._limited.append(LimitedExpression(name, found.evaluated, low, high, places, makes_way))
+        self._limited.append(LimitedExpression(name, graph, low, high, places, makes_way))
+
+    def _between(
+        self, where: str, expression: Expression, at: str | int, lower: Any, upper: Any
+    ) -> tuple[ca.Function, Bound, Bound]:
+        """An expression, and the bounds of its entries."""
+        graph = self._motion.evaluate(expression, at, self._parameters.symbols).evaluated
+        for key, bound in (("lower", lower), ("upper", upper)):
+            self._parameters.check_bound(where, key, bound)
+        return graph, *constraints.symbolic_bounds(lower, upper, graph.size1_out(0))
 
     def friction(
         self,
@@ -359,7 +364,8 @@ class Problem(OptimalControlProblem[Solution]):
 
     def _real_time_problem(self) -> RealTimeProblem:
         self._check_costs()
-        return RealTimeProblem(self._formulation(), self._parameters, self._robot)
+        plain = self._formulation().evaluated_by(self._motion.graph_of)  # which is compiled as a whole
+        return RealTimeProblem(plain, self._parameters, self._robot)
 
     def squares(
         self, residual: Expression, weight: npt.ArrayLike | ca.MX = 1.0, *, at: str | int | None = None
@@ -376,10 +382,7 @@ class Problem(OptimalControlProblem[Solution]):
             ArgumentTypeError, ArgumentError: if an argument cannot be used.
         """
         symbols, instant = self._parameters.symbols, None if at is None else self._instant("squares: at", at)
-        if instant is None:
-            graph = self._motion.evaluate(residual, "stages", symbols).graph
-        else:
-            graph = self._motion.evaluate_at(residual, instant, symbols).graph
+        graph = self._motion.evaluate(residual, "stages" if instant is None else instant, symbols).graph
         factors, common = constraints.square_weights(weight, graph.size1_out(0))
         inputs = [ca.MX.sym(name, *graph.size_in(name)) for name in graph.name_in()]
         rows = factors * graph.call(inputs, True, False)[0]
@@ -390,7 +393,7 @@ class Problem(OptimalControlProblem[Solution]):
             self._warn_of_midpoints(parts if alone else ())
             term = common * self._whole([(constraints.squared(part), has_grid, part) for part, has_grid in parts])
         else:
-            found = self._motion.evaluate_at(constraints.squared(residuals), instant, symbols)
+            found = self._motion.evaluate(constraints.squared(residuals), instant, symbols)
             cost = InstantCost(ca.MX(1), found.evaluated, instant, residuals)
             self._of_instants[hash(found.values)] = found.values, cost
             term = common * found.values
@@ -439,11 +442,8 @@ class Problem(OptimalControlProblem[Solution]):
             ArgumentTypeError, ArgumentError: if an argument cannot be used.
         """
         number = self._instant("at: k", k)
-        found = self._motion.evaluate_at(expression, number, self._parameters.symbols)
-        for key, bound in (("lower", lower), ("upper", upper)):
-            self._parameters.check_bound("at", key, bound)
-        low, high = constraints.symbolic_bounds(lower, upper, found.values.shape[0])
-        self._limited.append(LimitedExpression(f"at {number}", found.evaluated, low, high, (number,)))
+        graph, low, high = self._between("at", expression, number, lower, upper)
+        self._limited.append(LimitedExpression(f"at {number}", graph, low, high, (number,)))
 
     def subject_to(self, constraint: ca.MX) -> None:
         """Add an equation or inequality of variables at any instants, as ``problem.q[0, 2] == problem.q[0, 5]``.

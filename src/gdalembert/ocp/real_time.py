@@ -52,10 +52,9 @@ _FAILED = "Invalid_Number_Detected"
 _CAPPED = "Maximum_Iterations_Exceeded"
 _UNMET = 0.5
 """The part of violations that may be left by the iterations of a tick; then its plan is not told to be solved."""
-_FIRST_STEPS, _FIRST_ITERATIONS, _SMALL, _SETTLED = 200, 60, 1e-6, 1e-3
-"""Steps of the first tick at most, iterations of each, the relative step at which it ends, and that of an optimum."""
-_SHORTEST, _TURNED = 1 / 16, 0.3
-"""The least length of its steps, and the cosine between two of them beyond which they go on, or to and fro."""
+_FIRST_STEPS, _SEARCHED_STEPS, _FIRST_ITERATIONS, _SMALL, _SETTLED = 200, 100, 60, 1e-6, 1e-3
+"""Steps of the first tick at most, without a line search and with one, iterations of each, the relative step at which
+it ends, and that of an optimum."""
 _OPTIONS = {"iterations": 3, "penalty": None, "first_gap": None, "levenberg_marquardt": 0.3}
 
 Planned = TypeVar("Planned", bound=Solution | JoinedSolution)
@@ -123,7 +122,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         arrays |= {inputs[name]: buffer[:-1] for name, buffer in self._padded.items()}
         arrays |= {inputs[name] + NEXT: buffer[1:] for name, buffer in self._padded.items()}
         squares = max(stage.squares for stage in stages)
-        sizes = Sizes(first.nx, first.state, first.nu, first.eliminated, n, rows, squares)
+        free = tuple(self._first.free)
+        sizes = Sizes(first.nx, first.state, first.nu, first.eliminated, n, rows, squares, free)
         self._steps = GaussNewton(sizes, first.order, arrays, penalty=penalty, first_gap=first_gap)
         self._connect(stages, reached)
         self._middles = [compiled_function(stage.middle()) for stage in stages[: len(problems)]]
@@ -239,8 +239,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             )
         if first and size > _SETTLED:
             return True, (
-                f"the last of {_FIRST_STEPS} first steps is {size:.1g} of the plan, which is no optimum; begin nearer, "
-                "or at guess=…"
+                f"the last of {_FIRST_STEPS + _SEARCHED_STEPS} first steps is {size:.1g} of the plan, which is no "
+                "optimum; begin nearer, or at guess=…"
             )
         return True, ""
 
@@ -248,34 +248,15 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         warnings.warn(f"{self._tree.name}: {what}", SolutionWarning, stacklevel=4)
 
     def _first_steps(self, guess: Any, interrupts: Interrupts) -> str:
-        """Steps from a guess until they are small; why the last one was not taken, or "" if it was.
-
-        A step that turns back against the one before it halves the length of steps, one that goes on doubles it: full
-        ones go to and fro for ever where limits are reached with the one sign and the other. A step is at most as large
-        as the plan: from a guess at rest, that of a skate leads to 1e9 m.
-        """
+        """Steps from a guess until they are small; why the last one was not taken, or "" if it was."""
         self._begin(guess)
         self._steps.tick.weight = 0.0  # of penalties, which is chosen anew
-        arrays, retract = self._steps.arrays, self._steps.functions["retract"][0]
-        length, former = 1.0, np.zeros_like(arrays["z"])
-        for _ in range(_FIRST_STEPS):
+
+        def check() -> None:
             if interrupts.error is not None:
                 raise interrupts.error
-            plan = [arrays[name].copy() for name in "xuw"]
-            reason = self._steps.step(_FIRST_ITERATIONS, shift=0)
-            if reason or self._steps.found["step"] < _SMALL:
-                break
-            z = arrays["z"].copy()
-            turn, sizes = float(np.sum(z * former)), float(np.linalg.norm(z) * np.linalg.norm(former))
-            if abs(turn) > _TURNED * sizes:
-                length = max(length / 2, _SHORTEST) if turn < 0 else min(2 * length, 1.0)
-            former = z
-            part = min(length, 1 / self._steps.found["step"])
-            if part < 1 and retract is not None:
-                shorter = retract.batch(*plan, part * z, part * arrays["change"])
-                for name, values in zip("xuw", shorter, strict=True):
-                    arrays[name][:] = values
-        return reason
+
+        return self._steps.settle(_FIRST_ITERATIONS, _FIRST_STEPS, _SEARCHED_STEPS, _SMALL, check)
 
     @interruptible
     def generate(self, path: str | os.PathLike[str]) -> None:
@@ -499,6 +480,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         limited, paths = self._limited[k], self._paths_of(k, first, end)
         inputs = [] if limited is None else limited.inputs(first, end)
         x_end = np.atleast_2d(self._x_end(k))[0].copy() if last and k in self._ends else None
+        measured = not first and not self._steps.sizes.free
 
         def deferred() -> dict[str, Any]:
             v, a = x[:-1, nq:], w[:-1, : self._tree.nv]
@@ -507,10 +489,10 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             stages = StageValues(middles[: end - first], q, v + h / 2 * a, a, u, forces)
             bounds = [[getattr(motion.bounds, f"{name}_{side}") for name in "qv"] for side in ("lower", "upper")]
             lower, upper = map(np.concatenate, bounds)
-            beyond = np.maximum(lower - x, x - upper)[int(not first) :].max(axis=0, initial=0.0).tolist()
+            beyond = np.maximum(lower - x, x - upper)[int(measured) :].max(axis=0, initial=0.0).tolist()
             found = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
             if limited is not None:
-                found |= limited.violations(inputs, measured=not first)
+                found |= limited.violations(inputs, measured=measured)
             if x_end is not None:
                 found |= problem.end.missed(x[-1], x_end)
             return {

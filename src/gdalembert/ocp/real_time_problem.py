@@ -17,6 +17,7 @@ from gdalembert.ocp.formulation import Formulation
 from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.solution import FollowedPath
 from gdalembert.ocp.stage import InstantCost, Motion
+from gdalembert.ocp.steps import free_rates
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import foreign
 
@@ -157,6 +158,28 @@ class RealTimeProblem(NamedTuple):
     def has_end(self) -> bool:
         """Whether the end fixes anything."""
         return any(fixed.any() for fixed in self.end.fixed)
+
+    @property
+    def free(self) -> list[int]:
+        """The entries of steps of the first state that nothing fixes.
+
+        Raises:
+            UnsupportedError: if a part of q is fixed of a joint that turns about several axes.
+        """
+        tree, (of_q, of_v) = self.con.tree, self.start.fixed
+        turning, follows = free_rates(tree)
+        entry = {j: i for i, j in zip(*follows.sparsity().get_triplet(), strict=True)}  # of q, of an entry of v
+        for joint in tree.joints:
+            own = of_q[joint.idx_q : joint.idx_q + joint.type.nq]
+            if own.any() and not own.all() and any(joint.idx_q <= i < joint.idx_q + joint.type.nq for i in turning):
+                raise UnsupportedError(
+                    f"rti: {tree.name}: the start fixes a part of q of {joint.name!r}; fix all of it, or none, or take "
+                    "'ipopt'"
+                )
+            entry |= {j: joint.idx_q for j in joint.columns if j not in entry}
+        return [j for j, i in sorted(entry.items()) if not of_q[i]] + [
+            tree.nv + j for j in np.flatnonzero(~of_v).tolist()
+        ]
 
     def check_end(self) -> None:
         """Refuse costs and rows of the end that have u, by an UnsupportedError."""
@@ -309,7 +332,7 @@ def check(problem: RealTimeProblem, *, starts: bool, ends: bool) -> None:
         "quasi-static modes (give quasi_static=None)": bool(motion.system.stiff),
         "a fixed end beside contacts or loops": problem.has_end and bool(con.nc),
         "a fixed end in a schedule": problem.has_end and not ends,
-        "a start of which some entries are free": starts and not all(each.all() for each in problem.start.fixed),
+        "a start of which some entries are free, beside contacts or loops": bool(starts and con.nc and problem.free),
         "rates of u": problem.formulation.remembers,
         "rows of subject_to": bool(problem.formulation.relations),
     }

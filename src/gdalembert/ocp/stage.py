@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -84,6 +84,7 @@ class Motion:
     ) -> None:
         self.system, self.parameters, self.bounds = system, parameters, bounds
         self.intervals, self.rule, self.control, self._compiled = intervals, rule, control, compiled
+        self._graphs: dict[int, tuple[ca.Function, ca.Function]] = {}
         self.dyn = dyn = system.robot
         largest = np.maximum(np.abs(bounds.u_lower), np.abs(bounds.u_upper))
         self.effort = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
@@ -196,39 +197,42 @@ class Motion:
 
     def compiled(self, graph: ca.Function) -> ca.Function:
         """A Function as machine code, if the problem asks for it."""
-        return external(graph, 2, f"Problem: {self.dyn.tree.name}") if self._compiled else graph
+        return self._compile(graph) if self._compiled else graph
+
+    def _compile(self, graph: ca.Function) -> ca.Function:
+        compiled = external(graph, 2, f"Problem: {self.dyn.tree.name}")
+        self._graphs[hash(compiled)] = compiled, graph
+        return compiled
+
+    def graph_of(self, function: ca.Function) -> ca.Function:
+        """The Function of which one is the machine code, or that one itself."""
+        return self._graphs.get(hash(function), (function, function))[1]
 
     @interruptible
-    def evaluate(self, expression: Expression, at: str, named: Mapping[str, ca.MX]) -> EvaluatedExpression:
+    def evaluate(self, expression: Expression, at: str | int, named: Mapping[str, ca.MX]) -> EvaluatedExpression:
         """An expression of q, v, a, u, du, t, p and the parameters ``named`` of the problem, compiled if steps are.
 
-        ``at``: each of the ``"stages"``, each instant of the ``"grid"``, or the first or last one.
+        ``at``: each of the ``"stages"``, each instant of the ``"grid"``, or the number of one, where u is available.
         """
-        compiled = partial(external, order=2, where=f"Problem: {self.dyn.tree.name}") if self._compiled else None
-        others = ({"p": self.parameters.along} if self.dyn.parameters else {}) | dict(named)
+        compiled = self._compile if self._compiled else None
+        others, n = ({"p": self.parameters.along} if self.dyn.parameters else {}) | dict(named), self.intervals
         if at == "stages":
-            u, n = self.u[:, : self.intervals], self.intervals
-            other = self.u_before[:, :n] if self.control == "constant" else self.u[:, 1:]
+            u, other = self.u[:, :n], self.u_before[:, :n] if self.control == "constant" else self.u[:, 1:]
             rate = self.at_stages(self.rate(u, other, self._durations[:, :n]))
             names = ("q", "v", "a", "u", "du", "t", *["forces"][: self.system.con.nc])
-            states = {name: rate if name == "du" else getattr(self.stages, name) for name in names}
+            known = {name: rate if name == "du" else getattr(self.stages, name) for name in names}
             for name, x in others.items():
                 if x.shape[1] > 1:
-                    others[name] = self.at_stages(x) if name == "p" else x @ _spread(self.intervals, self.rule.c)
-            return evaluate(expression, states | others, at, named, compiled=compiled)
-        nq, column = self.dyn.tree.nq, {"start": [0], "end": [self.intervals]}.get(at, slice(None))
-        x = self.x[:, column]
-        states = {"q": x[:nq, :], "v": x[nq:, :], "t": self.t[:, column]}
-        others = {name: x[:, column] if x.shape[1] > 1 else x for name, x in others.items()}
-        return evaluate(expression, states | others, at, named, compiled=compiled)
-
-    def evaluate_at(self, expression: Expression, k: int, named: Mapping[str, ca.MX]) -> EvaluatedExpression:
-        """An expression of q, v, u, t, p and parameters at one instant of the grid."""
-        others = ({"p": self.parameters.along} if self.dyn.parameters else {}) | dict(named)
-        nq, x, u = self.dyn.tree.nq, self.x[:, k], self.u[:, min(k, self.u.shape[1] - 1)]
-        states = {"q": x[:nq], "v": x[nq:], "u": u, "t": self.t[:, k]}
-        others = {name: x[:, k] if x.shape[1] > 1 else x for name, x in others.items()}
-        return evaluate(expression, states | others, f"instant {k}", named)
+                    others[name] = self.at_stages(x) if name == "p" else x @ _spread(n, self.rule.c)
+            return evaluate(expression, known | others, at, named, compiled=compiled)
+        columns, nq = [at] if isinstance(at, int) else slice(None), self.dyn.tree.nq
+        known = {"q": self.x[:nq, columns], "v": self.x[nq:, columns], "t": self.t[:, columns]}
+        if isinstance(at, int):
+            known["u"] = self.u[:, min(at, self.u.shape[1] - 1)]
+        others = {name: x[:, columns] if x.shape[1] > 1 else x for name, x in others.items()}
+        return evaluate(
+            expression, known | others, at if isinstance(at, str) else f"instant {at}", named, compiled=compiled
+        )
 
     def step(
         self, x: ca.MX, begin: ca.MX, end: ca.MX, k: ca.MX | None, s: ca.MX | None, p: Sequence[ca.MX]

@@ -160,15 +160,10 @@ class System:
         """q and v at the N + 1 instants of the grid, of states there and unknowns k at the stages."""
         if not self.stiff or k is None:
             return states
-        end = self.at_instant(states[:, -1], k[:, k.shape[1] - len(rule.c) :], rule, last=True)
-        return ca.horzcat(self.at_starts(states[:, :-1], k, rule), end)
-
-    def at_starts(self, states: ca.MX, k: ca.MX, rule: RungeKutta) -> ca.MX:
-        """[q; v] where steps begin (columns), of states there and the unknowns of the steps."""
-        if not self.stiff:
-            return states
-        begin = ca.kron(ca.DM.eye(states.shape[1]), ca.DM(extrapolation(rule.c)[0]))
-        return ca.MX(ca.vertcat(*self._with_stiff(states, self._deflections(k) @ begin)))
+        steps_behind = [*ca.horzsplit(k, len(rule.c)), k[:, k.shape[1] - len(rule.c) :]]
+        last = states.shape[1] - 1
+        parts = enumerate(zip(ca.horzsplit(states), steps_behind, strict=True))
+        return ca.horzcat(*(self.at_instant(x, unknowns, rule, last=i == last) for i, (x, unknowns) in parts))
 
     def at_instant(self, state: ca.MX, k: ca.MX, rule: RungeKutta, *, last: bool) -> ca.MX:
         """[q; v] at one instant of the grid, of the unknowns of the interval behind it, or before it if it is last."""

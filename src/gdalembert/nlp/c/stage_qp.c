@@ -8,7 +8,9 @@
    step, with w = w2 s + p and e = 1 / (t w + l s), or 1 / (t w) if it is hard, l changes by l w e times the step of c and by
    a number, `fixed`. Predictor and corrector (Mehrotra 1992) share a factorization.
 
-   Macros: NX, NU, NG. A limit of w1 < 0 is hard. Rows of matrices, and z, are filled up to whole vectors of WIDE doubles,
+   Of x_0, entries are free where `free` is 1, if FREE is 1; they take their minimum of the cost to go.
+
+   Macros: NX, NU, NG, FREE. A limit of w1 < 0 is hard. Rows of matrices, and z, are filled up to whole vectors of WIDE doubles,
    and so are rows of limits. */
 #include <math.h>
 #include <stdint.h>
@@ -36,10 +38,13 @@ typedef struct {
   V z[ZB], step[ZB], c[CB], D[CB], r[CB];
   double inverse[NU + !NU], p[NX], feed[NU + !NU], Pb[NX];
   Side side[2];
+#if FREE
+  double P[NX][NX], L_0[NX][NX]; /* of x_0: of the cost to go, and the Cholesky factor of its free entries */
+#endif
 } Stage;
 typedef struct { /* of all stages, one after the other; the weights are those of each of them */
   const Row *A, *H, *g, *G;
-  const double *b, *lower, *upper, *x_0, *w1, *w2;
+  const double *b, *lower, *upper, *x_0, *w1, *w2, *free;
 } Program;
 
 static inline V every(double x) { return x - (V) {0}; }
@@ -97,6 +102,37 @@ static void product(int turned, const double* a, const Row* m, int n, Row* out, 
   }
 }
 
+#if FREE
+static void factor_start(const double* free, const Row* P, Stage* own) {
+  for (int i = 0; i < NX; ++i)
+    for (int j = 0; j <= i; ++j) {
+      double x = own->P[i][j] = own->P[j][i] = ((const double*) P[j])[NU + i];
+      if (!free[i] || !free[j]) x = i == j;
+      for (int m = 0; m < j; ++m) x -= own->L_0[i][m] * own->L_0[j][m];
+      own->L_0[i][j] = i == j ? sqrt(x) : x / own->L_0[j][j];
+    }
+}
+
+/* The free entries of x_0, where the slope of the cost to go is 0. */
+static void free_start(const double* free, const Stage* own, double* x) {
+  double y[NX];
+  for (int i = 0; i < NX; ++i)
+    if (free[i]) x[i] = 0;
+  for (int i = 0; i < NX; ++i) {
+    y[i] = free[i] ? -own->p[i] : 0;
+    for (int j = 0; j < NX && free[i]; ++j) y[i] -= own->P[i][j] * x[j];
+    for (int j = 0; j < i; ++j) y[i] -= own->L_0[i][j] * y[j];
+    y[i] /= own->L_0[i][i];
+  }
+  for (int i = NX - 1; i >= 0; --i) {
+    for (int j = i + 1; j < NX; ++j) y[i] -= own->L_0[j][i] * y[j];
+    y[i] /= own->L_0[i][i];
+  }
+  for (int i = 0; i < NX; ++i)
+    if (free[i]) x[i] = y[i];
+}
+#endif
+
 /* Costs to go and Cholesky factors, from the last stage to the first. */
 static void factor(int n, const Program* q, Stage* stages) {
   Row P[NX], rest[NX + NG + 1], active[NG + 1], S[NZ], minus[NU + !NU]; /* P: of the cost to go */
@@ -129,6 +165,9 @@ static void factor(int n, const Program* q, Stage* stages) {
     memcpy(P, S + NU, sizeof P);
     for (int i = 0; i < NX; ++i)
       for (int j = i + 1; j < NX; ++j) ((double*) P[j])[NU + i] = ((double*) P[i])[NU + j];
+#if FREE
+    if (!k) factor_start(q->free, (const Row*) P, own);
+#endif
     if (!k) break;
     V Pb[ZB] = {0};
     for (int j = 0; j < NX; ++j) add(q->b[(k - 1) * NX + j], P[j], Pb);
@@ -156,6 +195,9 @@ static void solve(int n, const Program* q, Stage* stages) {
     double* z = (double*) own->step;
     memset(z, 0, sizeof own->step);
     for (int j = 0; j < NX; ++j) z[NU + j] = k ? q->b[(k - 1) * NX + j] + dot(q->A[(k - 1) * NX + j], own[-1].step) : q->x_0[j];
+#if FREE
+    if (!k) free_start(q->free, own, z + NU);
+#endif
     for (int i = NU - 1; i >= 0 && k < n; --i) z[i] = -(own->feed[i] + dot(own->L[i], own->step)) * own->inverse[i];
   }
 }
@@ -208,7 +250,7 @@ static int begin(int n, const Program* q, Stage* stages, double mu) {
   for (int k = 0; k <= n; ++k) {
     Stage* own = stages + k;
     for (int i = 0; i < NC; ++i) {
-      int none = k ? k == n && i < NU : i >= NU && i < NZ; /* x_0 is given, and the last stage has no u */
+      int none = k ? k == n && i < NU : i >= NU && i < NZ && !(FREE && q->free[i - NU]); /* x_0 is given, and the last stage has no u */
       const double* row = i >= NZP && i < NZP + NG ? (const double*) q->G[k * NG + i - NZP] : 0;
       double low = q->lower[k * NC + i], high = q->upper[k * NC + i], c = ((double*) own->c)[i];
       int reached = row && norm(row, NU) > 0;
