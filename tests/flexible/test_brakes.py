@@ -116,19 +116,67 @@ def test_rest_in_modes_that_are_nearly_dependent(count: int) -> None:
     pushed.linearize(pushed.static_deflection([0.3]))  # which counts as at rest
 
 
-def test_a_universal_joint_is_flexible_axis_by_axis() -> None:
-    """τ = M a + … + K_t (q − θ) on each axis; by its own name the error says how. FirstOrderArm takes it, too."""
+def leg() -> pin.Model:
     model = pin.Model()
     model.name = "leg"
     kind = pin.JointModelUniversal(np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0]))
     joint = model.addJoint(0, kind, pin.SE3.Identity(), "hip")
     body = pin.Inertia(1.0, np.array([0.5, 0.0, 0.0]), 0.05 * np.eye(3))
     model.appendBodyToJoint(joint, body, pin.SE3.Identity())
+    return model
+
+
+def test_a_joint_of_two_degrees_of_freedom_is_flexible() -> None:
+    """τ = M a + … + K_t (q − θ) + D_t (q̇ − θ̇), J θ̈ = K_t (q − θ) + … + τ_m (Cetinkunt and Book 39 to 46), K_t full."""
+    k, d = np.array([[50.0, 8.0], [8.0, 70.0]]), np.array([[0.3, 0.1], [0.1, 0.2]])
+    model = leg()
+    dyn = FlexibleArm(model, {}, {"hip": FlexibleJoint(k, [0.02, 0.03], d)})
+    q, v, a = np.random.default_rng(5).normal(size=(3, 4))
+    spring = k @ (q[:2] - q[2:]) + d @ (v[:2] - v[2:])
+    wanted = pin.rnea(model, model.createData(), q[:2], v[:2], a[:2]) + spring
+    tau = dyn.inverse_dynamics(q, v, a).full().ravel()
+    assert relative_error(tau, [*wanted, *([0.02, 0.03] * a[2:] - spring)]) < TIGHT
+    apart = {"hip[0]": FlexibleJoint(50.0, 0.02), "hip[1]": FlexibleJoint(70.0, 0.03)}
+    together = {"hip": FlexibleJoint(np.diag([50.0, 70.0]), [0.02, 0.03])}
+    one, other = (FlexibleArm(model, {}, joints).forward_dynamics(q, v, a) for joints in (apart, together))
+    assert np.array_equal(one.full(), other.full())
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (([[1.0, 2.0], [0.0, 1.0]],), r"stiffness: the matrix is not symmetric and positive definite$"),
+        (([[1.0, 0.0], [0.0, 0.0]],), r"stiffness: the matrix is not symmetric and positive definite$"),
+        (
+            (np.eye(2), None, [[1.0, 2.0], [2.0, 1.0]]),
+            r"damping: the matrix is not symmetric and positive semidefinite$",
+        ),
+        ((np.eye(2), None, np.eye(3)), r"damping: got shape \(3, 3\); give 2 × 2 numbers$"),
+        ((np.ones(2),), r"stiffness: got shape \(2,\); give 2 × 2 numbers$"),
+        ((np.eye(2), 0.1), r"rotor_inertia: got 0.1; give 2 above 0$"),
+        ((np.eye(2), [0.1, 0.0]), r"rotor_inertia: got \[0.1, 0.0\]; give 2 above 0$"),
+    ],
+)
+def test_matrices_that_are_refused(given: tuple[object, ...], message: str) -> None:
+    with pytest.raises(ArgumentError, match=rf"^FlexibleJoint: {message}"):
+        FlexibleJoint(*given)  # type: ignore[arg-type]
+
+
+def test_a_part_is_flexible_once() -> None:
+    joints = {"hip": FlexibleJoint(np.eye(2), [1.0, 1.0]), "hip[1]": FlexibleJoint(1.0, 1.0)}
+    with pytest.raises(ArgumentError, match=r"^joint 'hip\[1\]': it is a part of 'hip', which is flexible"):
+        FlexibleArm(leg(), {}, joints)
+
+
+def test_a_universal_joint_is_flexible_axis_by_axis() -> None:
+    """τ = M a + … + K_t (q − θ) on each axis; by its own name the error says how. FirstOrderArm takes it, too."""
+    model, body = leg(), pin.Inertia(1.0, np.array([0.5, 0.0, 0.0]), 0.05 * np.eye(3))
     spring = FlexibleJoint(50.0, 0.02)
     message = (
-        r"^joint 'hip': a joint of several degrees of freedom is flexible axis by axis; give a FlexibleJoint for each"
+        r"^joint 'hip': it has 2 degree\(s\) of freedom, and the stiffness of its FlexibleJoint is that of 1; "
+        r"give 2 × 2 numbers, or a FlexibleJoint for each of 'hip\[0\]', 'hip\[1\]'$"
     )
-    with pytest.raises(UnsupportedError, match=rf"{message} of 'hip\[0\]', 'hip\[1\]'$"):
+    with pytest.raises(UnsupportedError, match=message):
         FlexibleArm(model, {}, {"hip": spring})
     dyn = FlexibleArm(model, {}, {"hip[1]": FlexibleJoint(70.0, 0.03), "hip[0]": spring})
     q, v, a = np.random.default_rng(5).normal(size=(3, 4))

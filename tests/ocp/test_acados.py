@@ -1,8 +1,11 @@
-"""The expressions of an AcadosModel: the motion of the robot."""
+"""acados: the optima of IPOPT, from the program of stages; and the expressions of an AcadosModel."""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import casadi as ca
@@ -12,9 +15,10 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.errors import UnsupportedError
+from gdalembert.errors import ArgumentError, OptimizationError, UnsupportedError
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import turning
+from tests.ocp.test_one_optimum import PROBLEMS
 
 
 @pytest.mark.long
@@ -49,3 +53,122 @@ def test_what_acados_cannot_take(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "acados_template", None)
     with pytest.raises(UnsupportedError, match=r"^acados needs the Python package acados_template"):
         ocp.acados_expressions(gd.NewtonEuler(gd.load_urdf("two_link_arm"))).model()
+
+
+def two_links(degree: int = 3, duration: float | tuple[float, float] = 1.0, **options: object) -> ocp.Problem:
+    """Limits of u and v, a path, one at each end and rows of an instant are active."""
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
+    bounds = ocp.Bounds.of(dyn, u=dict.fromkeys(dyn.actuator_names, 20.0), v=dict.fromkeys(dyn.coordinate_names, 2.5))
+    problem = ocp.Problem(dyn, duration, 12, bounds=bounds, degree=degree, **options)  # type: ignore[arg-type]
+    problem.start(problem.parameter("q0", 2))
+    problem.end([1.2, -0.7])
+    problem.squares(lambda u: u, 1e-3)
+    problem.squares(lambda v: v, 0.1)
+    return problem
+
+
+def limited(degree: int = 3, **options: object) -> ocp.Problem:
+    problem = two_links(degree, **options)  # type: ignore[arg-type]
+    problem.path(lambda q: q[0] + q[1], upper=0.6)
+    problem.path(lambda v: v[0], upper=0.0, at="end")
+    problem.at(6, lambda q: q[0], 0.3, 0.4)
+    return problem
+
+
+def reaching() -> ocp.Problem:
+    """A hand reaches for a point: squares whose curvature is indefinite."""
+    model = gd.load_urdf("puma560")
+    dyn = gd.NewtonEuler(model)
+    place = gd.Kinematics(model).frame_placement(model.frames[-1].name)
+    start = np.full(6, 0.3)
+    target = place(start)[:3, 3].full().ravel() + np.array([0.1, -0.2, 0.1])
+    problem = ocp.Problem(dyn, 1.0, 10, bounds=ocp.Bounds.of(dyn, model), degree=2)
+    problem.start(start)
+    problem.squares(lambda q: place(q)[:3, 3] - target, 100.0)
+    problem.squares(lambda u: u, 1e-4)
+    problem.squares(lambda q, v: ca.vertcat(10 * (place(q)[:3, 3] - target), v), 10.0, at="end")
+    return problem
+
+
+def agree(problem: ocp.Problem, tolerance: float = 1e-7, **values: object) -> ocp.Solution:
+    """The solution of acados, which has the cost of IPOPT's: to its bounds, which are relaxed by 1e-8."""
+    cost = problem.solve("ipopt", {"ipopt.tol": 1e-11}, **values).cost  # type: ignore[arg-type]
+    found = problem.solve("acados", **values)  # type: ignore[arg-type]
+    assert abs(found.cost - cost) < tolerance * abs(cost), (found.cost, cost)
+    assert found.constraint_violation < 1e-8
+    return found
+
+
+@pytest.mark.extras
+@pytest.mark.system
+@pytest.mark.parametrize("make", PROBLEMS)
+def test_acados_has_the_optimum_of_ipopt(make: Callable[[], ocp.Problem]) -> None:
+    agree(make())
+
+
+@pytest.mark.extras
+@pytest.mark.system
+@pytest.mark.parametrize(
+    ("make", "values"),
+    [
+        (lambda: limited(2), {"q0": [0.1, 0.2]}),
+        (lambda: limited(3, method="rk4"), {"q0": [0.1, 0.2]}),
+        (lambda: two_links(1, (0.3, 3.0)), {"q0": [0.1, 0.2]}),
+        (reaching, {}),
+    ],
+    ids=["degree", "rk4", "duration", "reaching"],
+)
+def test_steps_and_costs(make: Callable[[], ocp.Problem], values: dict[str, object]) -> None:
+    problem = make()
+    if isinstance(problem.duration, ca.MX):
+        problem.minimize(problem.duration)
+    agree(problem, **values)
+
+
+@pytest.mark.extras
+@pytest.mark.system
+def test_parameters_change_and_the_last_solution_begins_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    problem = limited()
+    solver = problem.solver("acados")
+    assert not os.listdir(tmp_path)
+    first, again = solver(q0=[0.1, 0.2]), solver()
+    assert first.iterations > 0
+    assert again.iterations == 0
+    moved = solver(q0=[0.0, 0.1], shift=1)
+    assert abs(moved.cost - agree(problem, q0=[0.0, 0.1]).cost) < 1e-9 * moved.cost
+    assert moved.stats["t_wall_total"] > 0
+    with pytest.raises(UnsupportedError, match=r"^function: acados is no Function"):
+        solver.function()
+    with pytest.raises(UnsupportedError, match=r"^stationarity: acados has no multipliers"):
+        solver.stationarity()
+
+
+@pytest.mark.extras
+@pytest.mark.system
+def test_what_acados_says_of_failures_and_options() -> None:
+    problem = limited()
+    with pytest.raises(
+        OptimizationError, match=r"stopped with 'Maximum_Iterations_Exceeded' after 1 iterations"
+    ) as found:
+        problem.solve("acados", {"acados.nlp_solver_max_iter": 1}, q0=[0.1, 0.2])
+    assert found.value.solution.constraint_violation > 1e-3
+    with pytest.raises(ArgumentError, match=r"^solve: acados has no option 'max_iter'; give any of alpha_min, "):
+        problem.solver("acados", {"acados.max_iter": 1})
+    with pytest.raises(ArgumentError, match=r"^solve: acados refuses the option hessian_approx='NEWTON': "):
+        problem.solver("acados", {"hessian_approx": "NEWTON"})
+    with pytest.raises(UnsupportedError, match=r"takes no max_wall_time"):
+        problem.solver("acados", {"max_wall_time": 1.0})
+
+
+def test_what_is_refused_without_acados(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnsupportedError, match=r"^acados: control='linear' connects intervals"):
+        two_links(control="linear").solver("acados")
+    with pytest.raises(UnsupportedError, match=r"^acados: two_link_arm: stages of phases or schedules differ in form"):
+        ocp.Phases([two_links(1), two_links(1)]).solver("acados")
+    for name in ("acados_template", "acados"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(UnsupportedError, match=r"^acados: needs its Python package acados_template; build acados"):
+        two_links(1).solver("acados")

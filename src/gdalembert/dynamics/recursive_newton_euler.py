@@ -82,7 +82,7 @@ class RecursiveNewtonEuler(Dynamics):
     def _smallest_placed(self, write: Callable[..., Matrix], *arguments: Matrix) -> Matrix:
         """The smallest expression; in long chains with all links in the axes of the root besides."""
         smallest = self._smallest(write, *arguments)
-        if self._ancestors < _LONG or not all(joint.type.has_constant_subspace for joint in self.tree.joints):
+        if self._ancestors < _LONG or not self.tree.has_constant_subspaces:
             return smallest
         return smaller(smallest, write(self._prepared[0], *arguments, placed=place_in_root_axes))
 
@@ -348,7 +348,7 @@ class NewtonEuler(RecursiveNewtonEuler):
     def _joint_wrenches(self, s: Mapping[str, ca.SX], loads: Loads) -> list[Wrench]:
         """The wrench that each of Pinocchio's joints passes on to its link, in its axes."""
         robot, rates = RobotAtQ.of(self.tree, s["q"]), (s["v"], s["a"])
-        motions = robot.motions(s["q"], *rates, Gravity(self.tree).base_acceleration)
+        motions = robot.motions(*rates, Gravity(self.tree).base_acceleration)
         wrenches, _ = joint_wrenches(robot, motions, *rates, loads.on(self.tree, robot.links, world=True))
         return [wrenches[i] for i in self.tree.links]
 

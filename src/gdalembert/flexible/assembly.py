@@ -149,7 +149,7 @@ def _assembly(
     """The tree of links, with springs, and rotors at the flexible joints, which move nothing but their armature."""
     rotors = _rotors(tree, joints)
     first_rotor = tree.nv + sum(link.modes for link in attached)
-    nv, more = first_rotor + len(rotors), tree.nq - tree.nv
+    nv, more = first_rotor + sum(map(len, rotors.values())), tree.nq - tree.nv
     index = np.cumsum([0, *(len(link.joints) for link in attached)]).tolist()
     frames = []
     for f in tree.frames:
@@ -167,17 +167,18 @@ def _assembly(
     placed = _placed(beams, {name: index[i] for i, name in names.items()}, tree.nv, frames)
     for name, beam in beams.items():
         add(name, placed[name].modes, beam.stiffness, beam.damping)
-    axis, place = Revolute((0.0, 0.0, 1.0)), (frozen(np.eye(3)), frozen(np.zeros(3)))
-    rotor_joints = []
-    for rotor, (name, joint) in enumerate(rotors.items(), first_rotor):
-        spring, driven = joints[name], joint.idx_v
-        armature[rotor] = armature[driven] if spring.rotor_inertia is None else spring.rotor_inertia
-        if spring.rotor_inertia is None:
-            armature[driven] = 0.0
+    rotor, rotor_joints = first_rotor, []
+    for name, parts in rotors.items():
+        spring, own = joints[name], [part.idx_v for part in parts]
+        turned = [*range(rotor, rotor := rotor + len(parts))]
+        armature[turned] = armature[own] if spring.inertias is None else spring.inertias
+        if spring.inertias is None:
+            armature[own] = 0.0
         between = np.array([[1.0, -1.0], [-1.0, 1.0]])
-        add(name, (driven, rotor), spring.stiffness * between, spring.damping * between)
-        actuation[:, driven] = np.eye(nv)[rotor]
-        rotor_joints.append(Joint(f"{name} rotor", axis, -1, *place, NO_BODY, rotor + more, rotor))
+        add(name, [*own, *turned], *(np.kron(between, matrix) for matrix in spring.matrices))
+        for part, k in zip(parts, turned, strict=True):
+            actuation[:, part.idx_v] = np.eye(nv)[k]
+            rotor_joints.append(_rotor(part.name, k + more, k))
     flexible = replace(
         tree,
         nq=nv + more,
@@ -192,11 +193,17 @@ def _assembly(
         stiffness=stiffness,
         damping=damping,
         actuation=frozen(actuation),
-        rotors=tuple(rotors),
+        rotors=tuple(part.name for parts in rotors.values() for part in parts),
         replacements=tuple(beam.replacement for beam in beams.values() if beam.replacement is not None),
         beams={name: beam for name, beam in placed.items() if isinstance(links[name], FlexibleLink)},
         rods={name: beam for name, beam in placed.items() if isinstance(links[name], CosseratRod)},
     )
+
+
+def _rotor(name: str, idx_q: int, idx_v: int) -> Joint:
+    """The rotor of a joint, on the universe."""
+    place = frozen(np.eye(3)), frozen(np.zeros(3))
+    return Joint(f"{name} rotor", Revolute((0.0, 0.0, 1.0)), -1, *place, NO_BODY, idx_q, idx_v)
 
 
 def _placed(
@@ -273,30 +280,36 @@ def _frame(name: str, at: Attachment) -> Frame:
     return Frame(name, at.joint, frozen(placement[:3, :3]), frozen(placement[:3, 3]))
 
 
-def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, Joint]:
-    """The flexible joints in the order of the tree."""
-    by_name = {joint.name: joint for joint in tree.joints}
+def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, list[Joint]]:
+    """The elementary joints of each flexible joint, in the order of the tree."""
+    found: dict[str, list[Joint]] = {}
     for name, spring in joints.items():
-        if parts := [part for part in by_name if part.startswith(f"{name}[")]:
-            raise UnsupportedError(
-                f"joint {name!r}: a joint of several degrees of freedom is flexible axis by axis; give a FlexibleJoint "
-                f"for each of {', '.join(map(repr, parts))}"
-            )
-        if name not in by_name:
-            raise UnknownNameError("joint", name, by_name)
+        parts = [joint for joint in tree.joints if joint.name == name or joint.name.startswith(f"{name}[")]
+        names = [part.name for part in parts]
+        if not parts:
+            raise UnknownNameError("joint", name, [joint.name for joint in tree.joints])
         if not isinstance(spring, FlexibleJoint):
             raise ArgumentTypeError(f"joint {name!r}: expected a FlexibleJoint, got {type(spring).__name__}")
-        joint_type = by_name[name].type
-        if not (joint_type.is_revolute or joint_type.is_prismatic) or not joint_type.velocity_is_rate:
+        for part in parts:
+            if not (part.type.is_revolute or part.type.is_prismatic) or not part.type.velocity_is_rate:
+                raise UnsupportedError(
+                    f"joint {part.name!r}: a {part.type.kind} joint cannot be flexible; revolute joints with limits "
+                    "and prismatic ones can"
+                )
+        if len(parts) != len(spring.matrices[0]):
+            several = f", or a FlexibleJoint for each of {', '.join(map(repr, names))}" if len(parts) > 1 else ""
             raise UnsupportedError(
-                f"joint {name!r}: a {joint_type.kind} joint cannot be flexible; revolute joints with limits "
-                "and prismatic ones can"
+                f"joint {name!r}: it has {len(parts)} degree(s) of freedom, and the stiffness of its FlexibleJoint is "
+                f"that of {len(spring.matrices[0])}; give {len(parts)} × {len(parts)} numbers{several}"
             )
-        if spring.rotor_inertia is None and tree.armature[by_name[name].idx_v] <= 0:
+        if twice := [part for part in names if part != name and part in joints]:
+            raise ArgumentError(f"joint {twice[0]!r}: it is a part of {name!r}, which is flexible; give one of the two")
+        if spring.inertias is None and min(tree.armature[part.idx_v] for part in parts) <= 0:
             raise ArgumentError(
                 f"joint {name!r}: its rotor has no inertia; give rotor_inertia, or the model an armature"
             )
-    return {joint.name: joint for joint in tree.joints if joint.name in joints}
+        found[name] = parts
+    return dict(sorted(found.items(), key=lambda flexible: tree.joints.index(flexible[1][0])))
 
 
 def assemble_with_selected_modes(

@@ -147,6 +147,30 @@ class Frame(ByValue):
     pseudo_inertia: Array = field(default_factory=lambda: frozen(np.zeros((4, 4))), repr=False)
 
 
+@dataclass(frozen=True)
+class Element:
+    """Coordinates, and the stations that they move: a joint moves its link, modes move the sections of their link.
+
+    Attributes:
+        carrier: the station that carries the element, −1 for the universe.
+        stations: what its coordinates move, by index in ``Tree.joints``; it has the coordinates of the first.
+        inertia: of its own mass, whose type is that of the element; ``None`` if it has none.
+    """
+
+    carrier: int
+    stations: tuple[int, ...]
+    inertia: Any = None
+
+    @property
+    def index(self) -> int:
+        """The joint of the coordinates, by index in ``Tree.joints``."""
+        return self.stations[0]
+
+    def types(self, tree: Tree) -> list[Any]:
+        """The motions of its stations."""
+        return [tree.joints[i].type for i in self.stations]
+
+
 @dataclass(frozen=True, eq=False)
 class Tree(ByValue):
     """A frozen, picklable copy of what a ``pin.Model`` says about dynamics; equal if all numbers are equal.
@@ -193,6 +217,17 @@ class Tree(ByValue):
         """Modal inertias without strain segments: in assumed modes."""
         return {i: inertia for i, inertia in self.modal_inertias if isinstance(inertia, ModalInertia)}
 
+    @property
+    def elements(self) -> list[Element]:
+        """The elements, each behind the one that moves its carrier."""
+        elements, modal = list[Element](), self.modal
+        for i, joint in enumerate(self.joints):
+            if not joint.type.is_modal:
+                elements.append(Element(joint.parent, (i,)))
+            if i in modal:
+                elements.append(Element(i, tuple(self.stations(i)), modal[i]))
+        return elements
+
     def stations(self, link: int) -> list[int]:
         """The joints that are the stations and particles of a link, given by the index of its joint; not its root."""
         return [i for i, j in enumerate(self.joints) if j.parent == link and j.type.is_modal]
@@ -209,6 +244,11 @@ class Tree(ByValue):
     def has_mimic(self) -> bool:
         """Whether a joint shares the coordinates of another."""
         return any(joint.scaling is not None and not joint.type.is_modal for joint in self.joints)
+
+    @property
+    def has_constant_subspaces(self) -> bool:
+        """Whether all coordinates are those of joints whose S does not depend on q."""
+        return all(joint.type.has_constant_subspace and not joint.type.is_modal for joint in self.joints)
 
     @property
     def is_first_order(self) -> bool:

@@ -132,8 +132,9 @@ class StageProgram(NonlinearProgram):
         columns = (np.arange(n)[:, None] * len(places) + chosen).ravel()
         y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
         rows, cost = term.function.call([y, p], True, False)
+        own = rows[chosen.tolist()] if len(chosen) else ca.MX(0, 1)
         return Term(
-            self._differentiable(RowsAndCost(y, p, rows[chosen.tolist()] if len(chosen) else ca.MX(0, 1), cost)),
+            self._differentiable(RowsAndCost(y, p, own, cost, term.squares)),
             n,
             picked(term.variables, len(self._of_x)) @ self._from_z,
             picked(term.parameters, numbers),

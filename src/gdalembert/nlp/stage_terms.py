@@ -129,7 +129,7 @@ class StageTerm:
     """A Function of some entries of x, and what its rows are, at all places where it holds.
 
     Attributes:
-        function: (x, p) → (rows, cost).
+        function: (x, p) → (rows, cost). ``squares``: (x, p) → (residuals, rest) of the cost.
         variables: m × n, the entries of x. ``parameters``: k × n, those of p.
         intervals: of each place. ``where``: how messages call it, as ``"in interval"``.
         rows: from the first to the last.
@@ -142,6 +142,7 @@ class StageTerm:
     intervals: Indices
     where: str
     rows: Sequence[Rows] = ()
+    squares: ca.Function | None = None
     of_end: bool = False
 
     def at(self, places: Indices) -> StageTerm:

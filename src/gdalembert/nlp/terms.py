@@ -26,9 +26,14 @@ from gdalembert.spatial.arrays import Array
 
 
 class RowsAndCost:
-    """Rows and a cost of variables y and parameters p, with their derivatives, by scalar operations where it can be."""
+    """Rows and a cost of variables y and parameters p, with their derivatives, by scalar operations where it can be.
 
-    def __init__(self, y: ca.MX, p: ca.MX, rows: ca.MX, cost: ca.MX) -> None:
+    Attributes:
+        squares: (y, p) → (residuals, rest), where the cost is said to be the sum of their squares and the rest.
+    """
+
+    def __init__(self, y: ca.MX, p: ca.MX, rows: ca.MX, cost: ca.MX, squares: ca.Function | None = None) -> None:
+        self.squares = squares
         self._y, self._p, self._rows, self._cost = y, p, ca.densify(rows), cost
 
     @property

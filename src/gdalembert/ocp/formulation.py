@@ -243,7 +243,7 @@ class RowOfStages:
     def _stage(self, *, stagewise: bool) -> StageTerm:
         interval = self._interval()
         rows = [*self._rows_of_step(interval, stagewise=stagewise), *self._rows_at_stages(interval)]
-        return interval.symbols.term("in interval", rows, interval.cost)
+        return interval.symbols.term("in interval", rows, interval.cost, (interval.residuals, interval.rest))
 
     def stage(self) -> ca.Function:
         """(x, u, w, t, parameters …) → (x_next, equations, rows, residuals, cost), as :attr:`Problem.stage`."""
@@ -342,11 +342,11 @@ class RowOfStages:
         for instants, factor in ((np.arange(1, n), 1.0), (np.array([0]), 0.5), (np.array([n]), 0.5)):
             if integrals and len(instants):  # by the trapezoidal rule
                 at = self._at(instants)
-                shares = (i.shares[1] * at.symbols.local(i.weight) * at(i.graph) for i in integrals)
-                yield at.term([], factor / n * at.duration * sum(shares, ca.MX(0)))
+                share = factor / n * at.duration
+                yield at.costs([(share * i.shares[1] * at.symbols.local(i.weight), i) for i in integrals])
         for cost in self._f.instants:
             at = self._at(np.array([cost.instant]))
-            yield at.term([], at.symbols.local(cost.weight) * at(cost.graph))
+            yield at.costs([(at.symbols.local(cost.weight), cost)])
 
     def _limited_at(self, instants: Indices, expressions: Sequence[LimitedExpression]) -> Iterator[StageTerm]:
         """A term for instants; where deflections follow their loads, the last one takes those before it."""
@@ -425,9 +425,20 @@ class GridPoint:
         p = [self.values["p"]] if "p" in self.values else []
         return self._motion.system.constraint_rows(ca.vertcat(self.values["q"], self.values["v"]), *p)
 
-    def term(self, rows: Sequence[tuple[Rows, ca.MX]], cost: ca.MX | float = 0.0) -> StageTerm:
-        """The term of a program."""
-        return self.symbols.term("at grid point", rows, cost)
+    def term(self, rows: Sequence[tuple[Rows, ca.MX]]) -> StageTerm:
+        """The term of a program that rows are."""
+        return self.symbols.term("at grid point", rows)
+
+    def costs(self, terms: Sequence[tuple[ca.MX, Integral | InstantCost]]) -> StageTerm:
+        """The term of a program that weighted costs are."""
+        rest, residuals = ca.MX(0), [ca.MX(0, 1)]
+        for weight, term in terms:
+            if term.residuals is None:
+                rest += weight * self(term.graph)
+            else:
+                residuals.append(ca.sqrt(weight) * self(term.residuals))
+        cost = sum((weight * self(term.graph) for weight, term in terms), ca.MX(0))
+        return self.symbols.term("at grid point", [], cost, (ca.vertcat(*residuals), rest))
 
 
 def equations(name: str, count: int, names: Sequence[str] = ()) -> Rows:

@@ -419,12 +419,14 @@ class StageSymbols:
         graph = ca.Function("local", symbols, [expression])
         return ca.MX(graph.call([self._local[hash(symbol)] for symbol in symbols], True, False)[0])
 
-    def term(self, place: str, rows: Sequence[tuple[Rows, ca.MX]], cost: ca.MX | float = 0.0) -> StageTerm:
-        """The stage as a term of a program."""
+    def term(
+        self, place: str, rows: Sequence[tuple[Rows, ca.MX]], cost: ca.MX | float = 0.0, squares: Sequence[ca.MX] = ()
+    ) -> StageTerm:
+        """The stage as a term of a program; ``squares``: residuals and the rest of the cost beside their squares."""
         kinds = ("y", self.variables), ("p", self.parameters)
         y, p = (ca.MX.sym(name, sum(x.numel() for x in symbols)) for name, symbols in kinds)
         expressions = ca.vertcat(ca.MX(0, 1), *(ca.vec(x) for _, x in rows))
-        graph = ca.Function("graph", [*self.variables, *self.parameters], [expressions, cost])
+        graph = ca.Function("graph", [*self.variables, *self.parameters], [expressions, cost, *squares])
         values = graph.call([*matrices_of(y, self.variables), *matrices_of(p, self.parameters)], True, False)
         return StageTerm(
             function=ca.Function("term", [y, p], [ca.densify(values[0]), values[1]]),
@@ -433,6 +435,7 @@ class StageSymbols:
             intervals=self._instants,
             where=place,
             rows=[kind for kind, _ in rows],
+            squares=ca.Function("squares", [y, p], values[2:]) if squares else None,
         )
 
 
@@ -443,7 +446,7 @@ class Interval(NamedTuple):
         symbols: x, u (at both ends if it is linear), the unknowns of the step, and the parameters.
         x_next, equations: what it leads to, and its equations of motion, a column for each stage.
         stages, begin: its quantities at the stages, and where it begins.
-        cost: of its stages. ``residuals``: whose squares are parts of it.
+        cost: of its stages. ``residuals``: whose squares are parts of it. ``rest``: without these.
     """
 
     symbols: StageSymbols
@@ -453,6 +456,7 @@ class Interval(NamedTuple):
     begin: Instant
     cost: ca.MX
     residuals: ca.MX
+    rest: ca.MX
 
     @classmethod
     def of(cls, motion: Motion, inputs: Inputs, integrals: Sequence[Integral], states: Indices) -> Interval:
@@ -480,16 +484,19 @@ class Interval(NamedTuple):
             known["du"] = motion.rate(u, before if before.numel() else after, duration)
         nq, times = motion.dyn.tree.nq, (duration * symbols.fraction, duration / n)
         begin, at_stages = instants_of_interval(motion.rule, (state[:nq], state[nq:]), stages, times, known)
-        cost, residuals = ca.MX(0), [ca.MX(0, 1)]
+        cost, rest, residuals = ca.MX(0), ca.MX(0), [ca.MX(0, 1)]
         for integral in integrals:
             weight = integral.shares[0] * symbols.local(integral.weight) * times[1]
-            cost += weight * (at_stages(integral.graph) @ ca.DM(motion.rule.b))
-            if integral.residuals is not None:
+            value = weight * (at_stages(integral.graph) @ ca.DM(motion.rule.b))
+            cost += value
+            if integral.residuals is None:
+                rest += value
+            else:
                 weights = ca.sqrt(weight * ca.DM(motion.rule.b).T)
                 rows = at_stages(integral.residuals)
                 residuals.append(ca.vec(ca.repmat(weights, rows.shape[0], 1) * rows))
         x_next = ca.vertcat(step.reached, x[motion.size :], *[u][: bool(before.numel())])
-        return cls(symbols, x_next, step.residual, at_stages, begin, cost, ca.vertcat(*residuals))
+        return cls(symbols, x_next, step.residual, at_stages, begin, cost, ca.vertcat(*residuals), rest)
 
 
 def collocation(dyn: Dynamics, *, degree: int = 3, scheme: str = "legendre", control: str = "constant") -> ca.Function:

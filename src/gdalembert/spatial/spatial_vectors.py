@@ -73,6 +73,11 @@ class Motion(_Pair):
         force, moment = skew(wrench.force), skew(wrench.moment)
         return Wrench(-force @ self.angular, -moment @ self.angular - force @ self.linear)
 
+    def carrying(self, wrenches: Wrench) -> Wrench:
+        """The rates of wrenches (3 × n each) carried along by this twist."""
+        turning, sliding = skew(self.angular), skew(self.linear)
+        return Wrench(turning @ wrenches.force, turning @ wrenches.moment + sliding @ wrenches.force)
+
     def about(self, p: Matrix) -> Motion:
         return Motion(self.linear - skew(p) @ self.angular, self.angular)
 

@@ -33,14 +33,18 @@ stations of their own. What is computed where:
 
     links         R, p, S, m, h, J of the links at q, their motion outward, U and the moment it makes; external
                   wrenches on links, that need so much less from their joints
-    strained_segment  stations and inertia of the segments of a rod, and what displacements along its coordinates change
-    robot_at_q    links, stations and deformed links of a tree at q; their motions, and what these need
+    composite, displacements  bodies locked in their pose; fields on bodies in motion
+    elements      what a recursion knows of whatever has coordinates: its stations, its own mass, its wrench and efforts
+    joint_at_q, assumed_modes, strained_segment  the three elements: joints, modes of links, segments of rods
+    robot_at_q    the elements of a tree at q, from the base to the tips; motions of stations, composite bodies
     rnea          inward; tau, nle, g
     crba          M, from composite bodies; links in the axes of the root
     rnea_derivatives  C and the derivatives of tau, from composite bodies in motion
     aba           forward dynamics, from articulated bodies (Featherstone); or M a = tau − nle, if that is smaller; with
                   the forces of constraints, under several biases
     forward_derivatives  derivatives of a, from how articulated bodies answer to displacements
+
+All sweeps are loops over elements, and ask none what it is.
 
 All of it runs on a prepared tree (:mod:`gdalembert.model.regrouping`) with z on the joints' axes. A turn then changes
 two components only, and U e_z, the acceleration of the axis, is the parent's.

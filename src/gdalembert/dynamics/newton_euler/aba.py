@@ -23,7 +23,8 @@ from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Select
 from gdalembert.dynamics.constraints.constraint_types import RowSelection
 from gdalembert.dynamics.constraints.relative_motion import FramePair, Instant
 from gdalembert.dynamics.frame_motion import fixed_placement
-from gdalembert.dynamics.newton_euler.links import UNLOADED, Full, LinkMotion, Loads, Motions, Rotation
+from gdalembert.dynamics.newton_euler.composite import nothing
+from gdalembert.dynamics.newton_euler.links import UNLOADED, LinkMotion, Loads, Motions, Rotation
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
@@ -127,81 +128,72 @@ class Elimination:
 
 
 @dataclass
-class ArticulatedModes:
-    """The modes of a link, gathered from its stations."""
-
-    inertia: Matrix  # M_ff
-    columns: Wrench  # per unit of modal acceleration, at the joint of the link
-    bias: Matrix  # modal forces at zero accelerations of joints and modes (n × k)
-
-
-@dataclass
 class ArticulatedBodies:
-    """Articulated bodies, gathered from the tips inward."""
+    """Articulated bodies, gathered from the tips inward.
+
+    Attributes:
+        bodies: of stations. ``biases``: the wrenches that they need at zero accelerations of all coordinates, and
+            others beside them (k columns).
+        own: what elements need so for their own mass: wrenches at their frames, and efforts (n × k).
+    """
 
     robot: RobotAtQ
-    bodies: list[Articulated]  # of links and stations
-    biases: list[Wrench]  # that they need at zero accelerations of joints and modes, and others beside them (k columns)
-    modes: dict[int, ArticulatedModes]  # of flexible links
+    bodies: dict[int, Articulated]
+    biases: dict[int, Wrench]
+    own: dict[int, tuple[Wrench, Matrix]]
 
     @staticmethod
-    def of(robot: RobotAtQ, motions: Motions, v: Matrix, acting: Sequence[Wrench] | None = None) -> ArticulatedBodies:
-        """Each link and station alone, in motion at a = 0 under the wrench that acts on it."""
-        biases, forces = robot.demands(motions, v, ca.DM(*v.shape))
-        if acting is not None:
-            biases = [demand - wrench for demand, wrench in zip(biases, acting, strict=True)]
-        bodies = [Articulated.of(body.mass, body.first, body.second) for body in robot.inertias]
-        modes = {
-            i: ArticulatedModes(body.own, body.columns, forces[robot.tree.first_station(i)])
-            for i, body in robot.bodies.items()
-        }
-        return ArticulatedBodies(robot, bodies, biases, modes)
+    def of(robot: RobotAtQ, motions: Motions, v: Matrix, acting: Sequence[Wrench] = ()) -> ArticulatedBodies:
+        """Each station and element alone, in motion at a = 0 under the wrench that acts on it."""
+        biases, still = robot.demands(motions), ca.DM(*v.shape)
+        for i, wrench in enumerate(acting):
+            biases[i] -= wrench
+        bodies = {i: Articulated.of(*body) for i, body in robot.rigid.items()}
+        own = {each.index: each.demanded(motions[each.carrier], v, still) for each in robot.elements}
+        return ArticulatedBodies(robot, bodies, biases, own)
 
-    def beside(self, *others: Mapping[int, Wrench], modes: Mapping[int, Matrix] | None = None) -> ArticulatedBodies:
-        """A copy with other wrenches, by the index of the link or station, and modal forces beside the biases."""
-        biases = [(bias.force, bias.moment) for bias in self.biases]
+    def beside(
+        self, *others: Mapping[int, Wrench], own: Mapping[int, tuple[Wrench, Matrix]] | None = None
+    ) -> ArticulatedBodies:
+        """A copy with other wrenches, by the index of the station, and what is the elements' own beside the biases."""
+        biases = dict(self.biases)
         for other in others:
-            nothing = ca.DM(*next(iter(other.values())).force.shape)
-            for i, (force, moment) in enumerate(biases):
-                added = other.get(i, Wrench(nothing, nothing))
-                biases[i] = ca.horzcat(force, added.force), ca.horzcat(moment, added.moment)
-        for i, forces in (modes or {}).items():
-            self.modes[i].bias = ca.horzcat(self.modes[i].bias, forces)
-        return replace(self, biases=[Wrench(*bias) for bias in biases])
+            none = nothing(next(iter(other.values())).force.shape[1])
+            biases = {i: _side_by_side(bias, other.get(i, none)) for i, bias in biases.items()}
+        efforts = dict(self.own)
+        for i, (wrench, effort) in (own or {}).items():
+            efforts[i] = _side_by_side(efforts[i][0], wrench), ca.horzcat(efforts[i][1], effort)
+        return replace(self, biases=biases, own=efforts)
 
     def eliminated(self, tau: Matrix) -> ArticulatedRobot:
-        """All joints and modes eliminated, from the tips to the base; tau (nv) acts beside the first column."""
-        joints: dict[int, Elimination] = {}
-        modes: dict[int, Elimination] = {}
-        robot, bodies, biases = self.robot, self.bodies, self.biases
-        armature = spatial.constant(robot.tree.armature)
-        for i, link in robot.inward():
-            parent, columns = link.joint.parent, link.columns
-            if i in robot.stations:  # a part of its link, and of the modes of that link
-                station, moved = robot.stations[i], self.modes[parent]
-                columns, r = station.columns, Full(station.rotation)
-                body, bias = bodies[i].turned(r), biases[i].turned(station.rotation)
-                wrench = body.wrench(columns.linear, columns.angular)
-                moved.inertia = moved.inertia + wrench.work(columns.linear, columns.angular)
-                moved.columns = moved.columns + wrench.about(-station.origin)
-                moved.bias = _sum(moved.bias, bias.work(columns.linear, columns.angular))
-                bodies[parent] += body.shifted(station.origin)
-                biases[parent] += bias.about(-station.origin)
-                continue
-            if i in self.modes:
-                own, joint = self.modes[i], robot.links[robot.tree.first_station(i)].joint
-                demand = _sum(joint.velocity(tau), -own.bias)
-                modes[i] = Elimination(bodies[i], biases[i], own.columns, Factorization(own.inertia), demand)
-                bodies[i], biases[i] = modes[i].carried_body, modes[i].carried_bias
-            wrench, rotor = bodies[i].wrench(columns.linear, columns.angular), link.joint.velocity(armature)
-            inertia = Factorization(link.work(wrench) + ca.diag(rotor) / link.rate**2)
-            demand = _sum(link.joint.velocity(tau) / link.rate, -link.work(biases[i]))
-            is_free = parent < 0 and link.joint.type.is_free and not rotor.nnz()
-            joints[i] = Elimination(bodies[i], biases[i], wrench, inertia, demand, is_free)
-            if parent >= 0:
-                bodies[parent] += joints[i].carried_body.turned(link.rotation).shifted(link.origin)
-                biases[parent] += joints[i].carried_bias.to_parent(*link.placement)
-        return ArticulatedRobot(robot, joints, modes)
+        """All elements eliminated, from the tips to the base; tau (nv) acts beside the first column."""
+        eliminations: dict[int, Elimination] = {}
+        bodies, biases, armature = self.bodies, self.biases, spatial.constant(self.robot.tree.armature)
+        for element in self.robot.inward():
+            (fixed, origin), joint, rate = element.frame, element.joint, element.rate
+            body, inertia, wrench = Articulated.of(*element.body), element.own, element.columns
+            bias, bias_effort = self.own[element.index]
+            for station in element.stations:
+                on_station = bodies[station.index].turned(station.turn)
+                needed, borne = on_station.wrench(*station.motions), biases[station.index].turned(station.turn)
+                inertia = inertia + needed.work(*station.motions)
+                wrench = wrench + needed.about(-station.origin)
+                bias_effort = _sum(bias_effort, borne.work(*station.motions))
+                body += on_station.shifted(station.origin)
+                bias = Wrench(*map(_sum, bias, borne.about(-station.origin)))
+            rotor = joint.velocity(armature)
+            moved = Factorization(inertia + ca.diag(rotor) / rate**2)
+            demand = _sum(joint.velocity(tau) / rate, -bias_effort)
+            is_free = element.carrier < 0 and joint.type.is_free and not rotor.nnz()
+            own = eliminations[element.index] = Elimination(body, bias, wrench, moved, demand, is_free)
+            bodies[element.carrier] += own.carried_body.turned(fixed).shifted(origin)
+            biases[element.carrier] += own.carried_bias.to_parent(fixed, origin)
+        return ArticulatedRobot(self.robot, eliminations)
+
+
+def _side_by_side(one: Wrench, other: Wrench) -> Wrench:
+    """Columns of wrenches beside others."""
+    return Wrench(*map(ca.horzcat, one, other))
 
 
 def _sum(x: Matrix, y: Matrix) -> Matrix:
@@ -213,31 +205,24 @@ def _sum(x: Matrix, y: Matrix) -> Matrix:
 
 @dataclass(frozen=True)
 class ArticulatedRobot:
-    """A robot whose joints and modes are free: their eliminations, by the index of the link."""
+    """A robot whose elements are free: their eliminations, by the index of the element."""
 
     robot: RobotAtQ
-    joints: dict[int, Elimination]
-    modes: dict[int, Elimination]
+    eliminations: dict[int, Elimination]
 
     def accelerations(self, x: Matrix) -> Matrix:
         """a (nv), outward, under bias wrenches that occur x times each."""
-        robot = self.robot
-        found: list[Matrix] = [ca.DM(link.joint.type.nv, 1) for _, link in robot]
+        accelerations: dict[int, Matrix] = {}
         changes: dict[int, Motion] = {-1: Motion(_NULL, _NULL)}  # against zero accelerations
-        for i, link in robot:
-            carrier = changes[link.joint.parent]
-            if i in robot.stations:
-                station, a = robot.stations[i], found[robot.tree.first_station(link.joint.parent)]
-                changes[i] = (carrier.about(station.origin) + station.columns.times(a)).turned(station.rotation.T)
-                continue
-            carrier = carrier.seen_from(*link.placement)
-            joint, is_root = self.joints[i], link.joint.parent < 0  # where no effort is passed on
-            a = joint.inertia.solve(joint.demand @ x) if is_root else joint.accelerations(carrier, x)
-            found[i] = a / link.rate
-            changes[i] = carrier + link.columns.times(a)
-            if i in self.modes:
-                found[robot.tree.first_station(i)] = self.modes[i].accelerations(changes[i], x)
-        return robot.tree.vector(found)
+        for element in self.robot.elements:
+            own, carrier = self.eliminations[element.index], changes[element.carrier].seen_from(*element.frame)
+            is_root = element.carrier < 0  # where no effort is passed on
+            a = own.inertia.solve(own.demand @ x) if is_root else own.accelerations(carrier, x)
+            accelerations[element.index] = a / element.rate
+            for station in element.stations:
+                change = carrier.about(station.origin) + station.motions.times(a)
+                changes[station.index] = change.turned(station.turn.T)
+        return self.robot.vector(accelerations)
 
 
 def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix, loads: Loads = UNLOADED) -> Matrix:
@@ -249,7 +234,7 @@ def forward_dynamics(tree: Tree, q: Matrix, v: Matrix, tau: Matrix, loads: Loads
 def _driven(tree: Tree, q: Matrix, v: Matrix, tau: Matrix, loads: Loads) -> tuple[ArticulatedBodies, Motions, Matrix]:
     """The bodies and their motions at a = 0 under external wrenches, and the efforts that drive the joints."""
     robot = RobotAtQ.of(tree, q)
-    motions = robot.motions(q, v, ca.DM(tree.nv, 1))
+    motions = robot.motions(v, ca.DM(tree.nv, 1))
     bodies = ArticulatedBodies.of(robot, motions, v, loads.on(tree, robot.links))
     return bodies, motions, tau + loads.world_torques(tree, robot.links)
 
@@ -271,7 +256,7 @@ def constrained_forward_dynamics(
 def constrained_impact(tree: Tree, constraints: ConstraintSet, q: Matrix, change: Matrix) -> tuple[Matrix, Matrix]:
     """The change of v (nv), and the impulses, as accelerations and forces at rest, from that of the constraints' v."""
     robot, still = RobotAtQ.of(tree, q), ca.DM(tree.nv, 1)
-    motions = robot.motions(q, still, still, _NULL)
+    motions = robot.motions(still, still, _NULL)
     return _swept(ArticulatedBodies.of(robot, motions, still), constraints, motions, still, -change)
 
 
@@ -282,7 +267,7 @@ def _swept(
     needed = ({i: -wrench for i, wrench in rows.wrenches.items()} for rows in held)
     free = bodies.beside(*needed).eliminated(tau)
     total: Matrix = 0  # Σ uᵀ D⁻¹ (d, u) beside each other
-    for released in (*free.joints.values(), *free.modes.values()):
+    for released in free.eliminations.values():
         half = released.inertia.half_solve(released.demand)
         total = total + released.inertia.divide(half).T @ half
     corrections = zip(held, constraints.split(correction), strict=True)

@@ -134,6 +134,11 @@ class NoTurn(AboutZ):
 NO_TURN = NoTurn()
 
 
+def together(outer: Rotation, inner: Rotation) -> Rotation:
+    """The outer rotation after the inner one, multiplied out."""
+    return outer if inner is NO_TURN else Full((inner.T @ (outer.T @ ca.DM.eye(3))).T)
+
+
 def turns_about_z(joint: Joint) -> bool:
     """Whether the joint turns about the z axis of its link."""
     axis = joint.type.axis
@@ -165,6 +170,7 @@ class Link:
     """A link and the joint that moves it, in link axes."""
 
     joint: Joint
+    configuration: Matrix  # the joint's part of q
     turn: AboutZ  # link axes to joint axes
     fixed: Rotation  # joint axes to the parent's axes
     origin: Matrix  # p: link origin in the parent's axes, from its origin
@@ -182,7 +188,9 @@ class Link:
     @property
     def rotation(self) -> Rotation:
         """R: link axes to the parent's axes."""
-        return Product(self.fixed, self.turn)
+        if self.turn is NO_TURN:
+            return self.fixed
+        return self.turn if self.fixed is NO_TURN else Product(self.fixed, self.turn)
 
     @property
     def placement(self) -> tuple[Rotation, Matrix]:
@@ -194,14 +202,14 @@ class Link:
         own = self.rate * self.joint.velocity(v)
         return Motion(self.columns.linear @ own, self.columns.angular @ own)
 
-    def acceleration(self, q: Matrix, v: Matrix, a: Matrix) -> Motion:
+    def acceleration(self, v: Matrix, a: Matrix) -> Motion:
         """S a + dS/dt v."""
-        rates, own = self.column_rates(q, v), self.joint.velocity(v)
+        rates, own = self.column_rates(v), self.joint.velocity(v)
         return self.velocity(a) + Motion(rates.linear @ own, rates.angular @ own)
 
-    def column_rates(self, q: Matrix, v: Matrix) -> Motion:
+    def column_rates(self, v: Matrix) -> Motion:
         """dS/dt, which is zero for all joints but the ellipsoid."""
-        return Motion(*self.joint.subspace_rate(q, v))
+        return Motion(*self.joint.type.subspace_rate(self.configuration, self.joint.velocity(v)))
 
     def work(self, wrench: Wrench) -> Matrix:
         """Sᵀ (f; n), per unit of rate."""
@@ -306,6 +314,7 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
         links.append(
             Link(
                 joint=joint,
+                configuration=own,
                 turn=turn,
                 fixed=fixed,
                 origin=above @ origin,
@@ -320,13 +329,13 @@ def place(tree: Tree, q: Matrix) -> list[Link]:
     return links
 
 
-def moved(link: Link, parent: LinkMotion, q: Matrix, v: Matrix, a: Matrix) -> LinkMotion:
+def moved(link: Link, parent: LinkMotion, v: Matrix, a: Matrix) -> LinkMotion:
     """The motion of a link, from that of what it is joined to.
 
     Where both turn about the z axis of the link, the points of that axis move with the parent: U e_z = (ω_x ω_z + α_y,
     ω_y ω_z − α_x, −ω_x² − ω_y²) is the parent's, and α_x and α_y follow from it.
     """
-    own, own_rate = link.velocity(v), link.acceleration(q, v, a)
+    own, own_rate = link.velocity(v), link.acceleration(v, a)
     to_link, on_axis = link.rotation.T, None
 
     carried = to_link @ parent.omega

@@ -37,10 +37,14 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
+from gdalembert.dynamics.newton_euler.composite import Composite
+from gdalembert.dynamics.newton_euler.displacements import Field
+from gdalembert.dynamics.newton_euler.elements import DeformingAtQ
 from gdalembert.dynamics.newton_euler.links import LinkMotion, Spin, spin_of
 from gdalembert.model.joints.strain_segment import SegmentAtQ, StrainStation, Turn, sums, weighted_sum
 from gdalembert.model.modal_inertia import SegmentInertia
 from gdalembert.model.rounding import ENTRY_ERROR, drop
+from gdalembert.model.tree import Element, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
@@ -119,10 +123,6 @@ class StrainedStation:
         """The columns, and their weights in each coordinate: 1."""
         return self.columns, ca.DM.eye(self.station.nv)
 
-    def work(self, wrench: Wrench) -> Matrix:
-        """(n rows) of wrenches in link axes, about the station."""
-        return wrench.work(self.columns.linear, self.columns.angular)
-
     def motion(self, link: LinkMotion, v: Matrix, a: Matrix) -> LinkMotion:
         """The motion of the station from that of its link, with the rates v of the strain and their rates a."""
         node, r = self.station.node, self.rotation
@@ -143,6 +143,13 @@ class StrainedStation:
         """Acceleration of the origin, in link axes."""
         root = link.acceleration + link.spin @ spatial.constant(self.at.segment.origin)
         return root + self.station.sum(self.at.tangent_accelerations(link.omega, link.alpha, v, a))
+
+    def fields(self, link: LinkMotion, v: Matrix, a: Matrix, times: int) -> tuple[Field, ...]:
+        """The fields of its columns on a link in motion: ė, or ė + e′ and e″."""
+        turned, (first, second) = self.columns.angular, self.rates(link, v, a)
+        linear = second.linear + spatial.skew(self.acceleration(link, v, a)) @ turned
+        velocity = Field(times * first.linear, times * first.angular, turned)
+        return (velocity, Field(linear, second.angular, first.angular))[:times]
 
     def rates(self, link: LinkMotion, v: Matrix, a: Matrix) -> tuple[Motion, Motion]:
         """The first and the second rate of the columns, seen from axes that do not turn."""
@@ -213,6 +220,11 @@ class StrainedSegment:
         """Σ = ∫ h hᵀ."""
         return self._whole[:3, :3]
 
+    @property
+    def body(self) -> Composite:
+        """m, c and Σ."""
+        return Composite(self.mass, self.first, self.second)
+
     @cached_property
     def own(self) -> Matrix:
         """M_ff (n × n)."""
@@ -268,6 +280,10 @@ class StrainedSegment:
         for column in self.section_columns:
             moment = moment + column
         return Wrench(force, moment)
+
+    def in_motion(self, link: LinkMotion, v: Matrix, a: Matrix) -> Straining:
+        """On a link in motion, with the rates of its coordinates and the rates of these."""
+        return Straining(self, link, v, a)
 
     def demanded(
         self, motion: LinkMotion, v: Matrix, a: Matrix, carried: Sequence[tuple[StrainedStation, Wrench]] = ()
@@ -395,3 +411,25 @@ class Straining:
             moments[j] = moments[j] - spatial.skew(at.rotations[j + 1] @ moment) @ at.turn_columns[j]
             found = found + at.turns[j].effort_stiffness(moment)
         return found + at.efforts_of_columns(forces, moments)
+
+
+@dataclass(frozen=True)
+class StrainAtQ(DeformingAtQ):
+    """The strain of a segment of a rod."""
+
+    deformed: StrainedSegment
+    sections: Sequence[StrainedStation]
+
+    @staticmethod
+    def of(element: Element, tree: Tree, q: Matrix) -> StrainAtQ:
+        """At q."""
+        joint, body = tree.joints[element.index], tree.joints[element.carrier].pseudo_inertia
+        deformed = StrainedSegment.of(element.inertia, body, joint.configuration(q))
+        sections = [StrainedStation(station, deformed.at) for station in element.types(tree)]
+        return StrainAtQ(element, joint, deformed, sections)
+
+    def demanded(
+        self, carrier: LinkMotion, v: Matrix, a: Matrix, borne: Sequence[Wrench] = ()
+    ) -> tuple[Wrench, Matrix]:
+        carried = list(zip(self.sections, borne, strict=False))
+        return self.deformed.demanded(carrier, self.joint.velocity(v), self.joint.velocity(a), carried)

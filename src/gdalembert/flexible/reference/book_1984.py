@@ -33,7 +33,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
-from gdalembert.dynamics.newton_euler.robot_at_q import weighted
+from gdalembert.dynamics.newton_euler.assumed_modes import weighted
 from gdalembert.dynamics.sources import Source
 from gdalembert.flexible.reference.foreshortening import ForeshorteningProjection
 from gdalembert.model.joints.deflection import Deflection
