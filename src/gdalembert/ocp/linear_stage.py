@@ -128,7 +128,8 @@ class RealTimeProblem(NamedTuple):
                     "'ipopt'"
                 )
             entry |= {j: joint.idx_q for j in joint.columns if j not in entry}
-        return [j for j, i in sorted(entry.items()) if not of_q[i]] + [tree.nv + j for j in np.flatnonzero(~of_v).tolist()]
+        places = [j for j, i in sorted(entry.items()) if not of_q[i]]
+        return [*places, *(tree.nv + np.flatnonzero(~of_v)).tolist()]
 
     def check_end(self) -> None:
         """Refuse costs and rows of the end that have u, by an UnsupportedError."""
