@@ -17,6 +17,7 @@ from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
 from tests.helpers.linkages import five_bar_loop
 from tests.helpers.models import relative_error
+from tests.helpers.ocp import turning
 from tests.helpers.paths import ROOT
 from tests.helpers.sets import quick
 
@@ -148,14 +149,50 @@ def test_what_is_released_goes_on(hopped: ocp.PhasesSolution) -> None:
     assert hopped.impulses[1].size == 0
 
 
-def test_guesses_begin_at_the_nearest_configurations_that_are_known() -> None:
-    """At the instants 0 and 3 of three phases."""
+def test_guesses_begin_on_the_way_between_configurations_that_are_known() -> None:
+    """At the instants 0 and 3 of three phases of one length; where only one is known, there."""
     phases, problems = hop()
     problems[2].end([0.45, -0.45])
     phases._set_boundaries()
-    at = [np.array(problem._initial.nearby) for problem in problems]
-    start, end = [0.5, -0.5], [0.45, -0.45]
-    np.testing.assert_array_equal(at, [[start, start], [start, end], [end, end]])
+    at = np.array([problem._initial.nearby for problem in problems])
+    way = np.outer(np.linspace(0.5, 0.45, 4), [1.0, -1.0])
+    np.testing.assert_allclose(at, np.stack([way[:-1], way[1:]], axis=1), rtol=0, atol=1e-15)
+    problems[2].end(None, None)
+    phases._set_boundaries()
+    np.testing.assert_array_equal(
+        np.array([problem._initial.nearby for problem in problems]), np.tile(way[0], (3, 2, 1))
+    )
+
+
+def test_bodies_turn_on_their_way() -> None:
+    """By a third of what they turn in all, in the first of 3 s."""
+    dyn = turning(pin.JointModelSpherical())
+    problems = [ocp.Problem(dyn, duration, 2) for duration in (1.0, 2.0)]
+    problems[0].start([0.0, 0.0, 0.0, 1.0])
+    problems[1].end([0.0, 0.0, np.sin(0.75), np.cos(0.75)])
+    phases = ocp.Phases(problems)
+    phases._set_boundaries()
+    expected = [0.0, 0.0, np.sin(0.25), np.cos(0.25)]
+    for reached in (problems[0]._initial.nearby[1], problems[1]._initial.nearby[0]):
+        np.testing.assert_allclose(reached, expected, rtol=0, atol=1e-15)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::gdalembert.errors.BeamWarning", "ignore::gdalembert.errors.SolutionWarning")
+def test_arms_that_bend_under_their_weight_begin_on_their_way() -> None:
+    """At rest in the first phase, and all of the way in the second one, it took 74 iterations or none to be found."""
+    modes = gd.modes.clamped_free(1)
+    links = {}
+    for name, length in (("link1", 1.0), ("link2", 0.8)):
+        beam = gd.Beam.rectangle(length, width=0.006, height=0.04, density=7850.0, youngs_modulus=210e9)
+        links[name] = gd.FlexibleLink(beam, bending_y=modes, bending_z=modes, modal_damping=0.01)
+    arm = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), links)
+    problems = [ocp.Problem(arm, 1.0, 8, control="linear") for _ in range(2)]
+    problems[0].start(arm.static_deflection([0.0, 0.0]))
+    problems[1].end(arm.static_deflection([0.8, -0.6]))
+    for problem in problems:
+        problem.squares(lambda u: u)
+    assert ocp.Phases(problems).solve().iterations <= 35
 
 
 def test_each_phase_is_replayed_by_its_simulation(hopped: ocp.PhasesSolution) -> None:
@@ -450,3 +487,37 @@ def test_what_cannot_be_reached_has_its_last_iterate() -> None:
     with pytest.raises(ocp.OptimizationError, match=r"^monopod: the solver stopped") as caught:
         phases.solve(options={"ipopt.max_iter": 60})
     assert len(caught.value.solution.phases) == 3
+
+
+def brief(**second: Any) -> tuple[ocp.Problem, ocp.Problem]:
+    """Phases of fixed lengths, as real-time iterations take them."""
+    dyn = monopod()
+    problems = ocp.Problem(dyn, 0.2, 2, degree=1), ocp.Problem(dyn, **({"duration": 0.3, "intervals": 3} | second))
+    problems[0].start([0.5, -0.5])
+    for problem in problems:
+        problem.squares(lambda u: u)
+    return problems
+
+
+def test_what_real_time_iterations_cannot_take_of_phases_is_refused() -> None:
+    def refused(what: str, phases: ocp.Phases, error: type[GdalembertError] = UnsupportedError) -> None:
+        with pytest.raises(error, match=f"^rti: .*{what}"):
+            phases.solver("rti")
+
+    refused("a free duration", ocp.Phases(brief(duration=(0.1, 0.3))))
+    refused(
+        "the phases take 0.5 s, and Phases asks for 1 to 2 s", ocp.Phases(brief(), duration=(1.0, 2.0)), ArgumentError
+    )
+    first, last = brief()
+    last.start([0.5, -0.5])
+    refused("phase 2 has a start of its own", ocp.Phases([first, last]))
+    first, last = brief()
+    repeated = ocp.Phases([first, last])
+    repeated.subject_to(last.q[:, -1] == first.q[:, 0])
+    refused("rows of subject_to", repeated)
+    first, last = brief(duration=0.2, intervals=2)
+    for problem in (first, last):
+        problem.parameter("line", at="grid")
+    refused("phase 2 has the parameter 'line', as another phase", ocp.Phases([first, last]))
+    idle = ocp.Problem(monopod(), 0.3, 3)
+    refused("phase 2 has nothing to minimise; give it squares of u", ocp.Phases([brief()[0], idle]))

@@ -5,13 +5,15 @@ from gdalembert.model.limits import Bounds
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_qp import StageQP, StageQPSolution
 from gdalembert.ocp.acados import AcadosSolver
-from gdalembert.ocp.contact_schedule import ContactSchedule, ContactScheduleSolver, ScheduledSolver
+from gdalembert.ocp.contact_schedule import ContactSchedule, ScheduledSolver
 from gdalembert.ocp.frameworks import AcadosExpressions, acados_expressions, add_to_rockit
 from gdalembert.ocp.guess import Guess, rest_to_rest
-from gdalembert.ocp.joined import Phases, PhasesSolution, Scenarios, ScenariosSolution
+from gdalembert.ocp.joined import Phases, Scenarios
+from gdalembert.ocp.joined_solution import PhasesSolution, ScenariosSolution
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import FormulatedProgram
 from gdalembert.ocp.real_time import RealTimeSolver
+from gdalembert.ocp.real_time_sequences import ContactScheduleSolver, RealTimePhases
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.solvers import solver
 from gdalembert.ocp.stage import Stages, collocation
@@ -29,6 +31,7 @@ __all__ = [
     "Phases",
     "PhasesSolution",
     "Problem",
+    "RealTimePhases",
     "RealTimeSolver",
     "RungeKutta",
     "Scenarios",

@@ -20,7 +20,7 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import neutral
 from gdalembert.nlp.backends import backend, checked_options
 from gdalembert.nlp.entries import Label
@@ -29,13 +29,11 @@ from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.terms import RowsAndCost
 from gdalembert.ocp.constraints import MOTION
 from gdalembert.ocp.ends import EndpointConstraints
-from gdalembert.ocp.guess import Guess
-from gdalembert.ocp.joined import PhasesSolution, RealTimePhasesSolution, joined_outcome, known_rows
-from gdalembert.ocp.linear_stage import RealTimeProblem
+from gdalembert.ocp.joined_solution import PhasesSolution, joined_outcome, whole_motion
 from gdalembert.ocp.parameters import BoundaryCondition, Inputs
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import Ended, OptimalControlProblem, Part, own_values
-from gdalembert.ocp.real_time import RealTimeSteps, Schedule, finite
+from gdalembert.ocp.real_time_sequences import ContactScheduleSolver, numbered
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.solvers import SOLVERS
 from gdalembert.ocp.steps import values_of
@@ -43,7 +41,6 @@ from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.brief import first_of
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.interrupts import interruptible
-from gdalembert.spatial.source_text import comment_text
 
 _KEPT = 8
 """The number of schedules whose programs are kept."""
@@ -162,17 +159,6 @@ class ContactSchedule:
         if len(self._scheduled) > _KEPT:
             del self._scheduled[next(iter(self._scheduled))]
         return found
-
-
-def numbered(where: str, schedule: Any, names: Sequence[str], n: int) -> list[int]:
-    """A schedule by numbers of problems, or an error if it is none of n intervals."""
-    if isinstance(schedule, str) or not isinstance(schedule, Sequence):
-        raise ArgumentTypeError(f"{where}: schedule: got {shown(schedule)}; give a list of {n} names")
-    if len(schedule) != n:
-        raise ArgumentError(f"{where}: schedule: got {len(schedule)} names; give one for each of {n} intervals")
-    if other := next((name for name in schedule if name not in names), None):
-        raise UnknownNameError("problem of the schedule", other, names)
-    return [names.index(name) for name in schedule]
 
 
 def _common(one: Problem, other: Problem) -> dict[str, tuple[Any, Any]]:
@@ -361,7 +347,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         y = ca.MX.sym("y", len(state) + nv + count)
         given = ca.MX.sym("p", len(numbers))
         rows = graph.call([*ca.vertsplit(y, [0, len(state), len(state) + nv, y.numel()]), given], True, False)[0]
-        asks = [~known_rows(system.places, self.problems[self._holds[k - 1]]._system.con.constraints)]
+        asks = [~system.places.known(self.problems[self._holds[k - 1]]._system.con.constraints)]
         return Jump(
             instant=k,
             state=state,
@@ -397,18 +383,6 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             for run in self._runs
         ]
         return PhasesSolution(phases=parts, impulses=tuple(impulses), **joined_outcome(parts, nlp, z, numbers))
-
-
-def whole_motion(solution: PhasesSolution, shift: int = 0) -> Guess:
-    """A solution as a guess of the whole motion, behind impacts where there are any.
-
-    ``shift``: how many intervals are cut from its start; its end is repeated as often.
-    """
-    t, q, v, u = solution.t, solution.q, solution.v, solution.u
-    a = np.vstack([phase.guess().a for phase in solution.phases])
-    kept = np.append(np.diff(t) > 0, True)
-    q, v, a, u = (np.vstack([x[kept][shift:], np.tile(x[-1:], (shift, 1))]) for x in (q, v, a, u))
-    return Guess(t[kept], q, v, a, u, solution.phases[0].guess().blocks)
 
 
 class ScheduledSolver(Uncopied):
@@ -474,96 +448,3 @@ class ScheduledSolver(Uncopied):
         self.last = solver(shift=shift, guess=guess, p=p, **values)
         self._schedule = chosen
         return self.last
-
-
-class ContactScheduleSolver(RealTimeSteps[PhasesSolution]):
-    """A solver of one step a tick of problems with different contacts: made by ``ContactSchedule.solver``.
-
-    Attributes:
-        last: the last plan; ``None`` before the first one.
-    """
-
-    def __init__(self, problems: Mapping[str, RealTimeProblem], options: Mapping[str, Any]) -> None:
-        self._names = list(problems)
-        held = [problem.con.constraints for problem in problems.values()]
-        self._takes_hold = [[any(each not in before for each in after) for after in held] for before in held]
-        reached = [k for k in range(len(held)) if any(row[k] for row in self._takes_hold)]
-        super().__init__(list(problems.values()), options, reached)
-
-    def prepare(self, *, schedule: Sequence[str] | None = None, shift: int = 1, p: Any = None, **values: Any) -> None:
-        """As :meth:`RealTimeSolver.prepare`, for the schedule of the next call.
-
-        Raises:
-            ArgumentTypeError, ArgumentError, UnknownNameError: as a call; or if there is no plan yet.
-        """
-        self._prepare(shift, p, values, self._checked(schedule, "prepare"))
-
-    def __call__(
-        self,
-        *,
-        schedule: Sequence[str] | None = None,
-        shift: int = 0,
-        guess: Any = None,
-        p: Any = None,
-        **values: Any,
-    ) -> PhasesSolution:
-        """Take one step at these parameters, as :meth:`RealTimeSolver.__call__`.
-
-        Args:
-            schedule: the name of a problem for each interval (N); the last one by default.
-            shift, guess, p, values: as of :meth:`RealTimeSolver.__call__`.
-
-        Returns:
-            The plan: a phase for each run of intervals with the same problem. Impulses are those of the plan before
-            the step.
-
-        Raises:
-            ArgumentTypeError, ArgumentError, UnknownNameError: if a value cannot be used, or is missing.
-            OptimizationError: if the first step is not finite.
-
-        Warns:
-            SolutionWarning: as of :meth:`RealTimeSolver.__call__`.
-        """
-        return self._call(shift, guess, p, values, self._checked(schedule, "solver"))
-
-    def _checked(self, schedule: Sequence[str] | None, where: str) -> Schedule | None:
-        """A schedule by numbers; ``None`` for the last one."""
-        n = len(self._q) - 1
-        if schedule is None:
-            if self.last is None:
-                raise ArgumentError(f"{where}: no schedule; give schedule=…, the name of a problem for each interval")
-            return None
-        numbers = numbered(where, schedule, self._names, n)
-        found = np.array([*numbers, numbers[-1]])
-        lands = [after if self._takes_hold[before][after] else -1 for before, after in pairwise(found.tolist())]
-        return found, np.array(lands)
-
-    def _schedule_in_c(self, stem: str) -> str:
-        n, count = len(self._q) - 1, range(len(self._names))
-        impacts = [f"from {one} to {other}" for one in count for other in count if self._takes_hold[one][other]]
-        problems = "".join(f"\n      {k}  {comment_text(name)}" for k, name in enumerate(self._names))
-        return f"""The schedule is that of the horizon behind the shift, and it is not shifted here.
-   int64_t {stem}_set[{n + 1}] has the number of the problem of each interval, and as its last entry that of the last
-   interval once more:{problems}
-   int64_t {stem}_lands[{n}] has, for each interval k, {stem}_set[k + 1] where an impact is between k and k + 1, and
-   otherwise -1. There is one where contacts take hold: {", ".join(impacts) or "nowhere"}."""
-
-    def _own(self, values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-        return own_values(values, [problem.parameters.symbols for problem in self._problems])
-
-    def _solution(self, *, solved: bool) -> PhasesSolution:
-        sets, n = self._steps.set, len(self._q) - 1
-        starts = [0, *(np.flatnonzero(np.diff(sets[:n])) + 1).tolist(), n]
-        phases, impulses = [], []
-        for first, end in pairwise(starts):
-            k = int(sets[first])
-            phases.append(self._part(k, first, end, solved=solved))
-            hit = first > 0 and self._steps.lands[first - 1] >= 0
-            impulses.append(self._impulses[first - 1, self._layouts[k].own] if hit else np.zeros(0))
-
-        def deferred() -> dict[str, Any]:
-            named = {f"phase {k}: {name}": x for k, each in enumerate(phases, 1) for name, x in each.violations.items()}
-            return {"constraint_violation": max(named.values()), "violations": named}
-
-        found = {"phases": tuple(phases), "impulses": tuple(impulses), "cost": finite(self._steps.cost)}
-        return RealTimePhasesSolution.of(self._outcome(solved=solved) | found, deferred)

@@ -13,25 +13,26 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from gdalembert.model.configuration import neutral, random_configuration
+from gdalembert.model.configuration import difference, integrate, neutral, random_configuration
+from gdalembert.model.tree import Tree
 from gdalembert.nlp.joined_program import Connection, JoinedProgram, LinkRows
-from gdalembert.nlp.scheduled_program import ScheduledProgram
 from gdalembert.ocp.couplings import relation
-from gdalembert.ocp.ends import Mask
+from gdalembert.ocp.joined_solution import PhasesSolution, ScenariosSolution, joined_outcome
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import OptimalControlProblem, Part, own_values
-from gdalembert.ocp.solution import Deferred, JoinedSolution, Solution
+from gdalembert.ocp.real_time_problem import RealTimeProblem
+from gdalembert.ocp.real_time_sequences import RealTimePhases
+from gdalembert.ocp.solution import JoinedSolution, Solution
 from gdalembert.ocp.stage import checked_duration
-from gdalembert.ocp.steps import IndependentRows, values_of
+from gdalembert.ocp.steps import values_of
 from gdalembert.spatial.arguments import choice
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import first_of
@@ -78,80 +79,6 @@ def checked_problems(what: str, problems: Any) -> tuple[Problem, ...]:
     return tuple(problems)
 
 
-def joined_outcome(
-    parts: tuple[Solution, ...], nlp: JoinedProgram | ScheduledProgram, z: Array, numbers: Array
-) -> dict[str, Any]:
-    """What a :class:`JoinedSolution` says of all parts."""
-    named = {f"{nlp.kind} {k}: {name}": x for k, each in enumerate(parts, 1) for name, x in each.violations.items()}
-    shared = {key: getattr(parts[0], key) for key in ("status", "iterations", "stats", "solved")}
-    worst = max(each.constraint_violation for each in parts)
-    return shared | {"cost": nlp.cost(z, numbers), "constraint_violation": worst, "violations": named}
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PhasesSolution(JoinedSolution):
-    """The motions that solve a problem in phases.
-
-    Attributes:
-        phases: the solution of each phase; their times begin at 0.
-        impulses: those of the constraints (nc) at the start of each phase [N s, N m s]; none where nothing takes hold.
-        cost: the minimum, the sum of the phases' costs.
-        violations: by name, the largest violation of each kind, in each phase and where they meet.
-        status, iterations, stats, constraint_violation, solved, hints: as of a :class:`Solution`.
-    """
-
-    kind: ClassVar[str] = "phase"
-
-    phases: tuple[Solution, ...]
-    impulses: tuple[Array, ...]
-
-    @property
-    def duration(self) -> float:
-        """Duration of all phases [s]."""
-        return float(sum(phase.duration for phase in self.phases))
-
-    @property
-    def t(self) -> Array:
-        """Times of the grids of all phases [s]; where two meet, there are two rows, before and after an impact."""
-        starts = np.cumsum([0.0, *(phase.duration for phase in self.phases[:-1])])
-        return np.concatenate([start + phase.t for start, phase in zip(starts, self.phases, strict=True)])
-
-    @property
-    def q(self) -> Array:
-        """A row for each of these times."""
-        return np.vstack([phase.q for phase in self.phases])
-
-    @property
-    def v(self) -> Array:
-        """A row for each of these times."""
-        return np.vstack([phase.v for phase in self.phases])
-
-    @property
-    def u(self) -> Array:
-        """A row for each of these times; where u is constant, that of the interval that begins there.
-
-        Raises:
-            ArgumentError: if actuators or the kind of control differ from phase to phase.
-        """
-        if len({(phase.control, phase.bounds.u_names) for phase in self.phases}) > 1:
-            raise ArgumentError("u of phases: their actuators or their control differ; take u of each of phases")
-        return np.vstack([phase._rows_of_u for phase in self.phases])
-
-    @property
-    def control(self) -> str:
-        """The kind of control of the first phase: ``"constant"`` or ``"linear"``."""
-        return self.phases[0].control
-
-    def _about(self, k: int, part: Solution) -> str:
-        impulses = self.impulses[k]
-        hit = f", after impulses up to {np.abs(impulses).max():.3g} N s or N m s" if impulses.size else ""
-        return f"{part.duration:.4g} s, steps off by {part.step_error:.1e}{hit}"
-
-
-class RealTimePhasesSolution(Deferred, PhasesSolution):
-    """A plan of a tick under a schedule of contacts, of which violations are computed when they are read."""
-
-
 class Phases(JoinedProblems[PhasesSolution]):
     """Problems of one robot in sequence: each is a phase with constraints of its own, and goes on where the last ends.
 
@@ -166,6 +93,8 @@ class Phases(JoinedProblems[PhasesSolution]):
     q goes on from phase to phase. So does v where constraints are released. Where others take hold, M (v⁺ − v⁻) = Jᵀ Λ,
     with the impulses Λ of all constraints of the next phase as unknowns, in the friction cones of that phase, and J v⁺
     = 0. The cost is the sum of the costs of the phases.
+
+    ``solver("rti")`` takes phases of fixed lengths: it is a :class:`~gdalembert.ocp.RealTimePhases`.
 
     Args:
         problems: of one robot, with or without constraints, at least two.
@@ -214,6 +143,19 @@ class Phases(JoinedProblems[PhasesSolution]):
     def _each_p(self, p: Any) -> Sequence[Values]:
         takes_p = any(problem.dyn.parameters for problem in self.problems)
         return [p if problem.dyn.parameters or not takes_p else None for problem in self.problems]
+
+    def _real_time(self, options: Mapping[str, Any]) -> RealTimePhases:
+        if self._relations:
+            raise UnsupportedError("rti: the phases have rows of subject_to; take 'ipopt'")
+        shortest, longest = (sum(problem._motion.range[end] for problem in self.problems) for end in (0, 1))
+        if not (self._range[0] <= longest and shortest <= self._range[1]):
+            raise ArgumentError(
+                f"rti: the phases take {shortest:g} s, and Phases asks for {self._range[0]:g} to {self._range[1]:g} s; "
+                "give durations that fit"
+            )
+        impacts = [(each.after._cones, ~each.known[0]) if each.takes_hold else None for each in self._junctions]
+        problems = [RealTimeProblem(each._formulation(), each._parameters, each._robot) for each in self.problems]
+        return RealTimePhases(problems, options, impacts, self._each_guess)
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[None]:
@@ -310,11 +252,22 @@ class Phases(JoinedProblems[PhasesSolution]):
             start, end = (q if x is None else x for x, q in zip(fixed, guessed, strict=True))
             known[k] = known[k] if start is None else start
             known[k + 1] = end
-        there = [k for k, q in enumerate(known) if q is not None]
-        for k, problem in enumerate(self.problems):
-            if there:
-                first, last = (known[min(there, key=lambda n: abs(n - at))] for at in (k, k + 1))
-                problem._initial.nearby = first, last
+        lengths = [float(np.mean(problem._motion.range)) for problem in self.problems]
+        found = _between(self.problems[0].dyn.tree, known, np.cumsum([0.0, *lengths]))
+        for problem, ends in zip(self.problems, pairwise(found), strict=True):
+            problem._initial.nearby = ends
+
+
+def _between(tree: Tree, known: Sequence[Array | None], t: Array) -> list[Array | None]:
+    """Configurations at instants, on the way from those that are known before to those behind, or the nearest one."""
+    there, found = {k: q for k, q in enumerate(known) if q is not None}, list(known)
+    for k in (k for k, q in enumerate(known) if q is None and there):
+        before = max((i for i in there if i < k), default=min(there))
+        after = min((i for i in there if i > k), default=max(there))
+        part = 0.0 if before == after else (t[k] - t[before]) / (t[after] - t[before])
+        start, end = ca.DM(there[before]), ca.DM(there[after])
+        found[k] = ca.evalf(integrate(tree, start, part * difference(tree, start, end))).full().ravel()
+    return found
 
 
 def _checked(given: Sequence[Problem]) -> tuple[Problem, ...]:
@@ -376,7 +329,7 @@ class Junction:
         kept = before._system.con.constraints
         self.after, self.basis, con = after, system.rows.basis, system.con
         self.takes_hold = any(each not in kept for each in con.constraints)
-        self.known = known_rows(system.places, kept), np.full(len(system.rows), not self.takes_hold)
+        self.known = system.places.known(kept), np.full(len(system.rows), not self.takes_hold)
         self.size, self.impulses, self._q = np.ones(0), ca.MX(0, 1), y[:nq]
         states = [each._motion.state[: system.states, i] for each, i in ((before, -1), (after, 0))]
         if not self.takes_hold and not system.moves_ends:
@@ -414,55 +367,8 @@ class Junction:
         return ca.vertcat(ca.MX(0, 1), *(margin(self._q, self._of_all) for margin in cones))
 
 
-def known_rows(rows: IndependentRows, kept: tuple[object, ...]) -> Mask:
-    """Whether each independent row is one of constraints that are kept."""
-    sizes = rows.con._set.rows
-    own = np.array([each in kept for each, n in zip(rows.con.constraints, sizes, strict=True) for _ in range(n)], bool)
-    of_kept, of_others = (np.abs(rows.basis[:, chosen]).sum(axis=1) > 0 for chosen in (own, ~own))
-    if np.any(of_kept & of_others):
-        raise UnsupportedError(
-            f"{rows.con.tree.name}: redundant rows combine constraints that hold already with others that take hold; "
-            "hold less, as by '3D' in place of '6D'"
-        )
-    return np.asarray(of_kept)
-
-
 COSTS = ("mean", "sum", "worst")
 """What is minimised of the costs of all scenarios."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ScenariosSolution(JoinedSolution):
-    """The motions under the u that solves a problem in scenarios.
-
-    Attributes:
-        scenarios: the solution of each, all with the same ``t`` and ``u``.
-        cost: the minimum, of the costs of the scenarios.
-        violations: by name, the largest violation of each kind, in each scenario.
-        status, iterations, stats, constraint_violation, solved, hints: as of a :class:`Solution`.
-    """
-
-    kind: ClassVar[str] = "scenario"
-
-    scenarios: tuple[Solution, ...]
-
-    @property
-    def t(self) -> Array:
-        """Times of the grid (N + 1) [s]."""
-        return self.scenarios[0].t
-
-    @property
-    def u(self) -> Array:
-        """The efforts that all scenarios share, a row for each interval or instant."""
-        return self.scenarios[0].u
-
-    @property
-    def costs(self) -> Array:
-        """The cost of each scenario."""
-        return np.array([each.cost for each in self.scenarios])
-
-    def _about(self, k: int, part: Solution) -> str:
-        return f"cost {part.cost:.6g}, steps off by {part.step_error:.1e}"
 
 
 class Scenarios(JoinedProblems[ScenariosSolution]):

@@ -18,22 +18,16 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import difference, integrate, unit_and_scale, unit_blocks
 from gdalembert.nlp.least_squares import defined, residuals_of
-from gdalembert.ocp.constraints import LimitedExpression, parts_of_residuals, parts_of_state
-from gdalembert.ocp.ends import End
-from gdalembert.ocp.formulation import Formulation
-from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
-from gdalembert.ocp.real_time_paths import Layout, PathOfParameters
-from gdalembert.ocp.solution import FollowedPath
-from gdalembert.ocp.stage import InstantCost, Integral, Motion, implicit_step, instants_of_interval
+from gdalembert.ocp.constraints import parts_of_residuals, parts_of_state
+from gdalembert.ocp.real_time_problem import Layout, RealTimeProblem, place_of
+from gdalembert.ocp.stage import Instant, Integral, Step, implicit_step, instants_of_interval
 from gdalembert.ocp.steps import collocation_method, free_rates
 from gdalembert.ocp.tangent_space import TangentSystem
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.expressions import foreign
 from gdalembert.spatial.functions import function, symbols
 
 NEXT = "_next"
@@ -44,148 +38,6 @@ _BY_ROWS = {"helper_options": {"ad_weight": 1.0}}
 MIDPOINTS = collocation_method(1, "legendre")
 
 
-class RealTimeProblem(NamedTuple):
-    """A problem as it is formulated, with what a tick sets.
-
-    Attributes:
-        formulation, parameters, robot: of the problem.
-    """
-
-    formulation: Formulation
-    parameters: ProblemParameters
-    robot: RobotParameters
-
-    @property
-    def motion(self) -> Motion:
-        return self.formulation.motion
-
-    @property
-    def start(self) -> End:
-        return self.formulation.ends[0]
-
-    @property
-    def end(self) -> End:
-        return self.formulation.ends[1]
-
-    @property
-    def con(self) -> ConstrainedDynamics:
-        """The robot with its contacts and loops, which may be none."""
-        return self.motion.system.con
-
-    @property
-    def limited(self) -> Sequence[LimitedExpression]:
-        """The expressions between bounds."""
-        return self.formulation.limited
-
-    @property
-    def followed(self) -> dict[str, PathOfParameters]:
-        """The paths of q and v alone."""
-        known = {"p": self.robot.p} | self.parameters.symbols
-        paths = {}
-        for path in self.limited:
-            if path.is_of_motion and not path.is_of_interval:
-                constants = {name: known[name] for name in path.graph.name_in() if name in known}
-                followed = FollowedPath(path.graph, path.lower, path.upper, constants)
-                paths[path.name] = PathOfParameters.of(followed, self.parameters.symbols)
-        return paths
-
-    @property
-    def interval(self) -> float:
-        """The length of an interval [s]."""
-        return self.motion.range[0] / self.motion.intervals
-
-    @property
-    def instants(self) -> set[int]:
-        """Instants that have costs of their own."""
-        return {cost.instant for cost in self.costs_of_instants}
-
-    @property
-    def places(self) -> set[str | int]:
-        """Where rows hold that do not hold at all instants of the grid, and the end, if anything is fixed there."""
-        places = {_place(path) for path in self.limited} - {"grid"}
-        return places | {self.motion.intervals} if self.has_end else places
-
-    @property
-    def has_end(self) -> bool:
-        """Whether the end fixes anything."""
-        return any(fixed.any() for fixed in self.end.fixed)
-
-    @property
-    def free(self) -> list[int]:
-        """The entries of steps of the first state that nothing fixes.
-
-        Raises:
-            UnsupportedError: if a part of q is fixed of a joint that turns about several axes.
-        """
-        tree, (of_q, of_v) = self.con.tree, self.start.fixed
-        turning, follows = free_rates(tree)
-        entry = {j: i for i, j in zip(*follows.sparsity().get_triplet(), strict=True)}  # of q, of an entry of v
-        for joint in tree.joints:
-            own = of_q[joint.idx_q : joint.idx_q + joint.type.nq]
-            if own.any() and not own.all() and any(joint.idx_q <= i < joint.idx_q + joint.type.nq for i in turning):
-                raise UnsupportedError(
-                    f"rti: {tree.name}: the start fixes a part of q of {joint.name!r}; fix all of it, or none, or take "
-                    "'ipopt'"
-                )
-            entry |= {j: joint.idx_q for j in joint.columns if j not in entry}
-        return [j for j, i in sorted(entry.items()) if not of_q[i]] + [tree.nv + j for j in np.flatnonzero(~of_v).tolist()]
-
-    def check_end(self) -> None:
-        """Refuse costs and rows of the end that have u, by an UnsupportedError."""
-        n = self.motion.intervals
-        at_end = [("a cost", cost.graph) for cost in self.formulation.instants if cost.instant == n]
-        at_end += [(path.name, path.graph) for path in self.limited if path.places[-1] == n]
-        if name := next((name for name, graph in at_end if "u" in graph.name_in()), ""):
-            raise UnsupportedError(
-                f"rti: {name} has u at the end, which is that of the interval before it; give at={n - 1}, or take "
-                "'ipopt'"
-            )
-
-    @property
-    def costs_of_instants(self) -> list[InstantCost]:
-        """The costs of single instants; what else is no integral is one of the end.
-
-        Raises:
-            UnsupportedError: if it has more than q and v of the end.
-        """
-        return [*self.formulation.instants, *map(self._of_end, self.formulation.others)]
-
-    def _of_end(self, cost: ca.MX) -> InstantCost:
-        tree, state = self.con.tree, self.motion.state
-        ends = {"q": ca.MX.sym("q", tree.nq), "v": ca.MX.sym("v", tree.nv)}
-        known = dict(self.parameters.symbols) | ({"p": self.robot.fixed} if len(self.robot) else {})
-        ends |= {name: ca.MX.sym(name, x.shape[0]) for name, x in known.items() if ca.depends_on(cost, x)}
-        columns = [(state, ca.vertcat(ends["q"], ends["v"]))]
-        columns += [(known[name], end) for name, end in ends.items() if name in known]
-        before = [ca.MX.sym("before", x.shape[0], x.shape[1] - 1) for x, _ in columns]
-        wide = [ca.horzcat(*pair) for pair in zip(before, (end for _, end in columns), strict=True)]
-        value = ca.substitute([cost], [x for x, _ in columns], wide)[0]
-        if foreign(value, [*before, *ends.values()]) or any(ca.depends_on(value, x) for x in before):
-            raise UnsupportedError(
-                "rti: what is no integral in the cost has more than q and v of the end; make an integral of it, or "
-                "squares(…, at=…) of one instant, or take 'ipopt'"
-            )
-        value = ca.substitute([value], before, [ca.MX.zeros(*x.shape) for x in before])[0]
-        graph = ca.Function("end", [*ends.values()], [value], [*ends], ["value"])
-        return InstantCost(ca.MX(1), graph, self.motion.intervals)
-
-    @property
-    def names(self) -> list[str]:
-        """Of what is given to each stage: the parameters of the problem, and p of the robot."""
-        return [*self.parameters.symbols, *["p"][: len(self.motion.dyn.parameters)]]
-
-    def of_parameters(self, expression: ca.MX) -> ca.Function:
-        """An expression of parameters, with those that it has as inputs."""
-        named = {name: x for name, x in self.parameters.symbols.items() if ca.depends_on(expression, x)}
-        return ca.Function("value", list(named.values()), [expression], list(named), ["value"])
-
-
-def _place(path: LimitedExpression) -> str | int:
-    """Where a row of a stage holds: at the number of an instant, in each interval, or on the whole grid."""
-    place = path.places[-1]
-    return place if isinstance(place, int) or place == "grid" else "interval"
-
-
 class _Squares(NamedTuple):
     """Squares ω ρ² of the cost, and the number among ``weights`` of that which is 0 where they do not count."""
 
@@ -194,7 +46,7 @@ class _Squares(NamedTuple):
     factor: int
 
 
-class _Row(NamedTuple):
+class LimitedRow(NamedTuple):
     """An expression that is limited, and where: on the whole grid, in intervals, or at the number of an instant."""
 
     name: str
@@ -219,11 +71,10 @@ class LinearStage:
     def __init__(self, problem: RealTimeProblem, layout: Layout, inputs: Mapping[str, str], damping: float) -> None:
         self._damping, self._problem, self._layout, self._h = damping, problem, layout, problem.interval
         self.system = problem.motion.system.decaying(1 / self._h)
-        self._space = space = TangentSystem(self.system)
-        self.con, self.tree = space.equations.con, space.tree
-        self.nx, self.state, self.nu = 2 * self.tree.nv, self.tree.nq + self.tree.nv, len(layout.driven)
+        self.tree = self.system.con.tree
+        self.nx, self.state, self.nu = 2 * self.tree.nv, self.tree.nq + self.tree.nv, len(layout.selection)
         self.eliminated = self.tree.nv + layout.forces
-        nq, nv = self.tree.nq, self.tree.nv
+        nv = self.tree.nv
         sizes = {"x": self.state, "u": self.nu, "w": self.eliminated, "t": 1, "weights": 2 + len(layout.instants)}
         sizes |= {"off": len(layout.places), "x_end": self.state}
         known = {name: len(problem.robot) for name in problem.names if name == "p"}
@@ -238,6 +89,14 @@ class LinearStage:
             name: ca.horzcat(s[own], s[own + NEXT]) if name in varying else s[own] for name, own in self.inputs.items()
         }
         self._rows_of_w = [*range(nv), *(nv + i for i in layout.own)]
+        self._begin, self._step, self._middle = self._instants()
+        self._squares, self._rows = list(self._squares_of_cost()), list(self._limited_rows())
+
+    def _instants(self) -> tuple[Instant, Step, Instant | None]:
+        """Where the interval begins, what it leads to, and its middle, if it has one."""
+        s, nq, nv, layout = self._s, self.tree.nq, self.tree.nv, self._layout
+        space = TangentSystem(self.system)
+        self.con = space.equations.con
         begin = ca.vertcat(s["x"][:nq], self._delta[:nv], self._zero), s["x"][nq:] + self._delta[nv:]
         u = ca.DM(layout.fixed) + ca.DM(layout.selection).T @ s["u"]
         p = [s[self.inputs["p"]]] if "p" in self.inputs else []
@@ -246,11 +105,11 @@ class LinearStage:
             return graph(*given, *p)
 
         w = s["w"][self._rows_of_w]
-        at, self._step = implicit_step(space, MIDPOINTS, [], ca.vertcat(*begin), u, w, None, ca.MX(self._h), mapped)
+        at, step = implicit_step(space, MIDPOINTS, [], ca.vertcat(*begin), u, w, None, ca.MX(self._h), mapped)
         at = at._replace(q=space.configuration(at.q))
         state, times = (space.configuration(begin[0]), begin[1]), (s["t"], ca.MX(self._h))
-        self._begin, self._middle = instants_of_interval(MIDPOINTS, state, at, times, self._known)
-        self._squares, self._rows = list(self._squares_of_cost()), list(self._limited_rows())
+        first, middle = instants_of_interval(MIDPOINTS, state, at, times, self._known)
+        return first, step, middle
 
     # What the problem says, at the instants of a stage.
 
@@ -263,11 +122,13 @@ class LinearStage:
                 shares = integral._replace(has_grid=has_grid).shares
                 places = zip((self._middle, self._begin), (OF_STAGES, OF_GRID), shares, strict=True)
                 for instant, factor, share in places:
-                    if share:
+                    if share and instant is not None:
                         rows = instant(residuals)
                         by = instant(weights) if weights is not None else ca.DM.ones(rows.shape[0])
                         yield _Squares(factors[factor] * (share * weight * by), rows, factor)
         for cost in self._problem.costs_of_instants:
+            if not self._has(cost.instant):
+                continue
             weight, factor = self._of_parameters(cost.weight), OF_INSTANTS + self._layout.instants.index(cost.instant)
             at_end = cost.instant == self._problem.motion.intervals
             where = "the cost of the end" if at_end else "the cost of an instant"
@@ -277,6 +138,10 @@ class LinearStage:
                 weights, residuals = residuals_of(cost.graph, parameters, where)
                 rows, by = self._begin(residuals), self._begin(weights)
             yield _Squares(factors[factor] * (weight * by), rows, factor)
+
+    def _has(self, place: str | int) -> bool:
+        """Whether a cost or a row of this place may hold in the stage."""
+        return self._middle is not None or place in ("grid", self._problem.motion.intervals)
 
     @staticmethod
     def _parts_of(
@@ -291,24 +156,27 @@ class LinearStage:
             weights, residuals = residuals_of(graph, parameters, "an integral of the cost")
             yield residuals, weights, has_grid
 
-    def _limited_rows(self) -> Iterator[_Row]:
+    def _limited_rows(self) -> Iterator[LimitedRow]:
         """What is limited beside u, v and those entries of q whose rates are entries of v."""
         for path in self._problem.limited:
-            place = _place(path)
-            instant = self._middle if path.places[-1] in ("stages", "intervals") else self._begin
+            place = place_of(path)
+            if not self._has(place):
+                continue
+            middle = self._middle if path.places[-1] in ("stages", "intervals") else None
+            instant = self._begin if middle is None else middle
             value = instant(path.graph)
             lower, upper = (self._limit(bound, value.numel()) for bound in (path.lower, path.upper))
-            yield _Row(path.name, value, lower, upper, place)
+            yield LimitedRow(path.name, value, lower, upper, place)
         bounds = self._problem.motion.bounds
         limited = np.isfinite(bounds.q_lower) | np.isfinite(bounds.q_upper)
         if turned := [i for i in free_rates(self.tree)[0] if limited[i]]:
             lower, upper = (ca.MX(ca.DM(bound[turned])) for bound in (bounds.q_lower, bounds.q_upper))
-            yield _Row("", self._begin.values["q"][turned], lower, upper, "grid")
+            yield LimitedRow("", self._begin.values["q"][turned], lower, upper, "grid")
         turning = {i for _, start, stop in unit_blocks(self.tree) for i in range(start, stop)}
         apart = [i for i in free_rates(self.tree)[0] if self._problem.end.fixed[0][i] and i not in turning]
         if apart:
             value, end = self._begin.values["q"][apart], self._s["x_end"][apart]
-            yield _Row("", value, end, end, self._problem.motion.intervals)
+            yield LimitedRow("", value, end, end, self._problem.motion.intervals)
 
     def _limit(self, bound: Array | ca.MX, count: int) -> ca.MX:
         limit = self._of_parameters(bound) if isinstance(bound, ca.MX) else ca.MX(ca.DM(bound))
@@ -401,11 +269,11 @@ class LinearStage:
 
         ``rows`` and ``squares`` are the numbers of all problems.
         """
-        nq, nv, parts = self.tree.nq, self.tree.nv, self._parts
+        nq, parts = self.tree.nq, self._parts
         y = ca.SX.sym("y", self.state)
         _, by_u, by_state, by_w = parts["moved"]
         gap = difference(self.tree, y[:nq], parts["reached"][0])
-        v_next = self._symbols["x"][nq:] + self._h * self._symbols["w"][:nv]
+        v_next = self._velocity_reached()
         outputs = self._eliminated(wide) | {
             "A": _filled(ca.horzcat(by_u, by_state), wide),
             "b": ca.vertcat(gap, v_next - y[nq:]),
@@ -427,14 +295,19 @@ class LinearStage:
         patterns = {name: part.sparsity() for name, part in sparse.items()}
         return function("stage", self._symbols | {"y": y}, outputs), patterns
 
+    def _velocity_reached(self) -> ca.SX:
+        nq, nv = self.tree.nq, self.tree.nv
+        return self._symbols["x"][nq:] + self._h * self._symbols["w"][:nv]
+
     def _eliminated(self, wide: int) -> dict[str, ca.SX]:
         """The equations of a and of the forces of all constraints; a force of other problems becomes 0."""
         residual, by_u, by_state, by_w = self._parts["equations"]
         matrix, right = ca.SX.eye(self.eliminated), ca.SX(self.eliminated, self.nu + self.nx)
         values, own = -self._symbols["w"], self._rows_of_w
-        matrix[own, :] = by_w
-        right[own, :] = -ca.horzcat(by_u, by_state)
-        values[own] = -residual
+        if own:
+            matrix[own, :] = by_w
+            right[own, :] = -ca.horzcat(by_u, by_state)
+            values[own] = -residual
         return {"L": matrix[self.order, self.order], "K": _filled(right, wide), "k": values}
 
     def _quadratic_cost(self, wide: int) -> dict[str, ca.SX]:
@@ -443,6 +316,8 @@ class LinearStage:
         rows, size = ca.horzcat(by_u, by_state), self.nu + self.nx
         hessian, gradient, cost = ca.SX(size, size), ca.SX(size, 1), ca.SX(0)
         driven = set(self._driven)
+        for k in range(len(self._layout.driven), self.nu):  # what u has here for other problems stays what it is
+            hessian[k, k] = 1.0
         for k in range(values.numel()):
             row = ca.sparsify(rows[k, :])
             hessian += self._curvature(weights[k], values[k], row)
@@ -483,7 +358,8 @@ class LinearStage:
         for end, none, sign in (("lower", -np.inf, -1), ("upper", np.inf, 1)):
             of_u, of_q, of_v = (getattr(bounds, f"{name}_{end}") for name in "uqv")
             of_q = np.array([of_q[entry[j]] if j in entry else none for j in range(nv)])
-            own = _less(ca.SX(ca.DM(np.concatenate([of_u[self._layout.driven], of_q, of_v]))), z)
+            idle = np.full(self.nu - len(self._layout.driven), none)
+            own = _less(ca.SX(ca.DM(np.concatenate([of_u[self._layout.driven], idle, of_q, of_v]))), z)
             for j, left in self._left_at_end(entry).items():
                 beyond = left + sign * self._symbols["off"][self._layout.places.index(self._problem.motion.intervals)]
                 own[self.nu + j] = ca.fmin(own[self.nu + j], beyond) if sign > 0 else ca.fmax(own[self.nu + j], beyond)
@@ -551,13 +427,13 @@ class LinearStage:
         delta[self._problem.free] = 0
         return function("start", s, {"delta": delta})
 
-    def retract(self, wide: int) -> ca.Function:
-        """The next plan of a step; u within its bounds to the last digit."""
+    def retract(self, wide: int, limits: tuple[Array, Array]) -> ca.Function:
+        """The next plan of a step; u within its limits to the last digit."""
         s = {name: self._symbols[name] for name in "xuw"} | symbols(z=wide, change=self.eliminated)
-        nq, nu, nx, bounds = self.tree.nq, self.nu, self.nx, self._problem.motion.bounds
+        nq, nu, nx = self.tree.nq, self.nu, self.nx
         step = s["z"][nu : nu + nx]
         q = integrate(self.tree, s["x"][:nq], step[: nx // 2])
-        lower, upper = (ca.DM(bound[self._layout.driven]) for bound in (bounds.u_lower, bounds.u_upper))
+        lower, upper = map(ca.DM, limits)
         u = ca.fmin(ca.fmax(s["u"] + s["z"][:nu], lower), upper)
         unit, _ = unit_and_scale(q, unit_blocks(self.tree))
         x = ca.vertcat(unit, s["x"][nq:] + step[nx // 2 :])

@@ -22,10 +22,10 @@ from gdalembert.ocp.ends import End, EndpointConstraints, Fixed, InputBefore
 from gdalembert.ocp.formulation import Formulation, RowOfStages
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial, Scales
-from gdalembert.ocp.linear_stage import RealTimeProblem
 from gdalembert.ocp.parameters import BoundaryCondition, Design, Inputs, ProblemParameters, RobotParameters
 from gdalembert.ocp.program import OptimalControlProblem, Part
 from gdalembert.ocp.real_time import RealTimeSolver
+from gdalembert.ocp.real_time_problem import RealTimeProblem
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.stage import InstantCost, Integral, Motion, checked_duration
 from gdalembert.ocp.steps import CONTROLS, method_of

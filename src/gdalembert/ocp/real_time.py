@@ -13,18 +13,27 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from gdalembert.compilation.compiled_function import compile as compiled_function
-from gdalembert.errors import ArgumentError, ArgumentTypeError, SolutionWarning, UnsupportedError, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, SolutionWarning, shown
 from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blocks
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.step_code import arrays_read, step_code
-from gdalembert.ocp.linear_stage import NEXT, LinearStage, RealTimeProblem
-from gdalembert.ocp.real_time_paths import Layout, LimitedPaths, PathAtParameters
+from gdalembert.ocp.linear_stage import NEXT, LinearStage
+from gdalembert.ocp.real_time_problem import (
+    LimitedPaths,
+    PathAtParameters,
+    RealTimeProblem,
+    arrays_of_grid,
+    check,
+    layouts_of,
+    limits_of_u,
+)
 from gdalembert.ocp.solution import (
     Accuracy,
     JoinedSolution,
@@ -34,7 +43,7 @@ from gdalembert.ocp.solution import (
 )
 from gdalembert.ocp.stage import Stages as StageValues
 from gdalembert.spatial.arguments import UNIT_ERROR, file_path, integer, number
-from gdalembert.spatial.arrays import Array, Uncopied, frozen
+from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.interrupts import Interrupts, interruptible
 from gdalembert.spatial.source_text import comment_text
 
@@ -53,47 +62,18 @@ Schedule = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 """Of each instant the set of its stage, and of each interval the set of the jump behind it, or −1."""
 
 
-def _check(problem: RealTimeProblem, *, starts: bool, alone: bool) -> None:
-    """Refuse what has no such step. ``starts``: whether a plan starts where it says; ``alone``: is of no schedule."""
-    motion, con = problem.motion, problem.con
-    reasons = {
-        "redundant contacts or loops (regularization)": bool(con.regularization),
-        "a restitution": bool(con._set.restitution.any()),
-        "a free duration": motion.free_time,
-        "a design": bool(motion.parameters.chosen),
-        "control='linear'": motion.control != "constant",
-        "quasi-static modes (give quasi_static=None)": bool(motion.system.stiff),
-        "a fixed end beside contacts or loops": problem.has_end and bool(con.nc),
-        "a fixed end in a schedule": problem.has_end and not alone,
-        "a start of which some entries are free, beside contacts or loops": bool(starts and con.nc and problem.free),
-        "rates of u": problem.formulation.remembers,
-        "rows of subject_to": bool(problem.formulation.relations),
-    }
-    if what := next((reason for reason, there in reasons.items() if there), None):
-        raise UnsupportedError(f"rti: {con.tree.name}: the problem has {what}; take 'ipopt'")
-    problem.check_end()
-
-
-def layouts_of(problems: Sequence[RealTimeProblem]) -> list[Layout]:
-    """The inputs that are not fixed, and the forces of all constraints that any of the problems has."""
-    bounds = problems[0].motion.bounds
-    is_driven = bounds.u_lower < bounds.u_upper
-    driven, fixed = np.flatnonzero(is_driven).tolist(), np.where(is_driven, 0.0, bounds.u_lower)
-    selection = np.eye(len(fixed))[driven]
-    places: list[tuple[Any, range]] = []
-    owned = []
-    for con in (problem.con for problem in problems):
-        own: list[int] = []
-        for constraint, rows in zip(con.constraints, con._set.rows, strict=True):
-            if (found := next((place for each, place in places if each == constraint), None)) is None:
-                first = places[-1][1].stop if places else 0
-                places.append((constraint, found := range(first, first + rows)))
-            own += found
-        owned.append(own)
-    count = places[-1][1].stop if places else 0
-    instants = sorted(set().union(*(problem.instants for problem in problems)))
-    where = sorted(set().union(*(problem.places for problem in problems)), key=str)
-    return [Layout(driven, selection, fixed, count, own, instants, where) for own in owned]
+def _numbers_of(options: Any) -> tuple[int, float, float, float]:
+    """The values of options, or an error if they are none."""
+    if not isinstance(options, Mapping):
+        raise ArgumentTypeError(f"rti: options: got {shown(options)}; give {{name: value}}")
+    if other := next((name for name in options if name not in _OPTIONS), None):
+        raise ArgumentError(f"rti: got the option {shown(other)}; give any of {', '.join(_OPTIONS)}")
+    chosen = _OPTIONS | dict(options)
+    penalty, first_gap = (
+        0.0 if chosen[k] is None else number(f"rti: {k}", chosen[k]) for k in ("penalty", "first_gap")
+    )
+    damping = number("rti: levenberg_marquardt", chosen["levenberg_marquardt"], inclusive=True)
+    return integer("rti: iterations", chosen["iterations"], 1, 1000), penalty, first_gap, damping
 
 
 def finite(x: float) -> float:
@@ -104,69 +84,76 @@ def finite(x: float) -> float:
 class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     """Steps of problems of one robot that differ in contacts and costs, one of which holds over each interval.
 
+    Args:
+        problems: of it. ``options``: of the solver. ``reached``: those that an impact leads to.
+        in_sequence: whether each of them has intervals of its own; then there is an instant of no length where two meet
+            (:class:`~gdalembert.ocp.junction_stage.JunctionStage`).
+
     Attributes:
         last: the last plan; ``None`` before the first one.
     """
 
-    def __init__(self, problems: Sequence[RealTimeProblem], options: Mapping[str, Any], reached: Sequence[int]) -> None:
-        if not isinstance(options, Mapping):
-            raise ArgumentTypeError(f"rti: options: got {shown(options)}; give {{name: value}}")
-        if other := next((name for name in options if name not in _OPTIONS), None):
-            raise ArgumentError(f"rti: got the option {shown(other)}; give any of {', '.join(_OPTIONS)}")
-        chosen = _OPTIONS | dict(options)
-        self._iterations = integer("rti: iterations", chosen["iterations"], 1, 1000)
-        given = (0.0 if chosen[k] is None else number(f"rti: {k}", chosen[k]) for k in ("penalty", "first_gap"))
-        penalty, first_gap = given
-        damping = number("rti: levenberg_marquardt", chosen["levenberg_marquardt"], inclusive=True)
+    def __init__(
+        self,
+        problems: Sequence[RealTimeProblem],
+        options: Mapping[str, Any],
+        reached: Sequence[int],
+        *,
+        in_sequence: bool = False,
+    ) -> None:
+        self._iterations, penalty, first_gap, damping = _numbers_of(options)
         for k, problem in enumerate(problems):
-            _check(problem, starts=not k, alone=len(problems) == 1)
-        self._problems, self._first = problems, problems[0]
-        self._tree, self._h = self._first.con.tree, self._first.interval
+            check(problem, starts=not k, ends=in_sequence or len(problems) == 1)
+        self._problems, self._first, self._tree = problems, problems[0], problems[0].con.tree
+        lengths_of = [problem.motion.intervals for problem in problems if in_sequence] or [problems[0].motion.intervals]
+        firsts = np.cumsum([0, *(count + 1 for count in lengths_of)]).tolist()
+        self._spans, self._ending = [slice(*ends) for ends in pairwise(firsts)], set(firsts)
         names = list(dict.fromkeys(name for problem in problems for name in problem.names))
         self._inputs = inputs = {name: f"parameter_{k}" for k, name in enumerate(names)}
         self._layouts = layouts_of(problems)
-        stages = [LinearStage(*pair, inputs, damping) for pair in zip(problems, self._layouts, strict=True)]
-        n, first, rows = self._first.motion.intervals, stages[0], max(stage.rows for stage in stages)
+        stages = self._stages(inputs, damping)
+        n, first, rows = firsts[-1] - 1, stages[0], max(stage.rows for stage in stages)
         self._padded: dict[str, Array] = {}
-        self._given, arrays = self._buffers(names), {"weights": self._weights(n), "off": self._off(n)}
-        self._instants = frozen(self._h * np.arange(n + 1.0))
-        self._middles = frozen(self._instants[:-1, None] + self._h / 2)
-        arrays["x_end"] = np.zeros(first.state)
-        arrays["t"] = self._instants[:, None].copy()
+        self._given, arrays = self._buffers(names, n), arrays_of_grid(problems, self._layouts, self._spans)
+        self._times = [problem.times for problem in problems]
+        arrays["x_end"] = np.zeros((n + 1, first.state) if in_sequence else first.state)
         self._impulses = arrays["impulse"] = np.zeros((n, max(1, first.eliminated - self._tree.nv)))
         arrays |= {inputs[name]: array for name, array in self._given.items()}
+        arrays |= {inputs[name]: buffer[:-1] for name, buffer in self._padded.items()}
         arrays |= {inputs[name] + NEXT: buffer[1:] for name, buffer in self._padded.items()}
         squares = max(stage.squares for stage in stages)
         free = tuple(self._first.free)
         sizes = Sizes(first.nx, first.state, first.nu, first.eliminated, n, rows, squares, free)
         self._steps = GaussNewton(sizes, first.order, arrays, penalty=penalty, first_gap=first_gap)
-        wide, limits = self._steps.qp.wide, self._steps.qp.limits
-        graphs, patterns = zip(*(stage.stage(wide, limits, rows, squares) for stage in stages), strict=True)
-        self._steps.connect(
-            [compiled_function(graph) for graph in graphs],
-            {name: [each[name] for each in patterns] for name in patterns[0]},
-            [compiled_function(stage.jump()) if k in reached else None for k, stage in enumerate(stages)],
-            compiled_function(first.start()),
-            compiled_function(first.retract(wide)),
-        )
-        self._middle = compiled_function(first.middle())
+        self._connect(stages, reached)
+        self._middles = [compiled_function(stage.middle()) for stage in stages[: len(problems)]]
         x, u, w = (self._steps.arrays[name] for name in "xuw")
         nq, nv = self._tree.nq, self._tree.nv
         self._q, self._v, self._u, self._a, self._forces = x[:, :nq], x[:, nq:], u, w[:, :nv], w[:, nv:]
         self._start = self._first.of_parameters(self._first.start.expression)
         self._of_start = set(self._start.name_in())
-        self._end = self._first.of_parameters(self._first.end.expression) if self._first.has_end else None
+        self._ends = {
+            k: problem.of_parameters(problem.end.expression) for k, problem in enumerate(problems) if problem.has_end
+        }
         self._plain, self._blocks = self._first.start.parameters_of(self._first.parameters), unit_blocks(self._tree)
-        bounds = self._first.motion.bounds
-        self._limits = [
-            np.concatenate([getattr(bounds, f"{name}_{end}") for name in "qv"]) for end in ("lower", "upper")
-        ]
-        self._limited = [self._limited_paths(*each) for each in zip(problems, stages, strict=True)]
+        self._limited = [self._limited_paths(*each) for each in zip(problems, stages, strict=False)]
         self._systems = [stage.system for stage in stages]
         self._followed = [problem.followed for problem in problems]
         self._used = [{name for path in paths.values() for name in path.parameters} for paths in self._followed]
         self._prepared, self._known = False, set[str]()
         self.last: Planned | None = None
+
+    def _connect(self, stages: Sequence[LinearStage], reached: Sequence[int]) -> None:
+        """Give the steps their Functions."""
+        wide, limits, sizes = self._steps.qp.wide, self._steps.qp.limits, self._steps.sizes
+        made = [stage.stage(wide, limits, sizes.rows, sizes.squares) for stage in stages]
+        self._steps.connect(
+            [compiled_function(graph) for graph, _ in made],
+            {name: [patterns[name] for _, patterns in made] for name in made[0][1]},
+            [compiled_function(stage.jump()) if k in reached else None for k, stage in enumerate(stages)],
+            compiled_function(stages[0].start()),
+            compiled_function(stages[0].retract(wide, limits_of_u(self._problems, self._layouts))),
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._tree.name}, {len(self._q) - 1} intervals, {self._iterations} iterations)"
@@ -312,7 +299,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         stem, steps = target.stem, self._steps
         schedule = self._schedule_in_c(stem)
         read, fixed = arrays_read(steps), ["x_0", "x", "u", "w", *(["set", "lands"] if schedule else [])]
-        fixed += ["x_end"] if self._end is not None else []
+        fixed += ["x_end"] if self._ends else []
         inputs = {self._inputs[name]: name for name in self._given if self._inputs[name] in read}
         if name := next((each for each in inputs.values() if each in (*fixed, *steps.found)), None):
             raise ArgumentError(
@@ -336,42 +323,24 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
 
     # What is given.
 
-    def _buffers(self, names: Sequence[str]) -> dict[str, Array]:
+    def _stages(self, inputs: Mapping[str, str], damping: float) -> list[LinearStage]:
+        """Those of all problems, and behind them others."""
+        return [LinearStage(*pair, inputs, damping) for pair in zip(self._problems, self._layouts, strict=True)]
+
+    def _buffers(self, names: Sequence[str], n: int) -> dict[str, Array]:
         """An array for the numbers of each parameter, with rows for those of every instant."""
         found = {}
         for name in names:
-            problem = next(each for each in self._problems if name in each.names)
+            k, problem = next((k, each) for k, each in enumerate(self._problems) if name in each.names)
             size = (len(problem.robot), 1) if name == "p" else problem.parameters.symbols[name].shape
             if size[1] == 1:
                 found[name] = np.zeros(size[0])
             else:
-                self._padded[name] = np.zeros((size[1] + 1, size[0]))
-                found[name] = self._padded[name][:-1]
+                self._padded[name] = np.zeros((n + 2, size[0]))
+                found[name] = self._padded[name][self._span(k)]
         if "p" in found:
             found["p"][:] = self._first.robot.last
         return found
-
-    def _weights(self, n: int) -> Array:
-        """Of costs, at each instant of the grid: there, at the stage behind it, and at single instants."""
-        instants = self._layouts[0].instants
-        weights = np.zeros((n + 1, 2 + len(instants)))
-        weights[:, :2] = self._h
-        weights[[0, -1], 0] /= 2
-        weights[-1, 1] = 0.0
-        weights[instants, np.arange(2, 2 + len(instants))] = 1.0
-        return weights
-
-    def _off(self, n: int) -> Array:
-        """Infinite where rows do not hold: those of intervals at the end, and those of single instants elsewhere."""
-        places = self._layouts[0].places
-        off = np.zeros((n + 1, len(places)))
-        for k, place in enumerate(places):
-            if isinstance(place, int):
-                off[:, k] = np.inf
-                off[place, k] = 0.0
-            else:
-                off[-1, k] = np.inf
-        return off
 
     def _set(self, where: str, p: Any, values: Mapping[str, Any]) -> None:
         """Take all that is given, or nothing of it."""
@@ -391,14 +360,23 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             self._known = set(self._given)
         for buffer in self._padded.values():
             buffer[-1] = buffer[-2]
-        if self._end is not None:
-            of_end = self._first.parameters.values
-            found = self._end.call([of_end[name] for name in self._end.name_in()])[0]
-            self._steps.arrays["x_end"][:] = found.full().ravel()
+        for k, end in self._ends.items():
+            of_end = self._problems[k].parameters.values
+            found = end.call([of_end[name] for name in end.name_in()])[0]
+            self._x_end(k)[:] = found.full().ravel()
         if numbers is not None and "p" in self._given:
             for problem in self._problems:
                 problem.robot.set(numbers)
             self._given["p"][:] = numbers
+
+    def _x_end(self, k: int) -> Array:
+        """[q; v] at the end of a problem, in a row for each of its instants if there are several problems."""
+        x_end = self._steps.arrays["x_end"]
+        return x_end[self._span(k)] if x_end.ndim > 1 else x_end
+
+    def _span(self, k: int) -> slice:
+        """The instants of a problem: its own, or those of all."""
+        return self._spans[min(k, len(self._spans) - 1)]
 
     def _are_ready(self, values: Mapping[str, Any]) -> bool:
         """Whether numbers are as they should be, and need no check."""
@@ -430,20 +408,31 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         if any(abs(math.hypot(*given[start:stop]) - 1) > UNIT_ERROR for _, start, stop in self._blocks):
             check_unit_lengths("solver: q of start", x_0[:nq], self._tree)
 
+    def _guesses(self, guess: Any) -> Sequence[Any]:
+        """A guess for each problem that has intervals of its own."""
+        return [guess]
+
     def _begin(self, guess: Any) -> None:
         """The plan of a guess; the efforts and forces are those that come nearest to its equations of motion."""
-        for end in self._first.formulation.ends:
-            end.set(self._first.parameters)
-        motion, n = self._first.motion, len(self._q) - 1
-        found = self._first.formulation.initial.motion(guess)
-        q, v, a, u = found.at(np.linspace(0, 1, n + 1), motion.range[0])
-        u = np.clip(u, motion.bounds.u_lower, motion.bounds.u_upper)
-        self._q[:], self._v[:], self._u[:] = q, v, u[:, self._layouts[0].driven]
-        self._a[:-1], self._forces[:] = np.diff(v, axis=0) / self._h, 0.0
+        for problem in self._problems[: len(self._spans)]:
+            for end in problem.formulation.ends:
+                end.set(problem.parameters)
+        efforts, accelerations = np.zeros((len(self._q), self._first.motion.u.shape[0])), np.zeros_like(self._v)
+        spans = zip(self._spans, self._problems, self._layouts, self._guesses(guess), strict=False)
+        for span, problem, layout, own in spans:
+            motion = problem.motion
+            found = problem.formulation.initial.motion(own)
+            q, v, accelerations[span], u = found.at(np.linspace(0, 1, motion.intervals + 1), motion.range[0])
+            self._q[span], self._v[span] = q, v
+            efforts[span] = np.clip(u, motion.bounds.u_lower, motion.bounds.u_upper)
+            self._u[span] = efforts[span] @ layout.selection.T
+            self._a[span][:-1] = np.diff(self._v[span], axis=0) / problem.interval
+        self._forces[:] = 0.0
         for k, (problem, layout) in enumerate(zip(self._problems, self._layouts, strict=True)):
             at = np.flatnonzero(self._steps.set == k)
             if len(at) and layout.own:
-                _, forces = problem.motion.system.efforts(q[at], v[at], a[at], problem.robot.last, u[at])
+                system, p = problem.motion.system, problem.robot.last
+                _, forces = system.efforts(self._q[at], self._v[at], accelerations[at], p, efforts[at])
                 self._forces[at[:, None], layout.own] = forces
 
     # What is found.
@@ -473,15 +462,16 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     def _paths_of(self, k: int, first: int, end: int) -> dict[str, PathAtParameters]:
         """The paths of q and v of a problem, at the parameters as they are now."""
         values = {name: np.array(self._given[name].T) for name in self._used[k]}
-        instants = slice(first, end + 1)
+        begin = self._span(k).start
+        instants = slice(first - begin, end + 1 - begin)
         return {name: PathAtParameters(path, values, instants) for name, path in self._followed[k].items()}
 
     def _part(self, k: int, first: int, end: int, *, solved: bool) -> RealTimeSolution:
         """The plan of a problem from one instant to another; where it ends with a jump, the state before it."""
-        problem, layout = self._problems[k], self._layouts[k]
-        motion, nq, h, last = problem.motion, self._tree.nq, self._h, end == len(self._q) - 1
+        problem, layout, (instants, middles) = self._problems[k], self._layouts[k], self._times[k]
+        motion, nq, h, last = problem.motion, self._tree.nq, problem.interval, end + 1 in self._ending
         x, w = (self._steps.arrays[name][first : end + 1].copy() for name in "xw")
-        t, p = self._instants[: end - first + 1], problem.robot.last
+        t, p = instants[: end - first + 1], problem.robot.last
         if not last and self._steps.lands[end - 1] >= 0:
             x[-1, nq:] = x[-2, nq:] + h * w[-2, : self._tree.nv]
         u = layout.fixed + self._u[first:end] @ layout.selection
@@ -489,20 +479,21 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             each.setflags(write=False)  # what is deferred reads them
         limited, paths = self._limited[k], self._paths_of(k, first, end)
         inputs = [] if limited is None else limited.inputs(first, end)
-        x_end = None if self._end is None else self._steps.arrays["x_end"].copy()
+        x_end = np.atleast_2d(self._x_end(k))[0].copy() if last and k in self._ends else None
         measured = not first and not self._steps.sizes.free
 
         def deferred() -> dict[str, Any]:
             v, a = x[:-1, nq:], w[:-1, : self._tree.nv]
             forces = w[:-1, self._tree.nv :][:, layout.own] if layout.own else np.zeros((end - first, 0))
-            middles = self._middle.batch(x[:-1], w[:-1])
-            stages = StageValues(self._middles[: end - first], middles, v + h / 2 * a, a, u, forces)
-            lower, upper = self._limits
+            q = self._middles[k].batch(x[:-1], w[:-1])
+            stages = StageValues(middles[: end - first], q, v + h / 2 * a, a, u, forces)
+            bounds = [[getattr(motion.bounds, f"{name}_{side}") for name in "qv"] for side in ("lower", "upper")]
+            lower, upper = map(np.concatenate, bounds)
             beyond = np.maximum(lower - x, x - upper)[int(measured) :].max(axis=0, initial=0.0).tolist()
             found = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
             if limited is not None:
                 found |= limited.violations(inputs, measured=measured)
-            if last and x_end is not None:
+            if x_end is not None:
                 found |= problem.end.missed(x[-1], x_end)
             return {
                 "stages": stages,

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 
 from gdalembert import spatial
 from gdalembert.dynamics.constrained.checks import NEARLY_DEPENDENT, rank
@@ -336,6 +337,23 @@ class IndependentRows:
         """The constraint that each combination is of, the first one if there are several."""
         of = [each.name for each, n in zip(self.con.constraints, self.con._set.rows, strict=True) for _ in range(n)]
         return [of[int(np.argmax(np.abs(row) > 0))] for row in self.basis]
+
+    def known(self, kept: Sequence[Any]) -> npt.NDArray[np.bool_]:
+        """Whether each row is one of constraints that are kept.
+
+        Raises:
+            UnsupportedError: if a row combines them with others.
+        """
+        sizes = self.con._set.rows
+        own = [each in kept for each, n in zip(self.con.constraints, sizes, strict=True) for _ in range(n)]
+        mask = np.array(own, dtype=bool)
+        of_kept, of_others = (np.abs(self.basis[:, chosen]).sum(axis=1) > 0 for chosen in (mask, ~mask))
+        if np.any(of_kept & of_others):
+            raise UnsupportedError(
+                f"{self.con.tree.name}: redundant rows combine constraints that hold already with others that take "
+                "hold; hold less, as by '3D' in place of '6D'"
+            )
+        return np.asarray(of_kept)
 
     def jacobian(self, q: Matrix, p: Sequence[Matrix]) -> Matrix:
         """J (r × nv)."""

@@ -19,7 +19,7 @@ from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.from_pinocchio import name_of, read_tree
 from gdalembert.model.limits import Bounds
 from gdalembert.model.tree import Tree
-from gdalembert.ocp.joined import PhasesSolution
+from gdalembert.ocp.joined_solution import PhasesSolution
 from gdalembert.ocp.solution import Solution
 from gdalembert.plotting import style
 from gdalembert.plotting.style import BLUE, GREY, INK, ORANGE, MotionLike, expect, label, legend, line_style, names_of

@@ -31,7 +31,7 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.joints import JointType
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.model.tree import Frame, Joint, Tree
-from gdalembert.ocp.joined import PhasesSolution
+from gdalembert.ocp.joined_solution import PhasesSolution
 from gdalembert.ocp.solution import Solution
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import number, numbers, table

@@ -1,0 +1,267 @@
+"""Real-time iterations of problems in sequence: of phases, and of schedules of contacts that move with the horizon."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
+from gdalembert.ocp.ends import Mask
+from gdalembert.ocp.joined_solution import PhasesSolution, RealTimePhasesSolution
+from gdalembert.ocp.junction_stage import Impact, JunctionStage
+from gdalembert.ocp.linear_stage import LinearStage
+from gdalembert.ocp.program import own_values
+from gdalembert.ocp.real_time import RealTimeSteps, Schedule, finite
+from gdalembert.ocp.real_time_problem import RealTimeProblem
+from gdalembert.ocp.solution import Solution
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.source_text import comment_text
+
+
+def numbered(where: str, schedule: Any, names: Sequence[str], n: int) -> list[int]:
+    """A schedule by numbers of problems, or an error if it is none of n intervals."""
+    if isinstance(schedule, str) or not isinstance(schedule, Sequence):
+        raise ArgumentTypeError(f"{where}: schedule: got {shown(schedule)}; give a list of {n} names")
+    if len(schedule) != n:
+        raise ArgumentError(f"{where}: schedule: got {len(schedule)} names; give one for each of {n} intervals")
+    if other := next((name for name in schedule if name not in names), None):
+        raise UnknownNameError("problem of the schedule", other, names)
+    return [names.index(name) for name in schedule]
+
+
+class RealTimeSequence(RealTimeSteps[PhasesSolution]):
+    """Steps of problems of which one holds after the other."""
+
+    def _own(self, values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        return own_values(values, [problem.parameters.symbols for problem in self._problems])
+
+    @abstractmethod
+    def _runs(self) -> list[tuple[int, int, int, Array]]:
+        """Of each phase the problem, the first and the last instant, and the impulses where it begins."""
+
+    def _missed(self, phases: Sequence[Solution], impulses: Sequence[Array]) -> dict[str, float]:
+        """By how much what is asked where phases meet is missed."""
+        return {}
+
+    def _solution(self, *, solved: bool) -> PhasesSolution:
+        runs = self._runs()
+        phases = [self._part(k, first, end, solved=solved) for k, first, end, _ in runs]
+        impulses = tuple(hit.copy() for *_, hit in runs)
+
+        def deferred() -> dict[str, Any]:
+            named = {f"phase {k}: {name}": x for k, each in enumerate(phases, 1) for name, x in each.violations.items()}
+            named |= self._missed(phases, impulses)
+            return {"constraint_violation": max(named.values()), "violations": named}
+
+        found = {"phases": tuple(phases), "impulses": impulses, "cost": finite(self._steps.cost)}
+        return RealTimePhasesSolution.of(self._outcome(solved=solved) | found, deferred)
+
+
+class ContactScheduleSolver(RealTimeSequence):
+    """A solver of one step a tick of problems with different contacts: made by ``ContactSchedule.solver``.
+
+    Attributes:
+        last: the last plan; ``None`` before the first one.
+    """
+
+    def __init__(self, problems: Mapping[str, RealTimeProblem], options: Mapping[str, Any]) -> None:
+        self._names = list(problems)
+        held = [problem.con.constraints for problem in problems.values()]
+        self._takes_hold = [[any(each not in before for each in after) for after in held] for before in held]
+        reached = [k for k in range(len(held)) if any(row[k] for row in self._takes_hold)]
+        super().__init__(list(problems.values()), options, reached)
+
+    def prepare(self, *, schedule: Sequence[str] | None = None, shift: int = 1, p: Any = None, **values: Any) -> None:
+        """As :meth:`RealTimeSolver.prepare`, for the schedule of the next call.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnknownNameError: as a call; or if there is no plan yet.
+        """
+        self._prepare(shift, p, values, self._checked(schedule, "prepare"))
+
+    def __call__(
+        self,
+        *,
+        schedule: Sequence[str] | None = None,
+        shift: int = 0,
+        guess: Any = None,
+        p: Any = None,
+        **values: Any,
+    ) -> PhasesSolution:
+        """Take one step at these parameters, as :meth:`RealTimeSolver.__call__`.
+
+        Args:
+            schedule: the name of a problem for each interval (N); the last one by default.
+            shift, guess, p, values: as of :meth:`RealTimeSolver.__call__`.
+
+        Returns:
+            The plan: a phase for each run of intervals with the same problem. Impulses are those of the plan before
+            the step.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnknownNameError: if a value cannot be used, or is missing.
+            OptimizationError: if the first step is not finite.
+
+        Warns:
+            SolutionWarning: as of :meth:`RealTimeSolver.__call__`.
+        """
+        return self._call(shift, guess, p, values, self._checked(schedule, "solver"))
+
+    def _checked(self, schedule: Sequence[str] | None, where: str) -> Schedule | None:
+        """A schedule by numbers; ``None`` for the last one."""
+        n = len(self._q) - 1
+        if schedule is None:
+            if self.last is None:
+                raise ArgumentError(f"{where}: no schedule; give schedule=…, the name of a problem for each interval")
+            return None
+        numbers = numbered(where, schedule, self._names, n)
+        found = np.array([*numbers, numbers[-1]])
+        lands = [after if self._takes_hold[before][after] else -1 for before, after in pairwise(found.tolist())]
+        return found, np.array(lands)
+
+    def _schedule_in_c(self, stem: str) -> str:
+        n, count = len(self._q) - 1, range(len(self._names))
+        impacts = [f"from {one} to {other}" for one in count for other in count if self._takes_hold[one][other]]
+        problems = "".join(f"\n      {k}  {comment_text(name)}" for k, name in enumerate(self._names))
+        return f"""The schedule is that of the horizon behind the shift, and it is not shifted here.
+   int64_t {stem}_set[{n + 1}] has the number of the problem of each interval, and as its last entry that of the last
+   interval once more:{problems}
+   int64_t {stem}_lands[{n}] has, for each interval k, {stem}_set[k + 1] where an impact is between k and k + 1, and
+   otherwise -1. There is one where contacts take hold: {", ".join(impacts) or "nowhere"}."""
+
+    def _runs(self) -> list[tuple[int, int, int, Array]]:
+        sets, n = self._steps.set, len(self._q) - 1
+        starts = [0, *(np.flatnonzero(np.diff(sets[:n])) + 1).tolist(), n]
+        runs = []
+        for first, end in pairwise(starts):
+            k = int(sets[first])
+            hit = first > 0 and self._steps.lands[first - 1] >= 0
+            runs.append((k, first, end, self._impulses[first - 1, self._layouts[k].own] if hit else np.zeros(0)))
+        return runs
+
+
+class RealTimePhases(RealTimeSequence):
+    """A solver of one step a tick of phases of fixed lengths: made by ``Phases.solver("rti")``.
+
+    Each call takes one step of the whole sequence, from the start as measured to the end of the last phase: the horizon
+    neither moves nor shrinks. What has a horizon that moves is a :class:`ContactSchedule`.
+
+    Attributes:
+        last: the last plan; ``None`` before the first one.
+    """
+
+    def __init__(
+        self,
+        problems: Sequence[RealTimeProblem],
+        options: Mapping[str, Any],
+        impacts: Sequence[tuple[Sequence[ca.Function], Mask] | None],
+        guesses: Callable[[Any], Sequence[Any]],
+    ) -> None:
+        _check_phases(problems)
+        self._impacts, self._guesses_of = impacts, guesses
+        super().__init__(problems, options, [], in_sequence=True)
+        for k, span in enumerate(self._spans):
+            self._steps.set[span] = k
+            if k < len(impacts):
+                self._steps.set[span.stop - 1] = len(problems) + k
+
+    def prepare(self, *, p: Any = None, **values: Any) -> None:
+        """As :meth:`RealTimeSolver.prepare`, without a shift.
+
+        Raises:
+            ArgumentError: if there is no plan yet.
+        """
+        self._prepare(0, p, values)
+
+    def cold(self) -> PhasesSolution:
+        """Take steps from the guess of the phases until they are small, at the values that they have now."""
+        values = {name: x for problem in self._problems for name, x in problem.parameters.values.items()}
+        p = self._first.robot.last if "p" in self._given else None
+        return self._call(0, [None] * len(self._problems), p, values)
+
+    def __call__(self, *, guess: Any = None, p: Any = None, **values: Any) -> PhasesSolution:
+        """Take one step at these parameters, as :meth:`RealTimeSolver.__call__`, without a shift.
+
+        Args:
+            guess: where to begin instead of the last plan: a solution of these phases, or a list of a guess for each.
+            p, values: as of :meth:`RealTimeSolver.__call__`.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnknownNameError: if a value cannot be used, or is missing.
+            OptimizationError: if the first step is not finite.
+
+        Warns:
+            SolutionWarning: as of :meth:`RealTimeSolver.__call__`.
+        """
+        return self._call(0, guess, p, values)
+
+    def generate(self, path: Any) -> None:
+        """Refuse to write C, whose ticks could be shifted.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError("generate: ticks of phases are not written as C; take a ContactSchedule")
+
+    def _stages(self, inputs: Mapping[str, str], damping: float) -> list[LinearStage]:
+        junctions = []
+        for k, found in enumerate(self._impacts):
+            problem, after, own = self._problems[k], self._problems[k + 1], self._layouts[k + 1].own
+            impact = None if found is None else Impact(after, own, *found)
+            junctions.append(JunctionStage(problem, self._layouts[k], inputs, damping, impact))
+        return [*super()._stages(inputs, damping), *junctions]
+
+    def _guesses(self, guess: Any) -> Sequence[Any]:
+        return self._guesses_of(guess)
+
+    def _begin(self, guess: Any) -> None:
+        super()._begin(guess)
+        for k, found in enumerate(self._impacts):
+            if found is not None:
+                at, own, problem = self._spans[k].stop - 1, self._layouts[k + 1].own, self._problems[k + 1]
+                p = [problem.robot.last] if problem.con.parameters else []
+                after, impulses = problem.con.impact(self._q[at], self._v[at], *p)
+                self._a[at], self._forces[at, own] = after.full().ravel(), impulses.full().ravel()
+
+    def _runs(self) -> list[tuple[int, int, int, Array]]:
+        runs = []
+        for k, (span, found) in enumerate(zip(self._spans, [None, *self._impacts], strict=True)):
+            hit = np.zeros(0) if found is None else self._forces[span.start - 1, self._layouts[k].own]
+            runs.append((k, span.start, span.stop - 1, hit))
+        return runs
+
+    def _missed(self, phases: Sequence[Solution], impulses: Sequence[Array]) -> dict[str, float]:
+        friction, places = [0.0], [0.0]
+        for k, (phase, found) in enumerate(zip(phases, self._impacts, strict=False), start=1):
+            if found is not None:
+                (cones, asked), system = found, self._problems[k].motion.system
+                friction += [-float(ca.mmin(cone(phase.q[-1], impulses[k]))) for cone in cones]
+                p = [phase.p] if system.con.parameters else []
+                left = system.places.residual(np.concatenate([phase.q[-1], phase.v[-1]]), *p).full().ravel()
+                places.append(float(np.abs(left[asked]).max(initial=0.0)))
+        return {"friction of impulses": max(friction), "contacts and loops where phases meet": max(places)}
+
+
+def _check_phases(problems: Sequence[RealTimeProblem]) -> None:
+    """Refuse what phases have apart, of which there is one array."""
+    first, shapes = problems[0], dict[str, tuple[int, int]]()
+    for k, problem in enumerate(problems, start=1):
+        f = problem.formulation
+        starts = k > 1 and any(each.any() for each in problem.start.fixed)
+        reasons = {
+            "a start of its own; give it as the end of the phase before": starts,
+            "other actuators than the first one": problem.motion.bounds.u_names != first.motion.bounds.u_names,
+            "other p than the first one": not np.array_equal(problem.robot.last, first.robot.last),
+            "nothing to minimise; give it squares of u": not (f.integrals or f.instants or f.others),
+        }
+        for name, symbol in problem.parameters.symbols.items():
+            other = shapes.setdefault(name, symbol.shape) != symbol.shape
+            twice = symbol.shape[1] > 1 and any(name in each.names for each in problems[: k - 1])
+            reasons[f"the parameter {name!r}, as another phase; give it a name of its own"] = other or twice
+        if what := next((reason for reason, there in reasons.items() if there), None):
+            raise UnsupportedError(f"rti: phase {k} has {what}, or take 'ipopt'")
