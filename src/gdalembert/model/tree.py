@@ -247,7 +247,7 @@ class Tree(ByValue):
 
     @property
     def has_constant_subspaces(self) -> bool:
-        """Whether all coordinates are those of joints whose S does not depend on q."""
+        """True if all coordinates are those of joints whose S does not depend on q."""
         return all(joint.type.has_constant_subspace and not joint.type.is_modal for joint in self.joints)
 
     @property
