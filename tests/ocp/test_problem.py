@@ -96,6 +96,34 @@ def test_least_effort_of_a_turn(joint: pin.JointModel) -> None:
     assert abs(apart).max() < 1e-8
 
 
+@pytest.mark.parametrize(
+    ("joint", "solver"),
+    [
+        (pin.JointModelRUBZ(), "ipopt"),
+        (pin.JointModelSpherical(), "fatrop"),
+        pytest.param(pin.JointModelFreeFlyer(), "ipopt", marks=pytest.mark.long),
+    ],
+)
+def test_a_start_that_is_free_has_unit_lengths(joint: pin.JointModel, solver: str) -> None:
+    """A turn that comes to rest from any orientation: I² ω²/T, and it begins ω T/2 before its end."""
+    dyn = turning(joint)
+    kinematics = gd.Kinematics(dyn.tree)
+    rate = np.zeros(dyn.tree.nv)
+    rate[-1] = 2.0
+    end = np.zeros(dyn.tree.nq)
+    end[0 if dyn.tree.nq == 2 else -1] = 1
+    free = {f"turn[{i}]": (-10.0, 10.0) for i in range(6)} if dyn.tree.nv == 6 else {}
+    problem = ocp.Problem(dyn, 1.2, 6, bounds=ocp.Bounds.of(dyn, u=free))
+    problem.start(None, rate)
+    problem.end(end)
+    problem.squares(lambda u: u)
+    solution = problem.solve(solver)
+    assert solution.cost == pytest.approx(0.5**2 * 2.0**2 / 1.2, rel=1e-7)
+    assert solution.length_violation < 1e-8  # which is the tolerance of the solver
+    begin = kinematics.integrate(end, -0.6 * rate).full().ravel()
+    assert np.abs(kinematics.difference(begin, solution.q[0]).full()).max() < 1e-5
+
+
 def test_a_free_flyer_ends_where_it_shall() -> None:
     dyn = turning(pin.JointModelFreeFlyer())
     free = {f"turn[{i}]": (-10.0, 10.0) for i in range(6)}

@@ -59,11 +59,10 @@ class End(BoundaryCondition):
         blocks = unit_blocks(self._tree) if self.column else ()
         return [i for _, start, stop in blocks for i in range(start, stop)]
 
-    @property
-    def turning_at_start(self) -> list[tuple[int, int]]:
-        """The first and last entries of unit vectors whose lengths nothing but the start gives."""
+    def turning_at_start(self, *, fixed: bool) -> list[tuple[int, int]]:
+        """The first and last entries of unit vectors that the start fixes, or leaves free; steps keep their lengths."""
         blocks = unit_blocks(self._tree) if not self.column else ()
-        return [(start, stop) for _, start, stop in blocks if self.fixed[0][start]]
+        return [(start, stop) for _, start, stop in blocks if self.fixed[0][start] == fixed]
 
     def fixed_states(self, key: str) -> list[int]:
         """The states that are fixed by q or v, without those of rotations."""

@@ -32,6 +32,7 @@ class Formulation(NamedTuple):
         integrals, instants, others: terms of the cost: integrals, those of single instants, and all others.
         bounds_at_stages: whether q and v obey their bounds between the instants of the grid, too.
         remembers: whether u before each instant is a state, as rates of u count from there.
+        continues: whether the motion begins where another one ends, whose unit vectors it takes over.
     """
 
     motion: Motion
@@ -49,6 +50,7 @@ class Formulation(NamedTuple):
     others: Sequence[ca.MX]
     bounds_at_stages: bool
     remembers: bool
+    continues: bool = False
 
     def evaluated_by(self, graph_of: Callable[[ca.Function], ca.Function]) -> Formulation:
         """The same, with other graphs of expressions."""
@@ -198,6 +200,10 @@ class RowOfStages:
                 entries.append(FixedEntries(label, places, self._inputs.of(value), end.is_measured(key)))
             if keys or end.turned:
                 terms.append(self._end_term(end, keys))
+        begins = self._f.start in self._f.ends and not self._f.continues
+        if begins and (turning := self._f.start.turning_at_start(fixed=False)):
+            at = self._at(np.array([0]))
+            terms.append(at.term([(equations("unit lengths of start", len(turning)), at.lengths(turning))]))
         if self._f.remembers and self._f.before in self._inputs.ends:
             before, places = self._f.before, motion.entries(motion.u_before)[:, 0]
             if before.is_given and not as_rows:
@@ -229,9 +235,8 @@ class RowOfStages:
                 rows = ca.vertcat(rows, rotations(at.values["q"], value))
             if count:
                 groups.append((f"{key} of {end.name}", at.symbols.local(combined)[:count, : rows.shape[0]] @ rows))
-        if turning := end.turning_at_start:
-            lengths = [ca.sumsqr(at.x[first:stop]) - 1 for first, stop in turning]
-            groups.append((f"q of {end.name}", ca.vertcat(*lengths)))
+        if turning := end.turning_at_start(fixed=True):
+            groups.append((f"q of {end.name}", at.lengths(turning)))
         if groups:
             yield at.term([(equations(name, rows.numel()), rows) for name, rows in groups])
 
@@ -419,6 +424,10 @@ class GridPoint:
         if "u" in graph.name_in():
             _ = self.u
         return Instant(self.values, 1)(graph)
+
+    def lengths(self, blocks: Sequence[tuple[int, int]]) -> ca.MX:
+        """By how much the squared lengths of vectors, of which these are the first and last entries, are not 1."""
+        return ca.vertcat(*(ca.sumsqr(self.x[first:stop]) - 1 for first, stop in blocks))
 
     def constraint_rows(self) -> ca.MX:
         """Independent rows of c(q) and J v."""

@@ -175,7 +175,8 @@ class Phases(JoinedProblems[PhasesSolution]):
     def _parts(self, *, stagewise: bool) -> list[Part]:
         self._set_boundaries()
         with self._connected():
-            return super()._parts(stagewise=stagewise)
+            numbered = enumerate(self.problems)
+            return [part for k, each in numbered for part in each._parts(stagewise=False, continues=k > 0)]
 
     def _each_guess(self, guess: Any) -> Sequence[Any]:
         self._set_boundaries()

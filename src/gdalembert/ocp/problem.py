@@ -550,10 +550,11 @@ class Problem(OptimalControlProblem[Solution]):
         patterns = [end.pattern for end in self._fixed]
         return patterns, len(self._limited), len(self._relations), hash(self._cost)
 
-    def _parts(self, *, stagewise: bool) -> list[Part]:
+    def _parts(self, *, stagewise: bool, continues: bool = False) -> list[Part]:
         for endpoint in self._endpoints:
             endpoint.prepare()
-        return [Part(self._formulation(), ca.MX(0) if self._cost is None else self._cost, stagewise=stagewise)]
+        formulation = self._formulation()._replace(continues=continues)
+        return [Part(formulation, ca.MX(0) if self._cost is None else self._cost, stagewise=stagewise)]
 
     def _formulation(self, inputs: Inputs | None = None, scales: Scales | None = None) -> Formulation:
         own = Inputs(self.intervals, self._parameters, self._robot, self._fixed) if inputs is None else inputs
