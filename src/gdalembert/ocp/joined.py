@@ -28,7 +28,6 @@ from gdalembert.ocp.couplings import relation
 from gdalembert.ocp.joined_solution import PhasesSolution, ScenariosSolution, joined_outcome
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import OptimalControlProblem, Part, own_values
-from gdalembert.ocp.real_time_problem import RealTimeProblem
 from gdalembert.ocp.real_time_sequences import RealTimePhases
 from gdalembert.ocp.solution import JoinedSolution, Solution
 from gdalembert.ocp.stage import checked_duration
@@ -154,7 +153,7 @@ class Phases(JoinedProblems[PhasesSolution]):
                 "give durations that fit"
             )
         impacts = [(each.after._cones, ~each.known[0]) if each.takes_hold else None for each in self._junctions]
-        problems = [RealTimeProblem(each._formulation(), each._parameters, each._robot) for each in self.problems]
+        problems = [problem._real_time_problem() for problem in self.problems]
         return RealTimePhases(problems, options, impacts, self._each_guess)
 
     @contextlib.contextmanager

@@ -360,10 +360,10 @@ class Problem(OptimalControlProblem[Solution]):
         return super().solver(solver, options)
 
     def _real_time(self, options: Mapping[str, Any]) -> RealTimeSolver:
+        self._check_costs()
         return RealTimeSolver(self._real_time_problem(), options)
 
     def _real_time_problem(self) -> RealTimeProblem:
-        self._check_costs()
         plain = self._formulation().evaluated_by(self._motion.graph_of)  # which is compiled as a whole
         return RealTimeProblem(plain, self._parameters, self._robot)
 
