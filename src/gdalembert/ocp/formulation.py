@@ -79,6 +79,11 @@ class RowOfStages:
         """The number of entries of x that an interval begins with."""
         return len(self._x)
 
+    def uncompiled(self) -> RowOfStages:
+        """The same, of graphs alone: for solvers that compile their program as a whole."""
+        f = self._f.evaluated_by(self._motion.graph_of)
+        return RowOfStages(f._replace(motion=self._motion.uncompiled()))
+
     def program(self, *, stagewise: bool, fixing: bool = False) -> StageProgram:
         """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation.
 
