@@ -183,8 +183,6 @@ def test_what_is_refused_without_acados(monkeypatch: pytest.MonkeyPatch) -> None
     ):
         with pytest.raises(UnsupportedError, match=r"^acados: .*: it takes one problem, not several; take 'ipopt'"):
             make()
-    with pytest.raises(UnsupportedError, match=r"^rti: solve: .*take ContactSchedule.solver\('rti'\)"):
-        schedule.solve(["one"] * 6 + ["other"] * 6, "rti")
     for name in ("acados_template", "acados", "acados.acados_template"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UnsupportedError, match=r"^acados: needs its Python package acados_template; build acados"):
