@@ -67,6 +67,13 @@ def two_links(degree: int = 3, duration: float | tuple[float, float] = 1.0, **op
     return problem
 
 
+def one_cost() -> ocp.Problem:
+    problem = ocp.Problem(gd.NewtonEuler(gd.load_urdf("two_link_arm")), 1.0, 12, degree=1)
+    problem.start([0.0, 0.0])
+    problem.squares(lambda u: u)
+    return problem
+
+
 def limited(degree: int = 3, **options: object) -> ocp.Problem:
     problem = two_links(degree, **options)  # type: ignore[arg-type]
     problem.path(lambda q: q[0] + q[1], upper=0.6)
@@ -114,9 +121,10 @@ def test_acados_has_the_optimum_of_ipopt(make: Callable[[], ocp.Problem]) -> Non
         (lambda: limited(2), {"q0": [0.1, 0.2]}),
         (lambda: limited(3, method="rk4"), {"q0": [0.1, 0.2]}),
         (lambda: two_links(1, (0.3, 3.0)), {"q0": [0.1, 0.2]}),
+        (lambda: limited(1, compiled=True), {"q0": [0.1, 0.2]}),
         (reaching, {}),
     ],
-    ids=["degree", "rk4", "duration", "reaching"],
+    ids=["degree", "rk4", "duration", "compiled", "reaching"],
 )
 def test_steps_and_costs(make: Callable[[], ocp.Problem], values: dict[str, object]) -> None:
     problem = make()
@@ -166,9 +174,16 @@ def test_what_acados_says_of_failures_and_options() -> None:
 def test_what_is_refused_without_acados(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnsupportedError, match=r"^acados: control='linear' connects intervals"):
         two_links(control="linear").solver("acados")
-    with pytest.raises(UnsupportedError, match=r"^acados: two_link_arm: stages of phases or schedules differ in form"):
-        ocp.Phases([two_links(1), two_links(1)]).solver("acados")
-    for name in ("acados_template", "acados"):
+    schedule = ocp.ContactSchedule({"one": one_cost(), "other": one_cost()})
+    for make in (
+        lambda: ocp.Phases([two_links(1), two_links(1)]).solver("acados"),
+        lambda: ocp.Scenarios([one_cost(), one_cost()]).solver("acados"),
+        lambda: schedule.solver("acados"),
+        lambda: schedule.solve(["one"] * 6 + ["other"] * 6, "acados"),
+    ):
+        with pytest.raises(UnsupportedError, match=r"^acados: .*: it takes one problem, not several; take 'ipopt'"):
+            make()
+    for name in ("acados_template", "acados", "acados.acados_template"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UnsupportedError, match=r"^acados: needs its Python package acados_template; build acados"):
         two_links(1).solver("acados")

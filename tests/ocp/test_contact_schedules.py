@@ -370,7 +370,7 @@ def test_what_is_no_schedule_is_refused() -> None:
         hops.solve(["run"] * N, **START)
     with pytest.raises(ArgumentTypeError, match="solve: schedule: got 'stance'; give a list of 6 names"):
         hops.solve("stance", **START)
-    with pytest.raises(UnsupportedError, match=r"^rti: .*: real-time iterations are of one problem; take 'ipopt'"):
+    with pytest.raises(UnsupportedError, match=r"^rti: solve: .*; take ContactSchedule.solver\('rti'\)"):
         hops.solve(HOP, "rti", **START)
     with pytest.raises(ArgumentError, match="CasADi has no solver 'ipot'; give 'ipopt'"):
         hops.solver("ipot")

@@ -194,6 +194,28 @@ def test_rates_go_on_from_problem_to_problem_of_a_schedule(solver: str) -> None:
         assert plan.cost == pytest.approx(by_hand(before=0.3)[0], rel=1e-8)
 
 
+@pytest.mark.parametrize(
+    "controls", [("constant", "constant"), pytest.param(("linear", "constant"), marks=pytest.mark.long)]
+)
+def test_rates_go_on_from_phase_to_phase(controls: tuple[str, str]) -> None:
+    """Limits of the first interval of a phase, and its cost, are those of u from the phase before."""
+    dyn, problems = gd.NewtonEuler(slider(MASS)), list[ocp.Problem]()
+    for control, intervals in zip(controls, (2, N - 2), strict=True):
+        problems.append(ocp.Problem(dyn, intervals / N, intervals, degree=2, control=control))
+        problems[-1].squares(lambda u: u, 0.1)
+        problems[-1].squares(lambda du: du, 0.02)
+        problems[-1].path(lambda du: du, -LIMIT, LIMIT)
+    problems[0].start([0.0], u=0.3 if controls[0] == "constant" else None)
+    problems[1].end([0.1])
+    plan = ocp.Phases(problems).solve(options=TOLERANCES["ipopt"])
+    last, after = plan.phases[0].u[-1, 0], plan.phases[1].u[:, 0]
+    rates = np.diff(after, prepend=last) * N
+    assert np.abs(rates).max() < LIMIT * (1 + 1e-7)
+    assert plan.phases[1].cost == pytest.approx(np.sum(0.1 * after**2 + 0.02 * rates**2) / N, rel=1e-8)
+    if controls[0] == "constant":
+        assert plan.cost == pytest.approx(by_hand(before=0.3)[0], rel=1e-8)
+
+
 def test_what_is_no_u_before_is_refused() -> None:
     with pytest.raises(ArgumentError, match=r"start: u has shape \(2, 1\); give \(1, 1\)"):
         moved(before=ca.MX.sym("u", 2))

@@ -468,6 +468,20 @@ def test_a_compiled_problem_takes_the_same_steps() -> None:
     assert costs[0] == costs[1]
 
 
+@pytest.mark.system
+def test_phases_of_compiled_problems_take_the_same_steps() -> None:
+    costs = []
+    for compiled in (False, True):
+        problems = [ocp.Problem(DYN, 0.4, 4, degree=1, compiled=compiled) for _ in range(2)]
+        problems[0].start([0.2, 0.4])
+        for problem in problems:
+            problem.squares(lambda u: u)
+            problem.squares(lambda q: ca.sin(q), 2.0)
+            problem.path(lambda q: ca.sin(q[0]), -3.0, 3.0)
+        costs.append(ocp.Phases(problems).solver("rti")().cost)
+    assert costs[0] == costs[1]
+
+
 # What is refused
 
 

@@ -77,12 +77,10 @@ class AcadosSolver(Solver[Found]):
     """A :class:`~gdalembert.ocp.Solver` by acados, which is called alike."""
 
     def __init__(self, program: Any, name: str, options: Mapping[str, Any]) -> None:
-        if not isinstance(program.nlp, StageProgram):
-            raise UnsupportedError(
-                f"acados: {program.name}: stages of phases or schedules differ in form; take 'ipopt'"
-            )
+        if not isinstance(program.nlp, StageProgram) or len(program.parts) > 1:
+            raise UnsupportedError(f"acados: {program.name}: it takes one problem, not several; take 'ipopt'")
         (part,) = program.parts
-        part.nlp = program.nlp = part.row_of_stages.program(stagewise=True, fixing=True)
+        part.nlp = program.nlp = part.row_of_stages.uncompiled().program(stagewise=True, fixing=True)
         motion = part.motion
         self._unknowns = [group for group, (matrix, _) in enumerate(motion.blocks) if matrix is motion.k]
         super().__init__(program, name, options)

@@ -141,7 +141,11 @@ class ContactSchedule:
             return SOLVERS[solver](self, given)
         return self._nonlinear(solver, given)
 
-    def _nonlinear(self, solver: str, options: Mapping[str, Any]) -> ScheduledSolver:
+    def _nonlinear(
+        self, solver: str, options: Mapping[str, Any], kind: type[Solver[PhasesSolution]] = Solver
+    ) -> ScheduledSolver:
+        if kind is not Solver:
+            raise UnsupportedError(f"{solver}: a schedule: it takes one problem, not several; take 'ipopt' or 'rti'")
         backend(solver)
         return ScheduledSolver(self, solver, options)
 
@@ -246,6 +250,9 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
                     f"{con.tree.name}: its constraints have a restitution, and what rebounds does not hold in the next "
                     "interval; give restitution=0"
                 )
+
+    def _real_time(self, options: Mapping[str, Any]) -> Any:
+        raise UnsupportedError("rti: solve: its schedules change from tick to tick; take ContactSchedule.solver('rti')")
 
     def _check_costs(self) -> None:
         _check_costs(dict(zip(self._names, self.problems, strict=True)))

@@ -33,6 +33,7 @@ class Formulation(NamedTuple):
         bounds_at_stages: whether q and v obey their bounds between the instants of the grid, too.
         remembers: whether u before each instant is a state, as rates of u count from there.
         continues: whether the motion begins where another one ends, whose unit vectors it takes over.
+        follows: whether u before the motion is the last one of that, to which it is connected.
     """
 
     motion: Motion
@@ -51,6 +52,7 @@ class Formulation(NamedTuple):
     bounds_at_stages: bool
     remembers: bool
     continues: bool = False
+    follows: bool = False
 
     def evaluated_by(self, graph_of: Callable[[ca.Function], ca.Function]) -> Formulation:
         """The same, with other graphs of expressions."""
@@ -76,6 +78,11 @@ class RowOfStages:
     def states(self) -> int:
         """The number of entries of x that an interval begins with."""
         return len(self._x)
+
+    def uncompiled(self) -> RowOfStages:
+        """The same, of graphs alone: for solvers that compile their program as a whole."""
+        f = self._f.evaluated_by(self._motion.graph_of)
+        return RowOfStages(f._replace(motion=self._motion.uncompiled()))
 
     def program(self, *, stagewise: bool, fixing: bool = False) -> StageProgram:
         """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation.
@@ -204,7 +211,7 @@ class RowOfStages:
         if begins and (turning := self._f.start.turning_at_start(fixed=False)):
             at = self._at(np.array([0]))
             terms.append(at.term([(equations("unit lengths of start", len(turning)), at.lengths(turning))]))
-        if self._f.remembers and self._f.before in self._inputs.ends:
+        if self._f.remembers and self._f.before in self._inputs.ends and not self._f.follows:
             before, places = self._f.before, motion.entries(motion.u_before)[:, 0]
             if before.is_given and not as_rows:
                 label = Label("u before start")
@@ -316,7 +323,8 @@ class RowOfStages:
             else:
                 continue
             left_out = np.zeros((values.numel(), motion.intervals), dtype=bool)
-            left_out[:, 0] = limited.is_of_rates and self._f.remembers and not self._f.before.is_given
+            counts = self._f.before.is_given or self._f.follows
+            left_out[:, 0] = limited.is_of_rates and self._f.remembers and not counts
             yield self._limited_rows(limited, values.shape[1], left_out), values
 
     def _limited_rows(self, limited: LimitedExpression, count: int, left_out: Mask) -> Rows:

@@ -28,7 +28,6 @@ from gdalembert.ocp.couplings import relation
 from gdalembert.ocp.joined_solution import PhasesSolution, ScenariosSolution, joined_outcome
 from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import OptimalControlProblem, Part, own_values
-from gdalembert.ocp.real_time_problem import RealTimeProblem
 from gdalembert.ocp.real_time_sequences import RealTimePhases
 from gdalembert.ocp.solution import JoinedSolution, Solution
 from gdalembert.ocp.stage import checked_duration
@@ -92,7 +91,8 @@ class Phases(JoinedProblems[PhasesSolution]):
 
     q goes on from phase to phase. So does v where constraints are released. Where others take hold, M (v⁺ − v⁻) = Jᵀ Λ,
     with the impulses Λ of all constraints of the next phase as unknowns, in the friction cones of that phase, and J v⁺
-    = 0. The cost is the sum of the costs of the phases.
+    = 0. The rate ``du`` of u in the first interval of a phase counts from the last u of the phase before, if both have
+    the same actuators, unless the phase has a ``start(u=…)``. The cost is the sum of the costs of the phases.
 
     ``solver("rti")`` takes phases of fixed lengths: it is a :class:`~gdalembert.ocp.RealTimePhases`.
 
@@ -154,7 +154,7 @@ class Phases(JoinedProblems[PhasesSolution]):
                 "give durations that fit"
             )
         impacts = [(each.after._cones, ~each.known[0]) if each.takes_hold else None for each in self._junctions]
-        problems = [RealTimeProblem(each._formulation(), each._parameters, each._robot) for each in self.problems]
+        problems = [problem._real_time_problem() for problem in self.problems]
         return RealTimePhases(problems, options, impacts, self._each_guess)
 
     @contextlib.contextmanager
@@ -175,8 +175,10 @@ class Phases(JoinedProblems[PhasesSolution]):
     def _parts(self, *, stagewise: bool) -> list[Part]:
         self._set_boundaries()
         with self._connected():
-            numbered = enumerate(self.problems)
-            return [part for k, each in numbered for part in each._parts(stagewise=False, continues=k > 0)]
+            parts = self.problems[0]._parts(stagewise=False)
+            for junction in self._junctions:
+                parts += junction.after._parts(stagewise=False, continues=True, follows=junction.u_goes_on)
+            return parts
 
     def _each_guess(self, guess: Any) -> Sequence[Any]:
         self._set_boundaries()
@@ -203,7 +205,12 @@ class Phases(JoinedProblems[PhasesSolution]):
 
     def _links(self, parts: list[Part], symbols: list[ca.MX]) -> list[LinkRows]:
         """What connects the phases, in their variables and parameters."""
-        rows = ca.vertcat(*(each.rows for each in self._junctions))
+        changes = [
+            junction.change_of_u
+            for junction, part in zip(self._junctions, parts[1:], strict=True)
+            if junction.u_goes_on and part.remembers
+        ]
+        rows = ca.vertcat(*(each.rows for each in self._junctions), *changes)
         margins, own = (
             ca.vertcat(ca.MX(0, 1), *each)
             for each in ((each.margins for each in self._junctions), (each.rows for each in self._relations))
@@ -316,7 +323,7 @@ class Junction:
     """The end of a phase and the start of the next one.
 
     Attributes:
-        after: the problem of the next one. ``takes_hold``: whether it has constraints that the phase before has not.
+        before, after: the problems of both. ``takes_hold``: whether it has constraints that the phase before has not.
         impulses: independent ones (r × 1), of no rows if nothing takes hold; where modes follow their loads, of all
             that holds, behind the shifts of what held before. ``size``: their typical magnitudes. ``basis``: of
             impulses in those of all constraints.
@@ -328,7 +335,7 @@ class Junction:
         system, y = after._system, after._motion.x[:, 0]
         nq = system.dynamics.tree.nq
         kept = before._system.con.constraints
-        self.after, self.basis, con = after, system.rows.basis, system.con
+        self.before, self.after, self.basis, con = before, after, system.rows.basis, system.con
         self.takes_hold = any(each not in kept for each in con.constraints)
         self.known = system.places.known(kept), np.full(len(system.rows), not self.takes_hold)
         self.size, self.impulses, self._q = np.ones(0), ca.MX(0, 1), y[:nq]
@@ -360,6 +367,18 @@ class Junction:
     def of_all(self, found: Array) -> Array:
         """The impulses of all constraints (nc), of what was found; none if nothing takes hold."""
         return self.basis.T @ found[len(found) - len(self.basis) :] if self.takes_hold else np.zeros(0)
+
+    @property
+    def u_goes_on(self) -> bool:
+        """Whether rates of u in the next phase count from the last u of this one."""
+        same = self.before.bounds.u_names == self.after.bounds.u_names
+        return same and self.after.control == "constant" and not self.after._before.is_given
+
+    @property
+    def change_of_u(self) -> ca.MX:
+        """u before the next phase less the last u of this one, by typical magnitudes."""
+        motion = self.after._motion
+        return ca.MX((motion.u_before[:, 0] - self.before._motion.u[:, -1]) / ca.DM(motion.effort))
 
     @property
     def margins(self) -> ca.MX:

@@ -360,10 +360,10 @@ class Problem(OptimalControlProblem[Solution]):
         return super().solver(solver, options)
 
     def _real_time(self, options: Mapping[str, Any]) -> RealTimeSolver:
+        self._check_costs()
         return RealTimeSolver(self._real_time_problem(), options)
 
     def _real_time_problem(self) -> RealTimeProblem:
-        self._check_costs()
         plain = self._formulation().evaluated_by(self._motion.graph_of)  # which is compiled as a whole
         return RealTimeProblem(plain, self._parameters, self._robot)
 
@@ -550,10 +550,10 @@ class Problem(OptimalControlProblem[Solution]):
         patterns = [end.pattern for end in self._fixed]
         return patterns, len(self._limited), len(self._relations), hash(self._cost)
 
-    def _parts(self, *, stagewise: bool, continues: bool = False) -> list[Part]:
+    def _parts(self, *, stagewise: bool, continues: bool = False, follows: bool = False) -> list[Part]:
         for endpoint in self._endpoints:
             endpoint.prepare()
-        formulation = self._formulation()._replace(continues=continues)
+        formulation = self._formulation()._replace(continues=continues, follows=follows)
         return [Part(formulation, ca.MX(0) if self._cost is None else self._cost, stagewise=stagewise)]
 
     def _formulation(self, inputs: Inputs | None = None, scales: Scales | None = None) -> Formulation:

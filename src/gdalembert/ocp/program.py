@@ -42,13 +42,14 @@ class Part:
 
     ``initial`` gives the variables where a solve begins, of a guess. Methods are those of
     :class:`~gdalembert.nlp.program.Solvable`, for a motion alone. ``nlp`` is ``None`` if only some of its stages hold.
+    ``remembers`` tells whether u before each instant is a state.
     """
 
     nlp: Any
 
     def __init__(self, formulation: Formulation, cost: ca.MX, *, stagewise: bool) -> None:
         self.motion, self.inputs, self.initial = formulation.motion, formulation.inputs, formulation.initial.variables
-        self._ends = formulation.ends
+        self._ends, self.remembers = formulation.ends, formulation.remembers
         motion, inputs = self.motion, self.inputs
         self.symbols = [*motion.variables, *inputs.symbols]
         self.row_of_stages = RowOfStages(formulation)

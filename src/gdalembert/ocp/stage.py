@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -203,6 +204,12 @@ class Motion:
         compiled = external(graph, 2, f"Problem: {self.dyn.tree.name}")
         self._graphs[hash(compiled)] = compiled, graph
         return compiled
+
+    def uncompiled(self) -> Motion:
+        """The same, whose steps are graphs."""
+        motion = copy(self)
+        motion._compiled = False
+        return motion
 
     def graph_of(self, function: ca.Function) -> ca.Function:
         """The Function of which one is the machine code, or that one itself."""
