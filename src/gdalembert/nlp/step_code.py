@@ -183,7 +183,8 @@ def _head(steps: GaussNewton, name: str, exported: Mapping[str, str], about: str
       4  if the step is taken, but more than {unmet:.0%} of the violations are left
      {refused}
 
-   Before it, write {name}_x_0, [q; v] as measured, and the parameters; behind it, {name}_x and {name}_u are the plan.
+   Before it, write {name}_x_0, [q; v] as measured (and behind it u before, where rates of u are read), and the
+   parameters; behind it, {name}_x and {name}_u are the plan.
    {textwrap.fill(f"Arrays of double: {listed}.", 117, subsequent_indent="   ", break_long_words=False)}
    Of the last step: double {name}_step, its size relative to the plan; {name}_gap and {name}_infeasibility, what the
    interior point left of its gap and of violations (0 to 1)."""

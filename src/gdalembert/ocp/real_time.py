@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
+import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
@@ -116,7 +117,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._padded: dict[str, Array] = {}
         self._given, arrays = self._buffers(names, n), arrays_of_grid(problems, self._layouts, self._spans)
         self._times = [problem.times for problem in problems]
-        arrays["x_end"] = np.zeros((n + 1, first.state) if in_sequence else first.state)
+        ends = self._tree.nq + self._tree.nv
+        arrays["x_end"] = np.zeros((n + 1, ends) if in_sequence else ends)
         self._impulses = arrays["impulse"] = np.zeros((n, max(1, first.eliminated - self._tree.nv)))
         arrays |= {inputs[name]: array for name, array in self._given.items()}
         arrays |= {inputs[name]: buffer[:-1] for name, buffer in self._padded.items()}
@@ -129,13 +131,19 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._middles = [compiled_function(stage.middle()) for stage in stages[: len(problems)]]
         x, u, w = (self._steps.arrays[name] for name in "xuw")
         nq, nv = self._tree.nq, self._tree.nv
-        self._q, self._v, self._u, self._a, self._forces = x[:, :nq], x[:, nq:], u, w[:, :nv], w[:, nv:]
-        self._start = self._first.of_parameters(self._first.start.expression)
+        self._q, self._v, self._before = x[:, :nq], x[:, nq : nq + nv], x[:, nq + nv :]
+        self._u, self._a, self._forces = u, w[:, :nv], w[:, nv:]
+        before = self._first.formulation.before.expression[self._layouts[0].remembered]
+        self._start = self._first.of_parameters(ca.vertcat(self._first.start.expression, before))
         self._of_start = set(self._start.name_in())
         self._ends = {
             k: problem.of_parameters(problem.end.expression) for k, problem in enumerate(problems) if problem.has_end
         }
         self._plain, self._blocks = self._first.start.parameters_of(self._first.parameters), unit_blocks(self._tree)
+        if before.is_constant() or not before.numel():
+            self._steps.arrays["x_0"][nq + nv :] = ca.evalf(before).full().ravel()
+        else:
+            self._plain.append(self._first.parameters.name_of(self._first.formulation.before.expression))
         self._limited = [self._limited_paths(*each) for each in zip(problems, stages, strict=False)]
         self._systems = [stage.system for stage in stages]
         self._followed = [problem.followed for problem in problems]
@@ -263,8 +271,9 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         """Write a tick as C99, without a library, for a controller that has no Python.
 
         The file of ``tick.c`` has ``int tick(int shift)``, which cuts off intervals and takes one step. Before it, its
-        caller writes ``tick_x_0``, [q; v] as measured, the parameters that more than the ends read, ``tick_target``,
-        and, if the end of the motion is fixed, ``tick_x_end``, [q; v] there. Behind it there is the plan, ``tick_x``
+        caller writes ``tick_x_0``, [q; v] as measured and, if expressions have ``du``, the u before (of the actuators
+        that are not fixed), the parameters that more than the ends read, ``tick_target``, and, if the end of the motion
+        is fixed, ``tick_x_end``, [q; v] there. Behind it there is the plan, ``tick_x`` (each row as ``tick_x_0``)
         and ``tick_u`` (of the actuators that are not fixed), which begins as the last one of this solver. It returns
 
         * 0 if the step is taken; 4 if it is, but more than half of the violations are left (``solved=False``);
@@ -398,9 +407,11 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
 
     def _measure(self) -> None:
         """Take the state where the motion starts."""
-        x_0, nq = self._steps.arrays["x_0"], self._tree.nq
+        x_0, nq, nv = self._steps.arrays["x_0"], self._tree.nq, self._tree.nv
         if all(self._plain):
-            x_0[:nq], x_0[nq:] = (self._given[name] for name in self._plain)
+            x_0[:nq], x_0[nq : nq + nv] = (self._given[name] for name in self._plain[:2])
+            for name in self._plain[2:]:
+                x_0[nq + nv :] = self._given[name][self._layouts[0].remembered]
         else:
             values = self._first.parameters.values
             x_0[:] = self._start.call([values[name] for name in self._start.name_in()])[0].full().ravel()
@@ -427,6 +438,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             efforts[span] = np.clip(u, motion.bounds.u_lower, motion.bounds.u_upper)
             self._u[span] = efforts[span] @ layout.selection.T
             self._a[span][:-1] = np.diff(self._v[span], axis=0) / problem.interval
+        self._before[:] = efforts[np.maximum(np.arange(len(efforts)) - 1, 0)][:, self._layouts[0].remembered]
         self._forces[:] = 0.0
         for k, (problem, layout) in enumerate(zip(self._problems, self._layouts, strict=True)):
             at = np.flatnonzero(self._steps.set == k)
@@ -471,7 +483,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         problem, layout, (instants, middles) = self._problems[k], self._layouts[k], self._times[k]
         motion, nq, h, last = problem.motion, self._tree.nq, problem.interval, end + 1 in self._ending
         x, w = (self._steps.arrays[name][first : end + 1].copy() for name in "xw")
-        t, p = instants[: end - first + 1], problem.robot.last
+        x, t, p = x[:, : nq + self._tree.nv], instants[: end - first + 1], problem.robot.last
         if not last and self._steps.lands[end - 1] >= 0:
             x[-1, nq:] = x[-2, nq:] + h * w[-2, : self._tree.nv]
         u = layout.fixed + self._u[first:end] @ layout.selection
