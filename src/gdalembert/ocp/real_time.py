@@ -133,14 +133,15 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         nq, nv = self._tree.nq, self._tree.nv
         self._q, self._v, self._before = x[:, :nq], x[:, nq : nq + nv], x[:, nq + nv :]
         self._u, self._a, self._forces = u, w[:, :nv], w[:, nv:]
-        before = self._first.formulation.before.expression[self._layouts[0].remembered]
+        kept = self._layouts[0].remembered
+        before = self._first.formulation.before.expression[kept] if kept else ca.MX(0, 1)
         self._start = self._first.of_parameters(ca.vertcat(self._first.start.expression, before))
         self._of_start = set(self._start.name_in())
         self._ends = {
             k: problem.of_parameters(problem.end.expression) for k, problem in enumerate(problems) if problem.has_end
         }
         self._plain, self._blocks = self._first.start.parameters_of(self._first.parameters), unit_blocks(self._tree)
-        if before.is_constant() or not before.numel():
+        if before.is_constant():
             self._steps.arrays["x_0"][nq + nv :] = ca.evalf(before).full().ravel()
         else:
             self._plain.append(self._first.parameters.name_of(self._first.formulation.before.expression))

@@ -328,7 +328,7 @@ def arrays_of_grid(
 
 
 def place_of(path: LimitedExpression) -> str | int:
-    """Where a row holds: at the number of an instant, in each interval or each with rates of u, or on the whole grid."""
+    """Where a row holds: at the number of an instant, in each interval or each with rates of u, or on all the grid."""
     place = path.places[-1]
     if path.is_of_rates:
         return "rates"
