@@ -17,6 +17,8 @@ from gdalembert.spatial.source_text import c_comment
 
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
 _PER_LINE = 6
+_GIVEN = ("weights", "off", "t", "combined", "free", "w1", "w2", "order", "set", "lands")
+"""The arrays that begin with the numbers that they have, beside those that are exported."""
 
 
 def function_code(name: str, function: ca.Function) -> tuple[str, str]:
@@ -225,7 +227,7 @@ def step_code(
     engine = engine_code(steps.qp.vector, macros_of(steps.sizes))
     text = [_head(steps, name, exported, about, schedule, unmet), engine]
     for key, array in arrays.items():
-        begins = key in exported or key in ("weights", "off", "t", "free", "w1", "w2", "order", "set", "lands")
+        begins = key in exported or key in _GIVEN
         text.append(array_code(names[key], array if begins else np.zeros_like(array), exported=key in exported))
     functions, fill = _functions_code(steps, name, names)
     text += functions

@@ -70,13 +70,13 @@ class LinearStage:
 
     def __init__(self, problem: RealTimeProblem, layout: Layout, inputs: Mapping[str, str], damping: float) -> None:
         self._damping, self._problem, self._layout, self._h = damping, problem, layout, problem.interval
-        self.system = problem.motion.system.decaying(1 / self._h)
+        self.system = problem.system
         self.tree = self.system.con.tree
         nq, nv, kept = self.tree.nq, self.tree.nv, len(layout.remembered)
         self.nx, self.state, self.nu = 2 * nv + kept, nq + nv + kept, len(layout.selection)
         self.eliminated = nv + layout.forces
         sizes = {"x": self.state, "u": self.nu, "w": self.eliminated, "t": 1, "weights": layout.weights}
-        sizes |= {"off": len(layout.places), "x_end": nq + nv}
+        sizes |= {"off": len(layout.places), "x_end": nq + nv, "combined": layout.combined}
         known = {name: len(problem.robot) for name in problem.names if name == "p"}
         known |= {name: x.shape[0] for name, x in problem.parameters.symbols.items()}
         self.inputs = {name: inputs[name] for name in problem.names}
@@ -185,11 +185,27 @@ class LinearStage:
         if turned := [i for i in free_rates(self.tree)[0] if limited[i]]:
             lower, upper = (ca.MX(ca.DM(bound[turned])) for bound in (bounds.q_lower, bounds.q_upper))
             yield LimitedRow("", self._begin.values["q"][turned], lower, upper, "grid")
+        yield from self._rows_of_end()
+
+    def _rows_of_end(self) -> Iterator[LimitedRow]:
+        """What the end fixes of other entries; with contacts or loops all of it, in combinations that these leave."""
+        end, given = self._problem.end, self._s["x_end"]
+        q, v = (self._begin.values[name] for name in "qv")
+        if sum(self._problem.of_end):
+            turned = end.rotations()
+            of_q = end.differences("q", ca.vertcat(q, v), given)
+            of_q = of_q if turned is None else ca.vertcat(of_q, turned(q, given))
+            sides, first = (of_q, end.differences("v", ca.vertcat(q, v), given)), 0
+            for rows, count in zip(sides, self._problem.of_end, strict=True):
+                own = self._s["combined"][first : first + count**2]
+                value, first = ca.reshape(own, count, count) @ rows, first + count**2
+                zero = ca.MX(ca.DM.zeros(count))
+                yield LimitedRow("", value, zero, zero, self._problem.motion.intervals)
+            return
         turning = {i for _, start, stop in unit_blocks(self.tree) for i in range(start, stop)}
-        apart = [i for i in free_rates(self.tree)[0] if self._problem.end.fixed[0][i] and i not in turning]
+        apart = [i for i in free_rates(self.tree)[0] if end.fixed[0][i] and i not in turning]
         if apart:
-            value, end = self._begin.values["q"][apart], self._s["x_end"][apart]
-            yield LimitedRow("", value, end, end, self._problem.motion.intervals)
+            yield LimitedRow("", q[apart], given[apart], given[apart], self._problem.motion.intervals)
 
     def _limit(self, bound: Array | ca.MX, count: int) -> ca.MX:
         limit = self._of_parameters(bound) if isinstance(bound, ca.MX) else ca.MX(ca.DM(bound))
@@ -393,6 +409,8 @@ class LinearStage:
         """
         nq, nv, (of_q, of_v) = self.tree.nq, self.tree.nv, self._problem.end.fixed
         x, end = self._symbols["x"], self._symbols["x_end"]
+        if sum(self._problem.of_end):
+            return {}
         left = {j: end[i] - x[i] for j, i in entry.items() if of_q[i]}
         left |= {nv + j: end[nq + j] - x[nq + j] for j in np.flatnonzero(of_v).tolist()}
         if turned := self._problem.end.turned:

@@ -26,6 +26,7 @@ from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blo
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.step_code import arrays_read, step_code
 from gdalembert.ocp.linear_stage import NEXT, LinearStage
+from gdalembert.ocp.real_time_ends import FixedEnds
 from gdalembert.ocp.real_time_problem import (
     LimitedPaths,
     PathAtParameters,
@@ -104,7 +105,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     ) -> None:
         self._iterations, penalty, first_gap, damping = _numbers_of(options)
         for k, problem in enumerate(problems):
-            check(problem, starts=not k, ends=in_sequence or len(problems) == 1)
+            check(problem, starts=not k)
         self._problems, self._first, self._tree = problems, problems[0], problems[0].con.tree
         lengths_of = [problem.motion.intervals for problem in problems if in_sequence] or [problems[0].motion.intervals]
         firsts = np.cumsum([0, *(count + 1 for count in lengths_of)]).tolist()
@@ -117,8 +118,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._padded: dict[str, Array] = {}
         self._given, arrays = self._buffers(names, n), arrays_of_grid(problems, self._layouts, self._spans)
         self._times = [problem.times for problem in problems]
-        ends = self._tree.nq + self._tree.nv
-        arrays["x_end"] = np.zeros((n + 1, ends) if in_sequence else ends)
+        self._ends = FixedEnds(problems, self._layouts, self._spans, in_sequence=in_sequence)
+        arrays |= self._ends.arrays
         self._impulses = arrays["impulse"] = np.zeros((n, max(1, first.eliminated - self._tree.nv)))
         arrays |= {inputs[name]: array for name, array in self._given.items()}
         arrays |= {inputs[name]: buffer[:-1] for name, buffer in self._padded.items()}
@@ -137,9 +138,6 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         before = self._first.formulation.before.expression[kept] if kept else ca.MX(0, 1)
         self._start = self._first.of_parameters(ca.vertcat(self._first.start.expression, before))
         self._of_start = set(self._start.name_in())
-        self._ends = {
-            k: problem.of_parameters(problem.end.expression) for k, problem in enumerate(problems) if problem.has_end
-        }
         self._plain, self._blocks = self._first.start.parameters_of(self._first.parameters), unit_blocks(self._tree)
         if before.is_constant():
             self._steps.arrays["x_0"][nq + nv :] = ca.evalf(before).full().ravel()
@@ -218,7 +216,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     ) -> Planned:
         by = integer("solver: shift", shift, 0, len(self._q) - 1)
         first = self.last is None or guess is not None
-        ready = p is None and not self._blocks and all(self._plain) and self._are_ready(values)
+        checked = self._blocks or self._ends.moved
+        ready = p is None and not checked and all(self._plain) and self._are_ready(values)
         with self._whole(schedule, at_once=ready and not first) as interrupts:
             self._set("solver", p, values)
             of_start = p is None and not by and values.keys() <= self._of_start
@@ -370,19 +369,11 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             self._known = set(self._given)
         for buffer in self._padded.values():
             buffer[-1] = buffer[-2]
-        for k, end in self._ends.items():
-            of_end = self._problems[k].parameters.values
-            found = end.call([of_end[name] for name in end.name_in()])[0]
-            self._x_end(k)[:] = found.full().ravel()
+        self._ends.set(int(self._steps.set[-1]))
         if numbers is not None and "p" in self._given:
             for problem in self._problems:
                 problem.robot.set(numbers)
             self._given["p"][:] = numbers
-
-    def _x_end(self, k: int) -> Array:
-        """[q; v] at the end of a problem, in a row for each of its instants if there are several problems."""
-        x_end = self._steps.arrays["x_end"]
-        return x_end[self._span(k)] if x_end.ndim > 1 else x_end
 
     def _span(self, k: int) -> slice:
         """The instants of a problem: its own, or those of all."""
@@ -492,7 +483,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             each.setflags(write=False)  # what is deferred reads them
         limited, paths = self._limited[k], self._paths_of(k, first, end)
         inputs = [] if limited is None else limited.inputs(first, end)
-        x_end = np.atleast_2d(self._x_end(k))[0].copy() if last and k in self._ends else None
+        missed = self._ends.missed(k) if last else None
         measured = not first and not self._steps.sizes.free
 
         def deferred() -> dict[str, Any]:
@@ -506,8 +497,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             found = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
             if limited is not None:
                 found |= limited.violations(inputs, measured=measured)
-            if x_end is not None:
-                found |= problem.end.missed(x[-1], x_end)
+            if missed is not None:
+                found |= missed(x[-1])
             return {
                 "stages": stages,
                 "constraint_violation": max(found.values()),

@@ -18,6 +18,7 @@ from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.solution import FollowedPath
 from gdalembert.ocp.stage import InstantCost, Motion
 from gdalembert.ocp.steps import free_rates
+from gdalembert.ocp.system import System
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import foreign
 
@@ -116,6 +117,11 @@ class RealTimeProblem(NamedTuple):
         return self.motion.system.con
 
     @property
+    def system(self) -> System:
+        """The robot, of which velocities that violate constraints decay within some intervals."""
+        return self.motion.system.decaying(1 / self.interval)
+
+    @property
     def limited(self) -> Sequence[LimitedExpression]:
         """The expressions between bounds."""
         return self.formulation.limited
@@ -158,6 +164,13 @@ class RealTimeProblem(NamedTuple):
     def has_end(self) -> bool:
         """Whether the end fixes anything."""
         return any(fixed.any() for fixed in self.end.fixed)
+
+    @property
+    def of_end(self) -> tuple[int, int]:
+        """The numbers of rows of q and of v that the end fixes where contacts or loops hold, which move it."""
+        if not self.con.nc:
+            return 0, 0
+        return len(self.end.fixed_states("q")) + len(self.end.turned), len(self.end.fixed_states("v"))
 
     @property
     def free(self) -> list[int]:
@@ -240,6 +253,7 @@ class Layout(NamedTuple):
         remembered: the entries of u that change over the motion, if any expression has rates of u.
         forces: the number of forces of all constraints. ``own``: those of the problem among them.
         instants: those that have costs of their own. ``places``: where rows hold, but for the whole grid.
+        combined: the largest number of entries of matrices that combine what an end fixes.
     """
 
     driven: list[int]
@@ -250,6 +264,7 @@ class Layout(NamedTuple):
     own: list[int]
     instants: list[int]
     places: list[str | int]
+    combined: int
 
     @property
     def weights(self) -> int:
@@ -278,11 +293,12 @@ def layouts_of(problems: Sequence[RealTimeProblem]) -> list[Layout]:
     fixed = [np.where(each.u_lower < each.u_upper, 0.0, each.u_lower) for each in bounds]
     changing = set().union(*driven, np.flatnonzero(np.ptp(fixed, axis=0)).tolist())
     remembered = sorted(changing) if any(problem.formulation.remembers for problem in problems) else []
+    combined = max(sum(count**2 for count in problem.of_end) for problem in problems)
     layouts = []
     for moved, rest, own in zip(driven, fixed, owned, strict=True):
         selection = np.zeros((most, len(rest)))
         selection[np.arange(len(moved)), moved] = 1.0
-        layouts.append(Layout(moved, selection, rest, remembered, count, own, instants, where))
+        layouts.append(Layout(moved, selection, rest, remembered, count, own, instants, where, combined))
     return layouts
 
 
@@ -335,8 +351,8 @@ def place_of(path: LimitedExpression) -> str | int:
     return place if isinstance(place, int) or place == "grid" else "interval"
 
 
-def check(problem: RealTimeProblem, *, starts: bool, ends: bool) -> None:
-    """Refuse what has no such step. ``starts``, ``ends``: whether a motion starts and ends where it says."""
+def check(problem: RealTimeProblem, *, starts: bool) -> None:
+    """Refuse what has no such step. ``starts``: whether a motion starts where it says."""
     motion, con = problem.motion, problem.con
     reasons = {
         "redundant contacts or loops (regularization)": bool(con.regularization),
@@ -345,8 +361,6 @@ def check(problem: RealTimeProblem, *, starts: bool, ends: bool) -> None:
         "a design": bool(motion.parameters.chosen),
         "control='linear'": motion.control != "constant",
         "quasi-static modes (give quasi_static=None)": bool(motion.system.stiff),
-        "a fixed end beside contacts or loops": problem.has_end and bool(con.nc),
-        "a fixed end in a schedule": problem.has_end and not ends,
         "a start of which some entries are free, beside contacts or loops": bool(starts and con.nc and problem.free),
         "rows of subject_to": bool(problem.formulation.relations),
     }
