@@ -171,11 +171,15 @@ def _assembly(
     for name, parts in rotors.items():
         spring, own = joints[name], [part.idx_v for part in parts]
         turned = [*range(rotor, rotor := rotor + len(parts))]
-        armature[turned] = armature[own] if spring.inertias is None else spring.inertias
-        if spring.inertias is None:
+        armature[turned] = armature[own] if spring.rotor_inertia is None else spring.rotor_inertia
+        if spring.rotor_inertia is None:
             armature[own] = 0.0
         between = np.array([[1.0, -1.0], [-1.0, 1.0]])
-        add(name, [*own, *turned], *(np.kron(between, matrix) for matrix in spring.matrices))
+        add(
+            name,
+            [*own, *turned],
+            *(np.kron(between, np.atleast_2d(matrix)) for matrix in (spring.stiffness, spring.damping)),
+        )
         for part, k in zip(parts, turned, strict=True):
             actuation[:, part.idx_v] = np.eye(nv)[k]
             rotor_joints.append(_rotor(part.name, k + more, k))
@@ -296,15 +300,15 @@ def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, list[J
                     f"joint {part.name!r}: a {part.type.kind} joint cannot be flexible; revolute joints with limits "
                     "and prismatic ones can"
                 )
-        if len(parts) != len(spring.matrices[0]):
+        if len(parts) != (count := len(np.atleast_1d(spring.stiffness))):
             several = f", or a FlexibleJoint for each of {', '.join(map(repr, names))}" if len(parts) > 1 else ""
             raise UnsupportedError(
                 f"joint {name!r}: it has {len(parts)} degree(s) of freedom, and the stiffness of its FlexibleJoint is "
-                f"that of {len(spring.matrices[0])}; give {len(parts)} × {len(parts)} numbers{several}"
+                f"that of {count}; give {len(parts)} × {len(parts)} numbers{several}"
             )
         if twice := [part for part in names if part != name and part in joints]:
             raise ArgumentError(f"joint {twice[0]!r}: it is a part of {name!r}, which is flexible; give one of the two")
-        if spring.inertias is None and min(tree.armature[part.idx_v] for part in parts) <= 0:
+        if spring.rotor_inertia is None and min(tree.armature[part.idx_v] for part in parts) <= 0:
             raise ArgumentError(
                 f"joint {name!r}: its rotor has no inertia; give rotor_inertia, or the model an armature"
             )

@@ -220,16 +220,6 @@ class FlexibleJoint(ByValue):
                 raise ArgumentError(f"FlexibleJoint: rotor_inertia: got {shown(self.rotor_inertia)}; give {n} above 0")
             object.__setattr__(self, "rotor_inertia", inertias)
 
-    @property
-    def matrices(self) -> tuple[Array, Array]:
-        """K_t and D_t (n × n)."""
-        return np.atleast_2d(self.stiffness), np.atleast_2d(self.damping)
-
-    @property
-    def inertias(self) -> Array | None:
-        """Those of the rotors (n), ``None`` for the armature of the model."""
-        return None if self.rotor_inertia is None else np.atleast_1d(self.rotor_inertia)
-
 
 class Choice(Enum):
     """A choice that is left to the arm."""
