@@ -71,6 +71,18 @@ def test_rates_have_one_optimum(before: Any) -> None:
     assert np.abs(rows).max() > 10
 
 
+def test_limits_of_a_rate_that_counts_from_nothing_hold() -> None:
+    """Without u before the motion, the first interval has no rate, which no limit refuses."""
+    problem = ocp.Problem(DYN, N * H, N, degree=1)
+    problem.start([0.2, 0.4])
+    problem.squares(lambda u: u)
+    problem.path(lambda du: du, 6.0, 9.0)
+    plan = settled(problem.solver("rti", EXACT))
+    assert plan.constraint_violation < 1e-9
+    assert np.diff(plan.u, axis=0).min() / H == pytest.approx(6.0, rel=1e-8)
+    assert_one(plan, problem.solver("ipopt", TIGHT)())
+
+
 def test_u_before_is_that_of_the_last_tick() -> None:
     solver, other = smooth("u_0").solver("rti", EXACT), smooth("u_0").solver("ipopt", TIGHT)
     values: dict[str, Any] = VALUES | {"u_0": [3.0, 0.5]}
