@@ -14,6 +14,7 @@ import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import UnsupportedError
 from tests.helpers.models import relative_error
+from tests.ocp.test_contact_schedules import HOP, phase
 
 pytestmark = [pytest.mark.system, pytest.mark.filterwarnings("ignore:.*midpoints alone")]
 DYN = gd.NewtonEuler(gd.load_urdf("two_link_arm", check="off"))
@@ -132,6 +133,21 @@ def test_rates_go_on_in_a_schedule() -> None:
         assert abs(plan.cost - other.cost) < 1e-6 * other.cost
         for one, two in zip(plan.phases, other.phases, strict=True):
             assert relative_error(one.u, two.u) < 1e-5
+
+
+@pytest.mark.long
+def test_rates_go_on_behind_an_impact() -> None:
+    problems = {"stance": phase(True), "flight": phase(False)}
+    for problem in problems.values():
+        problem.squares(lambda du: du, 1e-6)
+    problems["stance"].start([0.5, 0.0], [0.0, 0.0], u=[20.0])
+    gait = ocp.ContactSchedule(problems)
+    other = gait.solve(HOP, options={"ipopt.tol": 1e-11})
+    plan = settled(gait.solver("rti", EXACT), schedule=HOP)
+    assert plan.impulses[2].size == 1
+    assert abs(plan.cost - other.cost) < 1e-6 * other.cost
+    for one, two in zip(plan.phases, other.phases, strict=True):
+        assert relative_error(one.u, two.u) < 1e-5
 
 
 @pytest.mark.long
