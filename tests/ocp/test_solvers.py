@@ -55,8 +55,8 @@ def test_a_name_is_of_one_function() -> None:
     for name, make in (("", by_nlpsol), (3, by_nlpsol), ("number", 3)):
         with pytest.raises(ArgumentTypeError, match=r"^solver"):
             ocp.solver(name)(make)  # type: ignore[arg-type, type-var]
-    assert [*SOLVERS] == ["rti", "by nlpsol"]
-    assert len(SOLVERS) == 2
+    assert [*SOLVERS] == ["rti", "acados", "by nlpsol"]
+    assert len(SOLVERS) == 3
 
 
 def test_an_unknown_name_is_refused() -> None:

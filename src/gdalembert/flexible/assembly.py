@@ -174,12 +174,8 @@ def _assembly(
         armature[turned] = armature[own] if spring.rotor_inertia is None else spring.rotor_inertia
         if spring.rotor_inertia is None:
             armature[own] = 0.0
-        between = np.array([[1.0, -1.0], [-1.0, 1.0]])
-        add(
-            name,
-            [*own, *turned],
-            *(np.kron(between, np.atleast_2d(matrix)) for matrix in (spring.stiffness, spring.damping)),
-        )
+        matrices = np.array([spring.stiffness, spring.damping]).reshape(2, len(own), len(own))
+        add(name, [*own, *turned], *(np.kron([[1.0, -1.0], [-1.0, 1.0]], matrix) for matrix in matrices))
         for part, k in zip(parts, turned, strict=True):
             actuation[:, part.idx_v] = np.eye(nv)[k]
             rotor_joints.append(_rotor(part.name, k + more, k))
