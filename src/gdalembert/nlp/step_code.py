@@ -17,6 +17,8 @@ from gdalembert.spatial.source_text import c_comment
 
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
 _PER_LINE = 6
+_GIVEN = ("weights", "off", "t", "combined", "free", "w1", "w2", "order", "set", "lands")
+"""The arrays that begin with the numbers that they have, beside those that are exported."""
 
 
 def function_code(name: str, function: ca.Function) -> tuple[str, str]:
@@ -183,7 +185,8 @@ def _head(steps: GaussNewton, name: str, exported: Mapping[str, str], about: str
       4  if the step is taken, but more than {unmet:.0%} of the violations are left
      {refused}
 
-   Before it, write {name}_x_0, [q; v] as measured, and the parameters; behind it, {name}_x and {name}_u are the plan.
+   Before it, write {name}_x_0, [q; v] as measured (and behind it u before, where rates of u are read), and the
+   parameters; behind it, {name}_x and {name}_u are the plan.
    {textwrap.fill(f"Arrays of double: {listed}.", 117, subsequent_indent="   ", break_long_words=False)}
    Of the last step: double {name}_step, its size relative to the plan; {name}_gap and {name}_infeasibility, what the
    interior point left of its gap and of violations (0 to 1)."""
@@ -224,7 +227,7 @@ def step_code(
     engine = engine_code(steps.qp.vector, macros_of(steps.sizes))
     text = [_head(steps, name, exported, about, schedule, unmet), engine]
     for key, array in arrays.items():
-        begins = key in exported or key in ("weights", "off", "t", "free", "w1", "w2", "order", "set", "lands")
+        begins = key in exported or key in _GIVEN
         text.append(array_code(names[key], array if begins else np.zeros_like(array), exported=key in exported))
     functions, fill = _functions_code(steps, name, names)
     text += functions

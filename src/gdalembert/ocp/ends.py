@@ -155,8 +155,7 @@ class End(BoundaryCondition):
 
     def parameters_of(self, parameters: ProblemParameters) -> list[str]:
         """The names of the parameters that q and v are; "" where one is none, but numbers or another expression."""
-        names = {hash(symbol): name for name, symbol in parameters.symbols.items()}
-        return [names.get(hash(given), "") if isinstance(given, ca.MX) else "" for given in self._given]
+        return [parameters.name_of(given) for given in self._given]
 
     def is_measured(self, key: str) -> bool:
         """Whether q or v has parameters."""

@@ -56,7 +56,7 @@ class JunctionStage(LinearStage):
 
     def _instants(self) -> tuple[Instant, Step, Instant | None]:
         s, nq, nv = self._s, self.tree.nq, self.tree.nv
-        point, v = ca.vertcat(s["x"][:nq], self._delta[:nv], self._zero), s["x"][nq:] + self._delta[nv:]
+        point, v = ca.vertcat(s["x"][:nq], self._delta[:nv], self._zero), self._velocity()
         q = TangentSystem(self.system).configuration(point)
         values = {"q": q, "v": v, "t": s["t"]} | {name: x[:, 0] for name, x in self._known.items()}
         here = Instant(values, 1)
@@ -79,7 +79,8 @@ class JunctionStage(LinearStage):
         return here, Step(ca.vertcat(point, after), residual), None
 
     def _velocity_reached(self) -> ca.SX:
-        return self._symbols["x"][self.tree.nq :] if self._impact is None else self._symbols["w"][: self.tree.nv]
+        nq, nv = self.tree.nq, self.tree.nv
+        return self._symbols["x"][nq : nq + nv] if self._impact is None else self._symbols["w"][:nv]
 
     def _limited_rows(self) -> Iterator[LimitedRow]:
         yield from super()._limited_rows()

@@ -5,8 +5,8 @@ the tangent space: its equations r(x, u, w) = 0, w = (a, f), give Δw, and with 
 
     ∂r/∂w Δw = −r − ∂r/∂z z        x⁺ + ∂x⁺/∂z z + ∂x⁺/∂w Δw        Σ ω (ρ + ∂ρ/∂z z + ∂ρ/∂w Δw)²
 
-where squares ω ρ² are the cost. Where feet land, v jumps behind the interval: v⁺ = impact(q⁺, v + h a). (Ours, after
-Diehl, Bock, Schlöder 2005.)
+where squares ω ρ² are the cost. Where expressions have rates of u, the u before the interval is in x, too. Where feet
+land, v jumps behind the interval: v⁺ = impact(q⁺, v + h a). (Ours, after Diehl, Bock, Schlöder 2005.)
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ class LinearStage:
 
     def __init__(self, problem: RealTimeProblem, layout: Layout, inputs: Mapping[str, str], damping: float) -> None:
         self._damping, self._problem, self._layout, self._h = damping, problem, layout, problem.interval
-        self.system = problem.motion.system.decaying(1 / self._h)
+        self.system = problem.system
         self.tree = self.system.con.tree
-        self.nx, self.state, self.nu = 2 * self.tree.nv, self.tree.nq + self.tree.nv, len(layout.selection)
-        self.eliminated = self.tree.nv + layout.forces
-        nv = self.tree.nv
-        sizes = {"x": self.state, "u": self.nu, "w": self.eliminated, "t": 1, "weights": 2 + len(layout.instants)}
-        sizes |= {"off": len(layout.places), "x_end": self.state}
+        nq, nv, kept = self.tree.nq, self.tree.nv, len(layout.remembered)
+        self.nx, self.state, self.nu = 2 * nv + kept, nq + nv + kept, len(layout.selection)
+        self.eliminated = nv + layout.forces
+        sizes = {"x": self.state, "u": self.nu, "w": self.eliminated, "t": 1, "weights": layout.weights}
+        sizes |= {"off": len(layout.places), "x_end": nq + nv, "combined": layout.combined}
         known = {name: len(problem.robot) for name in problem.names if name == "p"}
         known |= {name: x.shape[0] for name, x in problem.parameters.symbols.items()}
         self.inputs = {name: inputs[name] for name in problem.names}
@@ -97,7 +97,7 @@ class LinearStage:
         s, nq, nv, layout = self._s, self.tree.nq, self.tree.nv, self._layout
         space = TangentSystem(self.system)
         self.con = space.equations.con
-        begin = ca.vertcat(s["x"][:nq], self._delta[:nv], self._zero), s["x"][nq:] + self._delta[nv:]
+        begin = ca.vertcat(s["x"][:nq], self._delta[:nv], self._zero), self._velocity()
         u = ca.DM(layout.fixed) + ca.DM(layout.selection).T @ s["u"]
         p = [s[self.inputs["p"]]] if "p" in self.inputs else []
 
@@ -108,8 +108,21 @@ class LinearStage:
         at, step = implicit_step(space, MIDPOINTS, [], ca.vertcat(*begin), u, w, None, ca.MX(self._h), mapped)
         at = at._replace(q=space.configuration(at.q))
         state, times = (space.configuration(begin[0]), begin[1]), (s["t"], ca.MX(self._h))
-        first, middle = instants_of_interval(MIDPOINTS, state, at, times, self._known)
+        rates = {"du": self._rates(u)} if layout.remembered else {}
+        first, middle = instants_of_interval(MIDPOINTS, state, at, times, self._known | rates)
         return first, step, middle
+
+    def _velocity(self) -> ca.MX:
+        """v where the interval begins."""
+        nq, nv = self.tree.nq, self.tree.nv
+        return ca.MX(self._s["x"][nq : nq + nv] + self._delta[nv : 2 * nv])
+
+    def _rates(self, u: ca.MX) -> ca.MX:
+        """du in the interval; 0 of entries that nothing drives, and where no u is known before the motion."""
+        nq, nv, kept = self.tree.nq, self.tree.nv, self._layout.remembered
+        before = self._s["x"][nq + nv :] + self._delta[2 * nv :]
+        entries = ca.DM.eye(u.shape[0])[:, kept]
+        return ca.MX(self._s["weights"][-1] * (entries @ (u[kept] - before)) / self._h)
 
     # What the problem says, at the instants of a stage.
 
@@ -172,11 +185,27 @@ class LinearStage:
         if turned := [i for i in free_rates(self.tree)[0] if limited[i]]:
             lower, upper = (ca.MX(ca.DM(bound[turned])) for bound in (bounds.q_lower, bounds.q_upper))
             yield LimitedRow("", self._begin.values["q"][turned], lower, upper, "grid")
+        yield from self._rows_of_end()
+
+    def _rows_of_end(self) -> Iterator[LimitedRow]:
+        """What the end fixes of other entries; with contacts or loops all of it, in combinations that these leave."""
+        end, given = self._problem.end, self._s["x_end"]
+        q, v = (self._begin.values[name] for name in "qv")
+        if sum(self._problem.of_end):
+            turned = end.rotations()
+            of_q = end.differences("q", ca.vertcat(q, v), given)
+            of_q = of_q if turned is None else ca.vertcat(of_q, turned(q, given))
+            sides, first = (of_q, end.differences("v", ca.vertcat(q, v), given)), 0
+            for rows, count in zip(sides, self._problem.of_end, strict=True):
+                own = self._s["combined"][first : first + count**2]
+                value, first = ca.reshape(own, count, count) @ rows, first + count**2
+                zero = ca.MX(ca.DM.zeros(count))
+                yield LimitedRow("", value, zero, zero, self._problem.motion.intervals)
+            return
         turning = {i for _, start, stop in unit_blocks(self.tree) for i in range(start, stop)}
-        apart = [i for i in free_rates(self.tree)[0] if self._problem.end.fixed[0][i] and i not in turning]
+        apart = [i for i in free_rates(self.tree)[0] if end.fixed[0][i] and i not in turning]
         if apart:
-            value, end = self._begin.values["q"][apart], self._s["x_end"][apart]
-            yield LimitedRow("", value, end, end, self._problem.motion.intervals)
+            yield LimitedRow("", q[apart], given[apart], given[apart], self._problem.motion.intervals)
 
     def _limit(self, bound: Array | ca.MX, count: int) -> ca.MX:
         limit = self._of_parameters(bound) if isinstance(bound, ca.MX) else ca.MX(ca.DM(bound))
@@ -202,7 +231,7 @@ class LinearStage:
             UnsupportedError: if an expression is not of scalar operations.
         """
         nq, nv, s, step = self.tree.nq, self.tree.nv, self._s, self._step
-        moved = ca.vertcat(step.reached[nq : nq + nv], step.reached[-nv:])
+        moved = ca.vertcat(step.reached[nq : nq + nv], step.reached[-nv:], self._kept(s["u"]))
         columns = {"equations": step.residual, "moved": moved}
         columns["residuals"] = ca.vertcat(ca.MX(0, 1), *(square.residuals for square in self._squares))
         columns["rows"] = ca.vertcat(ca.MX(0, 1), *(row.value for row in self._rows))
@@ -228,6 +257,11 @@ class LinearStage:
         parts["residuals"] = defined(self._counts(), parts["residuals"])
         parts["rows"] = defined([x == 0 for x in ca.vertsplit(self._off())], parts["rows"])
         return parts
+
+    def _kept(self, u: Matrix) -> Matrix:
+        """The entries of u from which the next interval counts its rates."""
+        kept = self._layout.remembered
+        return ca.DM(self._layout.fixed[kept]) + ca.DM(self._layout.selection[:, kept]).T @ u
 
     def _counts(self) -> list[ca.SX]:
         """Whether each residual counts at an instant: all of the grid do."""
@@ -276,7 +310,7 @@ class LinearStage:
         v_next = self._velocity_reached()
         outputs = self._eliminated(wide) | {
             "A": _filled(ca.horzcat(by_u, by_state), wide),
-            "b": ca.vertcat(gap, v_next - y[nq:]),
+            "b": ca.vertcat(gap, ca.vertcat(v_next, self._kept(self._symbols["u"])) - y[nq:]),
         }
         outputs |= self._quadratic_cost(wide)
         sparse = {"E": by_w, "F": ca.SX(rows, self.eliminated), "D": ca.SX(squares, self.eliminated)}
@@ -297,7 +331,7 @@ class LinearStage:
 
     def _velocity_reached(self) -> ca.SX:
         nq, nv = self.tree.nq, self.tree.nv
-        return self._symbols["x"][nq:] + self._h * self._symbols["w"][:nv]
+        return self._symbols["x"][nq : nq + nv] + self._h * self._symbols["w"][:nv]
 
     def _eliminated(self, wide: int) -> dict[str, ca.SX]:
         """The equations of a and of the forces of all constraints; a force of other problems becomes 0."""
@@ -353,7 +387,7 @@ class LinearStage:
         _, follows = free_rates(self.tree)
         entry = {j: i for i, j in zip(*follows.sparsity().get_triplet(), strict=True)}  # of q, of an entry of v
         q = ca.vertcat(*(s["x"][entry[j]] if j in entry else ca.SX(0) for j in range(nv)))
-        z, found = ca.vertcat(s["u"], q, s["x"][nq:]), {}
+        z, found = ca.vertcat(s["u"], q, s["x"][nq : nq + nv]), {}
         values, off = self._parts["rows"][0], self._off()
         for end, none, sign in (("lower", -np.inf, -1), ("upper", np.inf, 1)):
             of_u, of_q, of_v = (getattr(bounds, f"{name}_{end}") for name in "uqv")
@@ -375,6 +409,8 @@ class LinearStage:
         """
         nq, nv, (of_q, of_v) = self.tree.nq, self.tree.nv, self._problem.end.fixed
         x, end = self._symbols["x"], self._symbols["x_end"]
+        if sum(self._problem.of_end):
+            return {}
         left = {j: end[i] - x[i] for j, i in entry.items() if of_q[i]}
         left |= {nv + j: end[nq + j] - x[nq + j] for j in np.flatnonzero(of_v).tolist()}
         if turned := self._problem.end.turned:
@@ -400,43 +436,46 @@ class LinearStage:
     def jump(self) -> ca.Function:
         """What the impact of its contacts makes of the state behind an interval, and its derivatives."""
         s = {name: self._symbols[name] for name in ("x", "w")} | symbols(x_next=self.state)
-        nq, nv = self.tree.nq, self.tree.nv
+        nq, nv, kept = self.tree.nq, self.tree.nv, len(self._layout.remembered)
         known = {own: self._symbols[own] for name, own in self.inputs.items() if name == "p"}
-        q, v = s["x_next"][:nq], s["x"][nq:] + self._h * s["w"][:nv]
+        q, v = s["x_next"][:nq], s["x"][nq : nq + nv] + self._h * s["w"][:nv]
         after, impulse = self.con.impact(q, v, *known.values())
         impulses = ca.SX(self._layout.forces, 1)
         impulses[self._layout.own] = impulse
         by_q, by_v, _, _ = self.con.impact_derivatives(q, v, *known.values())
         slope = ca.blockcat([[ca.DM.eye(nv), ca.DM(nv, nv)], [by_q, by_v]])
-        outputs = {"y": ca.vertcat(q, v), "J": slope, "j": ca.vertcat(ca.DM(nv, 1), after - s["x_next"][nq:])}
-        outputs["impulse"] = impulses
+        outputs = {"y": ca.vertcat(q, v, s["x_next"][nq + nv :]), "J": ca.diagcat(slope, ca.SX.eye(kept))}
+        left = after - s["x_next"][nq : nq + nv]
+        outputs |= {"j": ca.vertcat(ca.DM(nv, 1), left, ca.DM(kept, 1)), "impulse": impulses}
         return function("jump", s | known, outputs)
 
     def middle(self) -> ca.Function:
         """q in the middle of an interval."""
-        s, h, nq, nv = {name: self._symbols[name] for name in "xw"}, self._h, self.tree.nq, self.tree.nv
+        h, nq, nv = self._h, self.tree.nq, self.tree.nv
+        s = symbols(x=nq + nv, w=self.eliminated)
         step = h / 2 * s["x"][nq:] + h**2 / 4 * s["w"][:nv]
         return function("middle", s, {"q": integrate(self.tree, s["x"][:nq], step)})
 
     def start(self) -> ca.Function:
         """The step from the plan to the measured state."""
         s = symbols(x=self.state, x_0=self.state)
-        nq = self.tree.nq
+        nq, before = self.tree.nq, self._problem.formulation.before
         measured, _ = unit_and_scale(s["x_0"][:nq], unit_blocks(self.tree))
         delta = ca.vertcat(difference(self.tree, s["x"][:nq], measured), s["x_0"][nq:] - s["x"][nq:])
         delta[self._problem.free] = 0
+        delta[2 * self.tree.nv :] *= before.is_given
         return function("start", s, {"delta": delta})
 
     def retract(self, wide: int, limits: tuple[Array, Array]) -> ca.Function:
         """The next plan of a step; u within its limits to the last digit."""
         s = {name: self._symbols[name] for name in "xuw"} | symbols(z=wide, change=self.eliminated)
-        nq, nu, nx = self.tree.nq, self.nu, self.nx
-        step = s["z"][nu : nu + nx]
-        q = integrate(self.tree, s["x"][:nq], step[: nx // 2])
+        nq, nu, nv = self.tree.nq, self.nu, self.tree.nv
+        step = s["z"][nu : nu + self.nx]
+        q = integrate(self.tree, s["x"][:nq], step[:nv])
         lower, upper = map(ca.DM, limits)
         u = ca.fmin(ca.fmax(s["u"] + s["z"][:nu], lower), upper)
         unit, _ = unit_and_scale(q, unit_blocks(self.tree))
-        x = ca.vertcat(unit, s["x"][nq:] + step[nx // 2 :])
+        x = ca.vertcat(unit, s["x"][nq:] + step[nv:])
         return function("retract", s, {"next_x": x, "next_u": u, "next_w": s["w"] + s["change"]})
 
 

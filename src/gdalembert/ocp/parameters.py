@@ -84,6 +84,11 @@ class ProblemParameters:
         graph = ca.Function("value", [self.symbols[name] for name in names], [expression])
         return np.array(graph.call([self.values[name] for name in names])[0].full())
 
+    def name_of(self, value: Array | ca.MX) -> str:
+        """The name of the parameter that a value is; "" if it is numbers or another expression."""
+        names = {hash(symbol): name for name, symbol in self.symbols.items()}
+        return names.get(hash(value), "") if isinstance(value, ca.MX) else ""
+
     def check(self, where: str, expression: ca.MX) -> None:
         """Refuse an expression of anything but these parameters, by an ArgumentError."""
         if other := foreign(expression, self.symbols.values()):

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
+import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
@@ -25,6 +26,7 @@ from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blo
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.step_code import arrays_read, step_code
 from gdalembert.ocp.linear_stage import NEXT, LinearStage
+from gdalembert.ocp.real_time_ends import FixedEnds
 from gdalembert.ocp.real_time_problem import (
     LimitedPaths,
     PathAtParameters,
@@ -103,7 +105,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     ) -> None:
         self._iterations, penalty, first_gap, damping = _numbers_of(options)
         for k, problem in enumerate(problems):
-            check(problem, starts=not k, ends=in_sequence or len(problems) == 1)
+            check(problem, starts=not k)
         self._problems, self._first, self._tree = problems, problems[0], problems[0].con.tree
         lengths_of = [problem.motion.intervals for problem in problems if in_sequence] or [problems[0].motion.intervals]
         firsts = np.cumsum([0, *(count + 1 for count in lengths_of)]).tolist()
@@ -116,7 +118,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._padded: dict[str, Array] = {}
         self._given, arrays = self._buffers(names, n), arrays_of_grid(problems, self._layouts, self._spans)
         self._times = [problem.times for problem in problems]
-        arrays["x_end"] = np.zeros((n + 1, first.state) if in_sequence else first.state)
+        self._ends = FixedEnds(problems, self._layouts, self._spans, in_sequence=in_sequence)
+        arrays |= self._ends.arrays
         self._impulses = arrays["impulse"] = np.zeros((n, max(1, first.eliminated - self._tree.nv)))
         arrays |= {inputs[name]: array for name, array in self._given.items()}
         arrays |= {inputs[name]: buffer[:-1] for name, buffer in self._padded.items()}
@@ -129,13 +132,17 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._middles = [compiled_function(stage.middle()) for stage in stages[: len(problems)]]
         x, u, w = (self._steps.arrays[name] for name in "xuw")
         nq, nv = self._tree.nq, self._tree.nv
-        self._q, self._v, self._u, self._a, self._forces = x[:, :nq], x[:, nq:], u, w[:, :nv], w[:, nv:]
-        self._start = self._first.of_parameters(self._first.start.expression)
+        self._q, self._v, self._before = x[:, :nq], x[:, nq : nq + nv], x[:, nq + nv :]
+        self._u, self._a, self._forces = u, w[:, :nv], w[:, nv:]
+        kept = self._layouts[0].remembered
+        before = self._first.formulation.before.expression[kept] if kept else ca.MX(0, 1)
+        self._start = self._first.of_parameters(ca.vertcat(self._first.start.expression, before))
         self._of_start = set(self._start.name_in())
-        self._ends = {
-            k: problem.of_parameters(problem.end.expression) for k, problem in enumerate(problems) if problem.has_end
-        }
         self._plain, self._blocks = self._first.start.parameters_of(self._first.parameters), unit_blocks(self._tree)
+        if before.is_constant():
+            self._steps.arrays["x_0"][nq + nv :] = ca.evalf(before).full().ravel()
+        else:
+            self._plain.append(self._first.parameters.name_of(self._first.formulation.before.expression))
         self._limited = [self._limited_paths(*each) for each in zip(problems, stages, strict=False)]
         self._systems = [stage.system for stage in stages]
         self._followed = [problem.followed for problem in problems]
@@ -209,7 +216,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     ) -> Planned:
         by = integer("solver: shift", shift, 0, len(self._q) - 1)
         first = self.last is None or guess is not None
-        ready = p is None and not self._blocks and all(self._plain) and self._are_ready(values)
+        checked = self._blocks or self._ends.moved
+        ready = p is None and not checked and all(self._plain) and self._are_ready(values)
         with self._whole(schedule, at_once=ready and not first) as interrupts:
             self._set("solver", p, values)
             of_start = p is None and not by and values.keys() <= self._of_start
@@ -263,8 +271,9 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         """Write a tick as C99, without a library, for a controller that has no Python.
 
         The file of ``tick.c`` has ``int tick(int shift)``, which cuts off intervals and takes one step. Before it, its
-        caller writes ``tick_x_0``, [q; v] as measured, the parameters that more than the ends read, ``tick_target``,
-        and, if the end of the motion is fixed, ``tick_x_end``, [q; v] there. Behind it there is the plan, ``tick_x``
+        caller writes ``tick_x_0``, [q; v] as measured and, if expressions have ``du``, the u before (of the actuators
+        that are not fixed), the parameters that more than the ends read, ``tick_target``, and, if the end of the motion
+        is fixed, ``tick_x_end``, [q; v] there. Behind it there is the plan, ``tick_x`` (each row as ``tick_x_0``)
         and ``tick_u`` (of the actuators that are not fixed), which begins as the last one of this solver. It returns
 
         * 0 if the step is taken; 4 if it is, but more than half of the violations are left (``solved=False``);
@@ -360,19 +369,11 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             self._known = set(self._given)
         for buffer in self._padded.values():
             buffer[-1] = buffer[-2]
-        for k, end in self._ends.items():
-            of_end = self._problems[k].parameters.values
-            found = end.call([of_end[name] for name in end.name_in()])[0]
-            self._x_end(k)[:] = found.full().ravel()
+        self._ends.set(int(self._steps.set[-1]))
         if numbers is not None and "p" in self._given:
             for problem in self._problems:
                 problem.robot.set(numbers)
             self._given["p"][:] = numbers
-
-    def _x_end(self, k: int) -> Array:
-        """[q; v] at the end of a problem, in a row for each of its instants if there are several problems."""
-        x_end = self._steps.arrays["x_end"]
-        return x_end[self._span(k)] if x_end.ndim > 1 else x_end
 
     def _span(self, k: int) -> slice:
         """The instants of a problem: its own, or those of all."""
@@ -398,9 +399,11 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
 
     def _measure(self) -> None:
         """Take the state where the motion starts."""
-        x_0, nq = self._steps.arrays["x_0"], self._tree.nq
+        x_0, nq, nv = self._steps.arrays["x_0"], self._tree.nq, self._tree.nv
         if all(self._plain):
-            x_0[:nq], x_0[nq:] = (self._given[name] for name in self._plain)
+            x_0[:nq], x_0[nq : nq + nv] = (self._given[name] for name in self._plain[:2])
+            for name in self._plain[2:]:
+                x_0[nq + nv :] = self._given[name][self._layouts[0].remembered]
         else:
             values = self._first.parameters.values
             x_0[:] = self._start.call([values[name] for name in self._start.name_in()])[0].full().ravel()
@@ -427,6 +430,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             efforts[span] = np.clip(u, motion.bounds.u_lower, motion.bounds.u_upper)
             self._u[span] = efforts[span] @ layout.selection.T
             self._a[span][:-1] = np.diff(self._v[span], axis=0) / problem.interval
+        self._before[:] = efforts[np.maximum(np.arange(len(efforts)) - 1, 0)][:, self._layouts[0].remembered]
         self._forces[:] = 0.0
         for k, (problem, layout) in enumerate(zip(self._problems, self._layouts, strict=True)):
             at = np.flatnonzero(self._steps.set == k)
@@ -471,7 +475,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         problem, layout, (instants, middles) = self._problems[k], self._layouts[k], self._times[k]
         motion, nq, h, last = problem.motion, self._tree.nq, problem.interval, end + 1 in self._ending
         x, w = (self._steps.arrays[name][first : end + 1].copy() for name in "xw")
-        t, p = instants[: end - first + 1], problem.robot.last
+        x, t, p = x[:, : nq + self._tree.nv], instants[: end - first + 1], problem.robot.last
         if not last and self._steps.lands[end - 1] >= 0:
             x[-1, nq:] = x[-2, nq:] + h * w[-2, : self._tree.nv]
         u = layout.fixed + self._u[first:end] @ layout.selection
@@ -479,7 +483,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             each.setflags(write=False)  # what is deferred reads them
         limited, paths = self._limited[k], self._paths_of(k, first, end)
         inputs = [] if limited is None else limited.inputs(first, end)
-        x_end = np.atleast_2d(self._x_end(k))[0].copy() if last and k in self._ends else None
+        missed = self._ends.missed(k) if last else None
         measured = not first and not self._steps.sizes.free
 
         def deferred() -> dict[str, Any]:
@@ -493,8 +497,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             found = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
             if limited is not None:
                 found |= limited.violations(inputs, measured=measured)
-            if x_end is not None:
-                found |= problem.end.missed(x[-1], x_end)
+            if missed is not None:
+                found |= missed(x[-1])
             return {
                 "stages": stages,
                 "constraint_violation": max(found.values()),

@@ -18,6 +18,7 @@ from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.solution import FollowedPath
 from gdalembert.ocp.stage import InstantCost, Motion
 from gdalembert.ocp.steps import free_rates
+from gdalembert.ocp.system import System
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import foreign
 
@@ -116,6 +117,11 @@ class RealTimeProblem(NamedTuple):
         return self.motion.system.con
 
     @property
+    def system(self) -> System:
+        """The robot, of which velocities that violate constraints decay within some intervals."""
+        return self.motion.system.decaying(1 / self.interval)
+
+    @property
     def limited(self) -> Sequence[LimitedExpression]:
         """The expressions between bounds."""
         return self.formulation.limited
@@ -158,6 +164,13 @@ class RealTimeProblem(NamedTuple):
     def has_end(self) -> bool:
         """Whether the end fixes anything."""
         return any(fixed.any() for fixed in self.end.fixed)
+
+    @property
+    def of_end(self) -> tuple[int, int]:
+        """The numbers of rows of q and of v that the end fixes where contacts or loops hold, which move it."""
+        if not self.con.nc:
+            return 0, 0
+        return len(self.end.fixed_states("q")) + len(self.end.turned), len(self.end.fixed_states("v"))
 
     @property
     def free(self) -> list[int]:
@@ -237,17 +250,26 @@ class Layout(NamedTuple):
     Attributes:
         driven: the entries of u that are not fixed by their bounds. ``selection``: them, as rows of an identity matrix,
             and rows of zeros for what other problems have more of. ``fixed``: u where they are zero.
+        remembered: the entries of u that change over the motion, if any expression has rates of u.
         forces: the number of forces of all constraints. ``own``: those of the problem among them.
         instants: those that have costs of their own. ``places``: where rows hold, but for the whole grid.
+        combined: the largest number of entries of matrices that combine what an end fixes.
     """
 
     driven: list[int]
     selection: Array
     fixed: Array
+    remembered: list[int]
     forces: int
     own: list[int]
     instants: list[int]
     places: list[str | int]
+    combined: int
+
+    @property
+    def weights(self) -> int:
+        """The number of weights of costs, and of rates of u if there are any."""
+        return 2 + len(self.instants) + bool(self.remembered)
 
 
 def layouts_of(problems: Sequence[RealTimeProblem]) -> list[Layout]:
@@ -268,12 +290,15 @@ def layouts_of(problems: Sequence[RealTimeProblem]) -> list[Layout]:
     count = places[-1][1].stop if places else 0
     instants = sorted(set().union(*(problem.instants for problem in problems)))
     where = sorted(set().union(*(problem.places for problem in problems)), key=str)
+    fixed = [np.where(each.u_lower < each.u_upper, 0.0, each.u_lower) for each in bounds]
+    changing = set().union(*driven, np.flatnonzero(np.ptp(fixed, axis=0)).tolist())
+    remembered = sorted(changing) if any(problem.formulation.remembers for problem in problems) else []
+    combined = max(sum(count**2 for count in problem.of_end) for problem in problems)
     layouts = []
-    for limits, moved, own in zip(bounds, driven, owned, strict=True):
-        selection = np.zeros((most, len(limits.u_lower)))
+    for moved, rest, own in zip(driven, fixed, owned, strict=True):
+        selection = np.zeros((most, len(rest)))
         selection[np.arange(len(moved)), moved] = 1.0
-        fixed = np.where(limits.u_lower < limits.u_upper, 0.0, limits.u_lower)
-        layouts.append(Layout(moved, selection, fixed, count, own, instants, where))
+        layouts.append(Layout(moved, selection, rest, remembered, count, own, instants, where, combined))
     return layouts
 
 
@@ -296,13 +321,15 @@ def arrays_of_grid(
     ``spans``: the instants of each problem, or of all.
     """
     instants, places, n = layouts[0].instants, layouts[0].places, spans[-1].stop
-    weights, off, t = np.zeros((n, 2 + len(instants))), np.zeros((n, len(places))), np.zeros((n, 1))
+    weights, off, t = np.zeros((n, layouts[0].weights)), np.zeros((n, len(places))), np.zeros((n, 1))
     for span, problem in zip(spans, problems, strict=False):
         t[span, 0] = problem.times[0]
-        own, closed = weights[span], off[span]
+        own, closed, counts = weights[span], off[span], float(problem.formulation.before.is_given)
         own[:, :2] = problem.interval
         own[[0, -1], 0] /= 2
         own[-1, 1] = 0.0
+        if layouts[0].remembered:
+            own[:, -1], own[0, -1] = 1.0, counts
         for column, instant in enumerate(instants, start=2):
             own[instant : instant + 1, column] = 1.0
         for column, place in enumerate(places):
@@ -311,17 +338,21 @@ def arrays_of_grid(
                 closed[place : place + 1, column] = 0.0
             else:
                 closed[-1, column] = np.inf
+                if place == "rates" and not counts:
+                    closed[0, column] = np.inf
     return {"weights": weights, "off": off, "t": t}
 
 
 def place_of(path: LimitedExpression) -> str | int:
-    """Where a row of a stage holds: at the number of an instant, in each interval, or on the whole grid."""
+    """Where a row holds: at the number of an instant, in each interval or each with rates of u, or on all the grid."""
     place = path.places[-1]
+    if path.is_of_rates:
+        return "rates"
     return place if isinstance(place, int) or place == "grid" else "interval"
 
 
-def check(problem: RealTimeProblem, *, starts: bool, ends: bool) -> None:
-    """Refuse what has no such step. ``starts``, ``ends``: whether a motion starts and ends where it says."""
+def check(problem: RealTimeProblem, *, starts: bool) -> None:
+    """Refuse what has no such step. ``starts``: whether a motion starts where it says."""
     motion, con = problem.motion, problem.con
     reasons = {
         "redundant contacts or loops (regularization)": bool(con.regularization),
@@ -330,10 +361,7 @@ def check(problem: RealTimeProblem, *, starts: bool, ends: bool) -> None:
         "a design": bool(motion.parameters.chosen),
         "control='linear'": motion.control != "constant",
         "quasi-static modes (give quasi_static=None)": bool(motion.system.stiff),
-        "a fixed end beside contacts or loops": problem.has_end and bool(con.nc),
-        "a fixed end in a schedule": problem.has_end and not ends,
         "a start of which some entries are free, beside contacts or loops": bool(starts and con.nc and problem.free),
-        "rates of u": problem.formulation.remembers,
         "rows of subject_to": bool(problem.formulation.relations),
     }
     if what := next((reason for reason, there in reasons.items() if there), None):

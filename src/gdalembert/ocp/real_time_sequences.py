@@ -255,6 +255,7 @@ def _check_phases(problems: Sequence[RealTimeProblem]) -> None:
         starts = k > 1 and any(each.any() for each in problem.start.fixed)
         reasons = {
             "a start of its own; give it as the end of the phase before": starts,
+            "u before it; give it to the first one": k > 1 and f.before.is_given,
             "other actuators than the first one": problem.motion.bounds.u_names != first.motion.bounds.u_names,
             "other p than the first one": not np.array_equal(problem.robot.last, first.robot.last),
             "nothing to minimise; give it squares of u": not (f.integrals or f.instants or f.others),
