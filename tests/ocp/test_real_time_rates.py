@@ -151,7 +151,7 @@ def test_rates_go_on_behind_an_impact() -> None:
 
 
 @pytest.mark.long
-def test_rates_begin_anew_in_each_phase() -> None:
+def test_rates_go_on_from_phase_to_phase() -> None:
     problems = [ocp.Problem(DYN, duration, n, degree=1) for duration, n in ((0.3, 6), (0.2, 3))]
     for problem, goal in zip(problems, (0.4, 0.6), strict=True):
         costs(problem, goal)

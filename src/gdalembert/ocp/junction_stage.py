@@ -1,6 +1,7 @@
 """The end of a phase as a stage of no length, behind which the next phase begins.
 
-q goes on, and v too, unless contacts of the next phase take hold: then w = (v⁺, Λ) are the unknowns of an impact,
+q and the u before go on, and v too, unless contacts of the next phase take hold: then w = (v⁺, Λ) are the unknowns of
+an impact,
 
     M(q) (v⁺ − v) − J(q)ᵀ Λ = 0        J(q) v⁺ = 0
 
@@ -21,6 +22,7 @@ from gdalembert.ocp.linear_stage import LimitedRow, LinearStage
 from gdalembert.ocp.real_time_problem import Layout, RealTimeProblem
 from gdalembert.ocp.stage import Instant, Step
 from gdalembert.ocp.tangent_space import TangentSystem
+from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.functions import function, symbols
 
 
@@ -77,6 +79,9 @@ class JunctionStage(LinearStage):
             self._of_impact.append(LimitedRow("", left, zero, zero, "grid"))
         residual = _balance(system.con)(q, v, after, impulses, *p)
         return here, Step(ca.vertcat(point, after), residual), None
+
+    def _kept(self, values: Mapping[str, Matrix], change: Matrix) -> Matrix:
+        return values["x"][self.tree.nq + self.tree.nv :] + change
 
     def _velocity_reached(self) -> ca.SX:
         nq, nv = self.tree.nq, self.tree.nv

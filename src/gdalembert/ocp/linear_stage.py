@@ -231,7 +231,7 @@ class LinearStage:
             UnsupportedError: if an expression is not of scalar operations.
         """
         nq, nv, s, step = self.tree.nq, self.tree.nv, self._s, self._step
-        moved = ca.vertcat(step.reached[nq : nq + nv], step.reached[-nv:], self._kept(s["u"]))
+        moved = ca.vertcat(step.reached[nq : nq + nv], step.reached[-nv:], self._kept(s, self._delta[2 * nv :]))
         columns = {"equations": step.residual, "moved": moved}
         columns["residuals"] = ca.vertcat(ca.MX(0, 1), *(square.residuals for square in self._squares))
         columns["rows"] = ca.vertcat(ca.MX(0, 1), *(row.value for row in self._rows))
@@ -258,10 +258,10 @@ class LinearStage:
         parts["rows"] = defined([x == 0 for x in ca.vertsplit(self._off())], parts["rows"])
         return parts
 
-    def _kept(self, u: Matrix) -> Matrix:
-        """The entries of u from which the next interval counts its rates."""
+    def _kept(self, values: Mapping[str, Matrix], change: Matrix) -> Matrix:
+        """The entries of u from which the next interval counts its rates; ``change``: the step of those before."""
         kept = self._layout.remembered
-        return ca.DM(self._layout.fixed[kept]) + ca.DM(self._layout.selection[:, kept]).T @ u
+        return ca.DM(self._layout.fixed[kept]) + ca.DM(self._layout.selection[:, kept]).T @ values["u"]
 
     def _counts(self) -> list[ca.SX]:
         """Whether each residual counts at an instant: all of the grid do."""
@@ -307,10 +307,10 @@ class LinearStage:
         y = ca.SX.sym("y", self.state)
         _, by_u, by_state, by_w = parts["moved"]
         gap = difference(self.tree, y[:nq], parts["reached"][0])
-        v_next = self._velocity_reached()
+        v_next, kept = self._velocity_reached(), self._kept(self._symbols, ca.SX(len(self._layout.remembered), 1))
         outputs = self._eliminated(wide) | {
             "A": _filled(ca.horzcat(by_u, by_state), wide),
-            "b": ca.vertcat(gap, ca.vertcat(v_next, self._kept(self._symbols["u"])) - y[nq:]),
+            "b": ca.vertcat(gap, ca.vertcat(v_next, kept) - y[nq:]),
         }
         outputs |= self._quadratic_cost(wide)
         sparse = {"E": by_w, "F": ca.SX(rows, self.eliminated), "D": ca.SX(squares, self.eliminated)}

@@ -322,9 +322,9 @@ def arrays_of_grid(
     """
     instants, places, n = layouts[0].instants, layouts[0].places, spans[-1].stop
     weights, off, t = np.zeros((n, layouts[0].weights)), np.zeros((n, len(places))), np.zeros((n, 1))
-    for span, problem in zip(spans, problems, strict=False):
+    for k, (span, problem) in enumerate(zip(spans, problems, strict=False)):
         t[span, 0] = problem.times[0]
-        own, closed, counts = weights[span], off[span], float(problem.formulation.before.is_given)
+        own, closed, counts = weights[span], off[span], float(k > 0 or problem.formulation.before.is_given)
         own[:, :2] = problem.interval
         own[[0, -1], 0] /= 2
         own[-1, 1] = 0.0
