@@ -87,13 +87,19 @@ def test_variables_and_equations_are_those_of_natural_modes(method: str) -> None
     program = problem.solver()._program
     nlp, motion, scales = program.nlp, program.parts[0].motion, problem._initial.scales()
     x = 0.1 * np.random.default_rng(1).normal(size=sum(matrix.numel() for matrix in motion.variables))
+    x = nlp.unscaled(nlp.scaled(x))  # u before an interval is that of the last one
     z = nlp.scaled(x)
     assert np.abs(nlp.unscaled(z) - x).max() < 1e-12
     rows = ca.Function("rows", [nlp.problem["x"], nlp.problem["p"]], [nlp.problem["g"]])(z, program.current())
     rows = rows.full().ravel()
 
-    step = motion.step(motion.state[:, :-1], motion.u, motion.u, motion.k, motion.s, [])[1]
-    graph = ca.Function("step", motion.variables, [motion.state[:, 1:] - step.reached, step.residual])
+    width = len(motion.rule.c)
+    steps = []
+    for i in range(3):
+        k = None if motion.k is None else motion.k[:, i * width : (i + 1) * width]
+        steps.append(motion.step(motion.state[:, i], motion.u[:, i], motion.u[:, i], k, None, [])[1])
+    reached, residuals = (ca.horzcat(*(getattr(step, name) for step in steps)) for name in ("reached", "residual"))
+    graph = ca.Function("step", motion.variables, [motion.state[:, 1:] - reached, residuals])
     gaps, residual = (values.full() for values in graph.call(matrices_of(ca.DM(x), motion.variables)))
     psi, nq, nv = scales.modes.shapes, motion.dyn.tree.nq, motion.dyn.tree.nv
     size = len(psi)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -17,7 +17,7 @@ from gdalembert.model.configuration import neutral, projected, unit_blocks
 from gdalembert.nlp.program import InvalidStartError
 from gdalembert.ocp.parameters import BoundaryCondition, ProblemParameters
 from gdalembert.ocp.stage import Motion
-from gdalembert.ocp.steps import differentiable
+from gdalembert.ocp.steps import closed_configurations, differentiable
 from gdalembert.ocp.system import System
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array, independent_columns
@@ -324,6 +324,7 @@ class EndpointConstraints(BoundaryCondition):
         sizes += [system.positions, len(system.moving)] if self.gives_way else []
         self.symbols = [ca.MX.sym("combined", size, size) for size in sizes]
         self._combinations = [np.eye(size) for size in sizes]
+        self._counted: dict[tuple[bool, ...], list[int]] = {}
 
     @property
     def counts(self) -> list[int]:
@@ -375,13 +376,25 @@ class EndpointConstraints(BoundaryCondition):
         held = [system.of_states(rows.numbers(q)) for rows in self._rows]
         asked = [np.eye(len(known))[~known & (not self.drifts)] for known in self.known]
         if self.gives_way:
-            asked += [independent_of(*rows) for rows in zip(fixed, held, strict=True)]
+            counts = self._usual_counts() if end.measured and not self.drifts else (0, 0)
+            asked += [independent_of(*rows) for rows in zip(fixed, held, counts, strict=True)]
         else:
             if end.values[1].any() and not end.fixed[0].all():
                 fixed[1] = fixed[1][:0]  # whether J v = 0 follows from v alone depends on q
             rows = zip(asked, held, fixed, strict=True)
             asked = [independent_of(chosen @ jacobian, others) @ chosen for chosen, jacobian, others in rows]
         self._combinations = asked
+
+    def _usual_counts(self) -> Sequence[int]:
+        """The numbers of combinations at nearly all configurations, so that a solver takes a start wherever it is."""
+        if self.end.pattern not in self._counted:
+            counts = []
+            for q in closed_configurations(self._system.places.con):
+                held = [self._system.of_states(rows.numbers(q)) for rows in self._rows]
+                rows = zip("qv", held, strict=True)
+                counts.append([len(independent_of(self._slopes(key, q), others)) for key, others in rows])
+            self._counted[self.end.pattern] = np.max(counts, axis=0).tolist()
+        return self._counted[self.end.pattern]
 
     def _slopes(self, key: str, q: Array) -> Array:
         """The derivatives of what is fixed of q or v, by motions of states."""
@@ -392,12 +405,17 @@ class EndpointConstraints(BoundaryCondition):
         return slopes if key == "v" else np.vstack([slopes, of_states[self.end.turned]])
 
 
-def independent_of(rows: Array, others: Array) -> Array:
-    """Q (r × m): orthonormal combinations of m rows that motions which leave the others alone change."""
+def independent_of(rows: Array, others: Array, count: int = 0) -> Array:
+    """Q (r × m): orthonormal combinations of m rows that motions which leave the others alone change.
+
+    With a count, so many of them, which are changed most.
+    """
     if not len(others):
         return np.eye(len(rows))
     _, sizes, right = np.linalg.svd(others)
     motions = right[int(np.sum(sizes > NEARLY_DEPENDENT * sizes.max(initial=1.0))) :].T
     changes = np.asarray(rows @ motions)
+    if count:
+        return np.asarray(np.linalg.svd(changes)[0][:, :count].T)
     _, basis = independent_columns(changes, NEARLY_DEPENDENT * max(1.0, np.abs(rows).max(initial=0.0)))
     return np.eye(len(rows)) if basis.shape[1] == len(rows) else np.asarray(basis.T)

@@ -304,7 +304,7 @@ class IndependentRows:
         rows = np.eye(con.nc)[chosen]
         if not con.regularization:
             return cls(con, rows)
-        samples = [con.jacobian(q, *values_of(con)).full()[chosen] for q in _closed_configurations(con)]
+        samples = [con.jacobian(q, *values_of(con)).full()[chosen] for q in closed_configurations(con)]
         everywhere = np.hstack(samples)
         _, basis = independent_columns(everywhere, NEARLY_DEPENDENT * float(np.linalg.norm(everywhere, 2)))
         if any(rank(each, NEARLY_DEPENDENT) < basis.shape[1] for each in samples):
@@ -321,7 +321,7 @@ class IndependentRows:
     @cached_property
     def configurations(self) -> list[Array]:
         """Random configurations, closed as far as they can be."""
-        return _closed_configurations(self.con)
+        return closed_configurations(self.con)
 
     def unreachable(self, directions: Array) -> list[str]:
         """The constraints of which some row has no rate, or that of others, along directions of v (nv × n)."""
@@ -381,7 +381,7 @@ class IndependentRows:
         return function("rows", s, {"rows": spatial.constant(self.basis) @ values})
 
 
-def _closed_configurations(con: ConstrainedDynamics) -> list[Array]:
+def closed_configurations(con: ConstrainedDynamics) -> list[Array]:
     """Random configurations, closed as far as they can be."""
     rng, found = np.random.default_rng(0), []
     for _ in range(_TRIES):
