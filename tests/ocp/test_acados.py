@@ -171,6 +171,7 @@ def test_what_acados_says_of_failures_and_options() -> None:
         problem.solver("acados", {"max_wall_time": 1.0})
 
 
+@pytest.mark.long
 def test_what_is_refused_without_acados(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnsupportedError, match=r"^acados: control='linear' connects intervals"):
         two_links(control="linear").solver("acados")
