@@ -171,6 +171,19 @@ def test_what_acados_says_of_failures_and_options() -> None:
         problem.solver("acados", {"max_wall_time": 1.0})
 
 
+@pytest.mark.extras
+@pytest.mark.system
+@pytest.mark.filterwarnings("ignore:.*steps are too coarse")
+def test_an_end_without_a_cost() -> None:
+    model = gd.load_urdf("two_link_arm")
+    dyn = gd.NewtonEuler(model)
+    problem = gd.ocp.Problem(dyn, 0.5, 4, bounds=gd.ocp.Bounds.of(dyn, model), degree=1)
+    problem.start([0.0, 0.0])
+    problem.end([0.1, 0.0])
+    problem.squares(lambda u: u)
+    assert problem.solve("acados").cost == pytest.approx(problem.solve().cost, rel=1e-7)
+
+
 @pytest.mark.long
 def test_what_is_refused_without_acados(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnsupportedError, match=r"^acados: control='linear' connects intervals"):

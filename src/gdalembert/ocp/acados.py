@@ -115,7 +115,8 @@ class StageForm:
     ) -> None:
         self._symbols, self._sizes = [ca.SX.sym(name, size) for name, size in zip("xuw", sizes, strict=True)], sizes
         x, u, w = self._symbols
-        self._moving, self._cost, self._curvature = ca.vertcat(u, x, w), ca.SX(0), ca.SX(0)
+        self._moving, self._cost = ca.vertcat(u, x, w), ca.SX(0)
+        self._curvature = ca.SX(self._moving.numel(), self._moving.numel())
         self._next: dict[int, tuple[ca.SX, Indices]] = {}
         self._equations, self._rows = [ca.SX(0, 1)], [(ca.SX(0, 1), np.zeros((0, len(instants)), dtype=int))]
         state = dict(zip(*nlp.sum.linear.sparsity().get_triplet(), strict=True))
