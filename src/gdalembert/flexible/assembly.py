@@ -22,14 +22,21 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible import attach
 from gdalembert.flexible.beams.modal_integrals import DIRECTIONS
 from gdalembert.flexible.cosserat_rod import CosseratRod, Links
-from gdalembert.flexible.flexible_link import FlexibleJoint, FlexibleLink
-from gdalembert.flexible.station import NO_BODY, Attachment, Carrier, check_body
+from gdalembert.flexible.flexible_joint import (
+    Elastic,
+    Springs,
+    behind_rotors,
+    in_directions_and_behind_rotors,
+    on_springs,
+    rotors_of,
+)
+from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.flexible.station import Attachment, Carrier, check_body
 from gdalembert.model.configuration import random_configuration
-from gdalembert.model.joints import Revolute
 from gdalembert.model.joints.deflection import Deflection
 from gdalembert.model.regrouping import prepare
 from gdalembert.model.rounding import clean_matrix
-from gdalembert.model.tree import Frame, Joint, Tree
+from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.arrays import Array, frozen, homogeneous
 from gdalembert.spatial.brief import Brief
 
@@ -69,6 +76,7 @@ class Flexibility(Brief):
         stiffness, damping: matrices (nv × nv) of each flexible link and joint, by name.
         actuation: B, nv × number of actuators.
         rotors: names of the flexible joints, whose rotors are the last entries of v.
+        springs: the entries of v of springs in directions, by the name of their joint or frame.
         replacements: the body that each beam replaces.
         beams: beams of the flexible links in assumed modes, by name. ``rods``: those of the others.
         left_out: link and direction (``"bending_y"``, ``"bending_z"``) of modes that the links left to the arm, and
@@ -79,6 +87,7 @@ class Flexibility(Brief):
     damping: Mapping[str, Array]
     actuation: Array
     rotors: tuple[str, ...]
+    springs: Mapping[str, range]
     replacements: tuple[attach.Replacement, ...]
     beams: Mapping[str, PlacedBeam]
     rods: Mapping[str, PlacedBeam]
@@ -99,7 +108,7 @@ class Flexibility(Brief):
 def assemble(
     tree: Tree,
     links: Links,
-    joints: Mapping[str, FlexibleJoint],
+    joints: Springs,
     fixed_bodies: Mapping[str, pin.Inertia],
     deflection: type[Deflection] = Deflection,
 ) -> tuple[Tree, Flexibility]:
@@ -113,16 +122,46 @@ def assemble(
     """
     if tree.has_mimic:
         raise UnsupportedError(f"{tree.name}: mimic joints are not supported beside flexible links")
-    for argument, entries in (("links", links), ("joints", joints), ("fixed_bodies", fixed_bodies)):
+    for argument, entries in (("links", links), ("fixed_bodies", fixed_bodies)):
         if not isinstance(entries, Mapping):
             raise ArgumentTypeError(f"{argument}: expected a dict by name, got {type(entries).__name__}")
-    names = _names_by_index(tree, links)
-    rigid = [attach.RigidLink(tree, i, names.get(i, "")) for i in range(len(tree.joints))]
-    merged = [frame.name for i in names for frame in rigid[i].merged_bodies]
+    in_directions, with_rotors = in_directions_and_behind_rotors(joints)
     for name, body in fixed_bodies.items():
-        if name not in merged:
-            raise UnknownNameError("body that the model does not tell from a flexible link", name, merged)
         check_body(f"fixed_bodies[{name!r}]", body)
+    rigid, springs = on_springs(tree, in_directions, fixed_bodies)
+    names = _names_by_index(rigid, links)
+    merged = [frame.name for i in names for frame in attach.RigidLink(rigid, i).merged_bodies]
+    bodies = (frame for frame in rigid.frames if frame.type == "BODY" and frame.joint >= 0)
+    merged += [frame.name for frame in bodies if rigid.joints[frame.joint].type.springs_at is not None]
+    if unknown := [name for name in fixed_bodies if name not in merged]:
+        raise UnknownNameError("body that the model does not tell from a flexible link", unknown[0], merged)
+    attached = _attached(rigid, names, links, fixed_bodies, deflection)
+    flexible, beams, elements = _with_beams(rigid, attached, names)
+    rotors = rotors_of(tree, with_rotors)
+    flexible, behind, actuation = behind_rotors(flexible, with_rotors, rotors, tree.nv)
+    stiffness, damping = Elastic.sums([*springs, *elements, *behind], flexible.nv)
+    replacements = (link.beam.replacement for link in attached if link.beam is not None)
+    return flexible, Flexibility(
+        stiffness=stiffness,
+        damping=damping,
+        actuation=actuation,
+        rotors=tuple(part.name for parts in rotors.values() for part in parts),
+        springs={spring.name: range(spring.columns[0], spring.columns[-1] + 1) for spring in springs},
+        replacements=tuple(replacement for replacement in replacements if replacement is not None),
+        beams={name: beam for name, beam in beams.items() if isinstance(links[name], FlexibleLink)},
+        rods={name: beam for name, beam in beams.items() if isinstance(links[name], CosseratRod)},
+    )
+
+
+def _attached(
+    tree: Tree,
+    names: Mapping[int, str],
+    links: Links,
+    fixed_bodies: Mapping[str, pin.Inertia],
+    deflection: type[Deflection],
+) -> list[attach.AttachedLink]:
+    """The links of a tree, those with a name as beams."""
+    rigid = [attach.RigidLink(tree, i, names.get(i, "")) for i in range(len(tree.joints))]
     attached: list[attach.AttachedLink] = []
     for link in rigid:
         carrier = _carrier(link, attached, deflection)
@@ -136,74 +175,36 @@ def assemble(
         else:
             on_link = {name: Attachment(carrier.index, placement) for name, placement in link.placements.items()}
             attached.append(attach.AttachedLink((carrier.joint,), on_link))
-    return _assembly(tree, attached, names, links, joints)
+    return attached
 
 
-def _assembly(
-    tree: Tree,
-    attached: Sequence[attach.AttachedLink],
-    names: Mapping[int, str],
-    links: Links,
-    joints: Mapping[str, FlexibleJoint],
-) -> tuple[Tree, Flexibility]:
-    """The tree of links, with springs, and rotors at the flexible joints, which move nothing but their armature."""
-    rotors = _rotors(tree, joints)
-    first_rotor = tree.nv + sum(link.modes for link in attached)
-    nv, more = first_rotor + sum(map(len, rotors.values())), tree.nq - tree.nv
+def _with_beams(
+    tree: Tree, attached: Sequence[attach.AttachedLink], names: Mapping[int, str]
+) -> tuple[Tree, dict[str, PlacedBeam], list[Elastic]]:
+    """The tree whose links are attached ones, its beams by name, and their stiffness and damping."""
+    more = sum(link.modes for link in attached)
     index = np.cumsum([0, *(len(link.joints) for link in attached)]).tolist()
     frames = []
     for f in tree.frames:
         on_world = Attachment(-1, homogeneous(f.rotation, f.translation))
         frames.append(_frame(f.name, on_world if f.joint < 0 else attached[f.joint].attachments[f.name]))
-    armature, actuation = np.pad(tree.armature, (0, nv - tree.nv)), np.eye(nv)[:, : tree.nv]
-    stiffness, damping = dict[str, Array](), dict[str, Array]()
-
-    def add(name: str, rows: Sequence[int], *addends: Array) -> None:
-        """Add to the stiffness and damping of a name, which a link and a joint may share."""
-        for matrices, matrix in zip((stiffness, damping), addends, strict=True):
-            matrices.setdefault(name, np.zeros((nv, nv)))[np.ix_(rows, rows)] += matrix
-
     beams = {name: link.beam for i, name in sorted(names.items()) if (link := attached[i]).beam is not None}
     placed = _placed(beams, {name: index[i] for i, name in names.items()}, tree.nv, frames)
-    for name, beam in beams.items():
-        add(name, placed[name].modes, beam.stiffness, beam.damping)
-    rotor, rotor_joints = first_rotor, []
-    for name, parts in rotors.items():
-        spring, own = joints[name], [part.idx_v for part in parts]
-        turned = [*range(rotor, rotor := rotor + len(parts))]
-        armature[turned] = armature[own] if spring.rotor_inertia is None else spring.rotor_inertia
-        if spring.rotor_inertia is None:
-            armature[own] = 0.0
-        matrices = np.array([spring.stiffness, spring.damping]).reshape(2, len(own), len(own))
-        add(name, [*own, *turned], *(np.kron([[1.0, -1.0], [-1.0, 1.0]], matrix) for matrix in matrices))
-        for part, k in zip(parts, turned, strict=True):
-            actuation[:, part.idx_v] = np.eye(nv)[k]
-            rotor_joints.append(_rotor(part.name, k + more, k))
     flexible = replace(
         tree,
-        nq=nv + more,
-        nv=nv,
-        joints=(*(joint for link in attached for joint in link.joints), *rotor_joints),
+        nq=tree.nq + more,
+        nv=tree.nv + more,
+        joints=tuple(joint for link in attached for joint in link.joints),
         links=tuple(index[i] for i in tree.links),
-        armature=frozen(armature),
+        armature=frozen(np.pad(tree.armature, (0, more))),
         frames=tuple(frames),
         modal_inertias=tuple(modal_inertia for beam in beams.values() for modal_inertia in beam.inertias.items()),
     )
-    return flexible, Flexibility(
-        stiffness=stiffness,
-        damping=damping,
-        actuation=frozen(actuation),
-        rotors=tuple(part.name for parts in rotors.values() for part in parts),
-        replacements=tuple(beam.replacement for beam in beams.values() if beam.replacement is not None),
-        beams={name: beam for name, beam in placed.items() if isinstance(links[name], FlexibleLink)},
-        rods={name: beam for name, beam in placed.items() if isinstance(links[name], CosseratRod)},
+    return (
+        flexible,
+        placed,
+        [Elastic(name, placed[name].modes, beam.stiffness, beam.damping) for name, beam in beams.items()],
     )
-
-
-def _rotor(name: str, idx_q: int, idx_v: int) -> Joint:
-    """The rotor of a joint, on the universe."""
-    place = frozen(np.eye(3)), frozen(np.zeros(3))
-    return Joint(f"{name} rotor", Revolute((0.0, 0.0, 1.0)), -1, *place, NO_BODY, idx_q, idx_v)
 
 
 def _placed(
@@ -280,42 +281,10 @@ def _frame(name: str, at: Attachment) -> Frame:
     return Frame(name, at.joint, frozen(placement[:3, :3]), frozen(placement[:3, 3]))
 
 
-def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, list[Joint]]:
-    """The elementary joints of each flexible joint, in the order of the tree."""
-    found: dict[str, list[Joint]] = {}
-    for name, spring in joints.items():
-        parts = [joint for joint in tree.joints if joint.name == name or joint.name.startswith(f"{name}[")]
-        names = [part.name for part in parts]
-        if not parts:
-            raise UnknownNameError("joint", name, [joint.name for joint in tree.joints])
-        if not isinstance(spring, FlexibleJoint):
-            raise ArgumentTypeError(f"joint {name!r}: expected a FlexibleJoint, got {type(spring).__name__}")
-        for part in parts:
-            if not (part.type.is_revolute or part.type.is_prismatic) or not part.type.velocity_is_rate:
-                raise UnsupportedError(
-                    f"joint {part.name!r}: a {part.type.kind} joint cannot be flexible; revolute joints with limits "
-                    "and prismatic ones can"
-                )
-        if len(parts) != (count := len(np.atleast_1d(spring.stiffness))):
-            several = f", or a FlexibleJoint for each of {', '.join(map(repr, names))}" if len(parts) > 1 else ""
-            raise UnsupportedError(
-                f"joint {name!r}: it has {len(parts)} degree(s) of freedom, and the stiffness of its FlexibleJoint is "
-                f"that of {count}; give {len(parts)} × {len(parts)} numbers{several}"
-            )
-        if twice := [part for part in names if part != name and part in joints]:
-            raise ArgumentError(f"joint {twice[0]!r}: it is a part of {name!r}, which is flexible; give one of the two")
-        if spring.rotor_inertia is None and min(tree.armature[part.idx_v] for part in parts) <= 0:
-            raise ArgumentError(
-                f"joint {name!r}: its rotor has no inertia; give rotor_inertia, or the model an armature"
-            )
-        found[name] = parts
-    return dict(sorted(found.items(), key=lambda flexible: tree.joints.index(flexible[1][0])))
-
-
 def assemble_with_selected_modes(
     tree: Tree,
     links: Links,
-    joints: Mapping[str, FlexibleJoint],
+    joints: Springs,
     fixed_bodies: Mapping[str, pin.Inertia],
     deflection: type[Deflection],
     wrenches: WrenchesByFrame | None,

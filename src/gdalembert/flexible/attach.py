@@ -116,7 +116,9 @@ class RigidLink:
 
 
 def model_joint_name(tree: Tree, i: int) -> str:
-    """The name in the model of the joint that an elementary joint is a part of."""
+    """The name in the model of the joint that an elementary joint is a part of, or of the frame at which it springs."""
+    if (springs_at := tree.joints[i].type.springs_at) is not None:
+        return springs_at
     return tree.joint_names[bisect_left(tree.links, i)]
 
 

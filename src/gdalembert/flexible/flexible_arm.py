@@ -33,7 +33,8 @@ from gdalembert.flexible.attach import Replacement
 from gdalembert.flexible.beams.modal_integrals import dependent
 from gdalembert.flexible.cosserat_rod import Links
 from gdalembert.flexible.elastic_forces import ModalDamping, Stiffness
-from gdalembert.flexible.flexible_link import BeamLink, FlexibleJoint, FlexibleLink
+from gdalembert.flexible.flexible_joint import Springs
+from gdalembert.flexible.flexible_link import BeamLink, FlexibleLink
 from gdalembert.flexible.model_validity import Validity, indicators, validity
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.flexible.rod_resolution import RodResolution, resolutions, rod_errors
@@ -105,7 +106,7 @@ class Arm(Dynamics):
         self,
         model: pin.Model | Tree,
         links: Links | None = None,
-        joints: Mapping[str, FlexibleJoint] | None = None,
+        joints: Springs | None = None,
         *,
         fixed_bodies: Mapping[str, pin.Inertia] | None = None,
         **options: Unpack[Options],

@@ -1,4 +1,4 @@
-"""Links that are beams, flexible links in assumed modes, and flexible joints, a spring behind each rotor."""
+"""Links that are beams, and flexible links in assumed modes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, Self, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning, shown
@@ -24,7 +23,7 @@ from gdalembert.flexible.station import root as root_station
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.spatial.arguments import checked_transform, listed, number, numbers, warn
-from gdalembert.spatial.arrays import Array, ByValue, frozen
+from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
 
 Where: TypeAlias = str | float
@@ -170,55 +169,6 @@ class BeamLink(Brief, ABC):
         if isinstance(self.modal_damping, tuple) and len(self.modal_damping) != n:
             count = len(self.modal_damping)
             raise ArgumentError(f"modal_damping: got {count} ratios; give one, or one for each of the {n} modes")
-
-
-@dataclass(frozen=True, eq=False)
-class FlexibleJoint(ByValue):
-    """Spring and damper between the n rotors and the n coordinates of a joint; n = 1 unless the stiffness is a matrix.
-
-    Each rotor has its own coordinate, on the joint's side of the gear. Its kinetic energy depends on its own rate only,
-    as in the paper (terms of the order of the gear ratio are neglected). Universal, spherical-ZYX and composite joints
-    have several coordinates, which K_t and D_t may couple.
-
-    Args:
-        stiffness: K_t, a number or n × n, N m/rad or N/m.
-        rotor_inertia: reflected through the gear, a number or n of them, kg m² or kg; by default the armature of the
-            model's joint, which then belongs to the rotor and no longer to the joint.
-        damping: D_t, a number or n × n, N m s/rad or N s/m.
-
-    Raises:
-        ArgumentTypeError: if an argument is neither a number nor an array of numbers.
-        ArgumentError: if an argument is negative, or if the stiffness or the rotor inertia is zero; if a matrix is not
-            symmetric, K_t not positive definite or D_t not positive semidefinite, or if their sizes differ.
-    """
-
-    stiffness: float | npt.ArrayLike
-    rotor_inertia: float | npt.ArrayLike | None = None
-    damping: float | npt.ArrayLike = 0.0
-
-    def __post_init__(self) -> None:
-        if np.ndim(self.stiffness) == 0:
-            number("FlexibleJoint: stiffness", self.stiffness, "N m/rad or N/m")
-            number("FlexibleJoint: damping", self.damping, "N m s/rad or N s/m", inclusive=True)
-            if self.rotor_inertia is not None:
-                number("FlexibleJoint: rotor_inertia", self.rotor_inertia, "kg m² or kg")
-            return
-        n = len(np.atleast_1d(self.stiffness))
-        for name, least, what in (("stiffness", ROUND_OFF, "definite"), ("damping", -ROUND_OFF, "semidefinite")):
-            given = numbers(f"FlexibleJoint: {name}", getattr(self, name))
-            matrix = np.zeros((n, n)) if name == "damping" and given.ndim == 0 and not given else given
-            if matrix.shape != (n, n):
-                raise ArgumentError(f"FlexibleJoint: {name}: got shape {matrix.shape}; give {n} × {n} numbers")
-            size = np.abs(matrix).max()
-            symmetric = np.abs(matrix - matrix.T).max() <= ROUND_OFF * size
-            if not symmetric or np.linalg.eigvalsh(matrix).min() < least * size:
-                raise ArgumentError(f"FlexibleJoint: {name}: the matrix is not symmetric and positive {what}")
-            object.__setattr__(self, name, frozen((matrix + matrix.T) / 2))
-        if self.rotor_inertia is not None:
-            inertias = numbers("FlexibleJoint: rotor_inertia", self.rotor_inertia)
-            if inertias.shape != (n,) or inertias.min() <= 0:
-                raise ArgumentError(f"FlexibleJoint: rotor_inertia: got {shown(self.rotor_inertia)}; give {n} above 0")
-            object.__setattr__(self, "rotor_inertia", inertias)
 
 
 class Choice(Enum):
