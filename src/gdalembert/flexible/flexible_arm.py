@@ -143,6 +143,12 @@ class Arm(Dynamics):
                 f"{tree.name}: {without_inertia(behind)}; rotors are behind springs and give links none; give these "
                 "mass and inertia, or take the joints as rigid"
             )
+        springs = [self.layout[k] for columns in flexibility.springs.values() for k in columns]
+        if on_springs := [name for name in idle if name in springs]:
+            raise ModelError(
+                f"{tree.name}: {without_inertia(on_springs)}; give the FlexibleJoint there a body=, or leave the "
+                "direction out"
+            )
         if not beams.issuperset(idle):  # of beams the mass matrix tells more
             super()._require_inertia()
         if flexibility.links:

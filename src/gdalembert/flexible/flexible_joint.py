@@ -162,7 +162,6 @@ class _SpringTranslation(Prismatic):
 
     springs_at: str = ""
     is_actuated = False
-    pinocchio_names = ()
 
 
 @dataclass(frozen=True)
@@ -171,7 +170,6 @@ class _SpringRotation(Revolute):
 
     springs_at: str = ""
     is_actuated = False
-    pinocchio_names = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,7 +382,8 @@ def _bodies(tree: Tree, frames: Sequence[Frame], inertias: Mapping[str, pin.Iner
     bodies = [(frame, frame.pseudo_inertia) for frame in frames if frame.pseudo_inertia.any()]
     for frame in frames:
         before = tree.frames[frame.previous]
-        if frame.type == "BODY" and before.type != "FIXED_JOINT" and not frame.pseudo_inertia.any():
+        has_fixed_joint = before.type == "FIXED_JOINT" and before.joint == frame.joint
+        if frame.type == "BODY" and frame.joint >= 0 and not has_fixed_joint:
             if frame.name not in inertias:
                 raise ArgumentError(
                     f"joint {frame.name!r}: the model does not tell the body at this frame from its link; give its "

@@ -521,7 +521,7 @@ def _with_rigid_links(arm: Arm, at_p: Tree, model: pin.Model) -> pin.Model:
 
 
 def _rigid_bodies(tree: Tree) -> dict[int, Array]:
-    """The pseudo-inertia (4 × 4) of each undeformed link with what modes and springs move, by the index of its joint."""
+    """The pseudo-inertia (4 × 4) of each undeformed link with what it moves by modes and springs, by its joint."""
     bodies: dict[int, Array] = {}
     for joint, (link, placement) in zip(tree.joints, _undeformed(tree), strict=True):
         bodies[link] = bodies.get(link, 0) + placement @ joint.pseudo_inertia @ placement.T
