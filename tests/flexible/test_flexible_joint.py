@@ -111,6 +111,7 @@ def test_two_links_on_a_base_of_three_springs() -> None:
     spring = FlexibleJoint(stiffness, damping=damping, directions=("x", "y", "rz"), body=base)
     arm = gd.FlexibleArm(model, {}, {"base": spring}, clean=0)
     assert arm.layout == ("joint1", "joint2", "base x", "base y", "base rz")
+    assert arm.modes == arm.modes_of("base") == range(2, 5)
     q, v, a = (ca.SX.sym(name, 5) for name in "qva")
     angles = q[4], q[4] + q[0], q[4] + q[0] + q[1]
 

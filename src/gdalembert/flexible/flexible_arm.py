@@ -2,7 +2,7 @@
 
     M(q) a + C(q, v) v + g(q) + K q + D v = tau = B u
 
-q: joints, then modal coordinates link by link, then rotors. M, C, g by the recursion of
+q: joints, then springs in directions, then modal coordinates link by link, then rotors. M, C, g by the recursion of
 :mod:`gdalembert.dynamics.newton_euler`. FirstOrderArm has the first-order kinematics of its source.
 """
 
@@ -27,7 +27,7 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler, RecursiveNewtonEuler
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES
-from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnsupportedError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError, UnsupportedError
 from gdalembert.flexible.assembly import Flexibility, assemble_with_selected_modes
 from gdalembert.flexible.attach import Replacement
 from gdalembert.flexible.beams.modal_integrals import dependent
@@ -268,18 +268,21 @@ class Arm(Dynamics):
 
     @property
     def modes(self) -> range:
-        """The entries of v that are modal coordinates."""
+        """The entries of v that are coordinates of what gives way: springs in directions, then modes of links."""
         return range(self._given.nv, self.tree.nv - len(self.flexibility.rotors))
 
     def modes_of(self, link: str) -> range:
         """The entries of v that are the modal coordinates of a flexible link, in the order y, z, extension, torsion.
 
-        Of a Cosserat rod segment by segment, strain by strain.
+        Of a Cosserat rod segment by segment, strain by strain; of the joint or frame of springs, their directions.
 
         Raises:
-            UnknownNameError: if there is no such flexible link.
+            UnknownNameError: if there is no such flexible link, and no such springs.
         """
-        return self.flexibility.link(link).modes
+        by_name = {**self.flexibility.springs, **self.modes_by_link}
+        if not isinstance(link, str) or link not in by_name:
+            raise UnknownNameError("flexible link", link, by_name)
+        return by_name[link]
 
     @property
     def modes_by_link(self) -> dict[str, range]:
@@ -436,9 +439,11 @@ class FlexibleArm(Arm, RecursiveNewtonEuler):
         model: a ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree` of one, without mimic joints; any other joint
             may move a flexible link and be attached to one.
         links: the flexible links, by the name of their body frame.
-        joints: the flexible joints, by name.
-        fixed_bodies: the inertia of bodies that are fixed to a flexible link, by the name of their body frame and in
-            that frame; needed only where a model made by hand does not tell them from the link's own body.
+        joints: the flexible joints, by the name of a joint or, with directions, of a joint or frame; a joint may have
+            one without and one with directions: ``(gear, bearing)``.
+        fixed_bodies: the inertia of bodies that are fixed to a flexible link or stand on springs, by the name of their
+            body frame and in that frame; needed only where a model made by hand does not tell them from the link's own
+            body.
         clean, springs, friction, forces: as in :class:`~gdalembert.Dynamics`.
         parameters: as in :class:`~gdalembert.Dynamics`, without ``"base"``; ``"inertia"`` of rigid links only; and
             ``"stiffness"`` and ``"damping"``, factors on those of each flexible link and joint, 1 in the model.
