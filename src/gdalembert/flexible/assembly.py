@@ -21,7 +21,6 @@ from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible import attach
 from gdalembert.flexible.beams.modal_integrals import DIRECTIONS
-from gdalembert.flexible.cosserat_rod import CosseratRod, Links
 from gdalembert.flexible.flexible_joint import (
     Elastic,
     Springs,
@@ -30,8 +29,8 @@ from gdalembert.flexible.flexible_joint import (
     on_springs,
     rotors_of,
 )
-from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.station import Attachment, Carrier, check_body
+from gdalembert.flexible.flexible_link import BeamLink, Links
+from gdalembert.flexible.station import AttachedBeam, AttachedLink, Attachment, Carrier, Replacement, check_body
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.joints.deflection import Deflection
 from gdalembert.model.regrouping import prepare
@@ -55,7 +54,8 @@ class PlacedBeam(Brief):
         root, tip: names of the frames there.
         length: l [m].
         modes: the entries of v that are its modal coordinates.
-        buckling_load, frequency: as of :class:`~gdalembert.flexible.attach.AttachedBeam`.
+        kind: the class of the flexible link.
+        buckling_load, frequency: as of :class:`~gdalembert.flexible.station.AttachedBeam`.
     """
 
     name: str
@@ -64,6 +64,7 @@ class PlacedBeam(Brief):
     tip: str
     length: float
     modes: range
+    kind: type[BeamLink]
     buckling_load: float
     frequency: float
 
@@ -78,7 +79,7 @@ class Flexibility(Brief):
         rotors: names of the flexible joints, whose rotors are the last entries of v.
         springs: the entries of v of springs in directions, by the name of their joint or frame.
         replacements: the body that each beam replaces.
-        beams: beams of the flexible links in assumed modes, by name. ``rods``: those of the others.
+        links: beams of the flexible links by name, in the order of their modes.
         left_out: link and direction (``"bending_y"``, ``"bending_z"``) of modes that the links left to the arm, and
             that nothing in it excites.
     """
@@ -88,21 +89,35 @@ class Flexibility(Brief):
     actuation: Array
     rotors: tuple[str, ...]
     springs: Mapping[str, range]
-    replacements: tuple[attach.Replacement, ...]
-    beams: Mapping[str, PlacedBeam]
-    rods: Mapping[str, PlacedBeam]
+    replacements: tuple[Replacement, ...]
+    links: Mapping[str, PlacedBeam]
     left_out: tuple[tuple[str, str], ...] = ()
 
     @property
-    def links(self) -> dict[str, PlacedBeam]:
-        """The flexible links, by name, in the order of their modes."""
-        return dict(sorted({**self.beams, **self.rods}.items(), key=lambda item: item[1].modes.start))
+    def beams(self) -> dict[str, PlacedBeam]:
+        """The flexible links in assumed modes."""
+        return {name: beam for name, beam in self.links.items() if beam.kind.has_assumed_modes}
+
+    @property
+    def rods(self) -> dict[str, PlacedBeam]:
+        """The flexible links that bend as far as they like."""
+        return {name: beam for name, beam in self.links.items() if not beam.kind.has_assumed_modes}
 
     def link(self, name: str) -> PlacedBeam:
         """A flexible link by name."""
         if not isinstance(name, str) or name not in self.links:
             raise UnknownNameError("flexible link", name, self.links)
         return self.links[name]
+
+
+def check_links(links: Links) -> None:
+    """Refuse anything but flexible links by name."""
+    if not isinstance(links, Mapping):
+        raise ArgumentTypeError(f"links: expected a dict by name, got {type(links).__name__}")
+    for name, link in links.items():
+        if not isinstance(link, BeamLink):
+            expected = "a FlexibleLink or a CosseratRod"
+            raise ArgumentTypeError(f"link {name!r}: expected {expected}, got {type(link).__name__}")
 
 
 def assemble(
@@ -122,9 +137,8 @@ def assemble(
     """
     if tree.has_mimic:
         raise UnsupportedError(f"{tree.name}: mimic joints are not supported beside flexible links")
-    for argument, entries in (("links", links), ("fixed_bodies", fixed_bodies)):
-        if not isinstance(entries, Mapping):
-            raise ArgumentTypeError(f"{argument}: expected a dict by name, got {type(entries).__name__}")
+    if not isinstance(fixed_bodies, Mapping):
+        raise ArgumentTypeError(f"fixed_bodies: expected a dict by name, got {type(fixed_bodies).__name__}")
     in_directions, with_rotors = in_directions_and_behind_rotors(joints)
     for name, body in fixed_bodies.items():
         check_body(f"fixed_bodies[{name!r}]", body)
@@ -148,8 +162,7 @@ def assemble(
         rotors=tuple(part.name for parts in rotors.values() for part in parts),
         springs={spring.name: range(spring.columns[0], spring.columns[-1] + 1) for spring in springs},
         replacements=tuple(replacement for replacement in replacements if replacement is not None),
-        beams={name: beam for name, beam in beams.items() if isinstance(links[name], FlexibleLink)},
-        rods={name: beam for name, beam in beams.items() if isinstance(links[name], CosseratRod)},
+        links=beams,
     )
 
 
@@ -159,10 +172,10 @@ def _attached(
     links: Links,
     fixed_bodies: Mapping[str, pin.Inertia],
     deflection: type[Deflection],
-) -> list[attach.AttachedLink]:
+) -> list[AttachedLink]:
     """The links of a tree, those with a name as beams."""
     rigid = [attach.RigidLink(tree, i, names.get(i, "")) for i in range(len(tree.joints))]
-    attached: list[attach.AttachedLink] = []
+    attached: list[AttachedLink] = []
     for link in rigid:
         carrier = _carrier(link, attached, deflection)
         if link.name:
@@ -174,12 +187,12 @@ def _attached(
                 raise ArgumentError(f"link {link.name!r}: {error}") from None
         else:
             on_link = {name: Attachment(carrier.index, placement) for name, placement in link.placements.items()}
-            attached.append(attach.AttachedLink((carrier.joint,), on_link))
+            attached.append(AttachedLink((carrier.joint,), on_link))
     return attached
 
 
 def _with_beams(
-    tree: Tree, attached: Sequence[attach.AttachedLink], names: Mapping[int, str]
+    tree: Tree, attached: Sequence[AttachedLink], names: Mapping[int, str]
 ) -> tuple[Tree, dict[str, PlacedBeam], list[Elastic]]:
     """The tree whose links are attached ones, its beams by name, and their stiffness and damping."""
     more = sum(link.modes for link in attached)
@@ -208,7 +221,7 @@ def _with_beams(
 
 
 def _placed(
-    beams: Mapping[str, attach.AttachedBeam], index: Mapping[str, int], first: int, frames: list[Frame]
+    beams: Mapping[str, AttachedBeam], index: Mapping[str, int], first: int, frames: list[Frame]
 ) -> dict[str, PlacedBeam]:
     """The beams; append frames at their roots and tips, with names that no other frame has."""
     placed: dict[str, PlacedBeam] = {}
@@ -222,7 +235,7 @@ def _placed(
         taken |= {root, tip}
         frames += [_frame(root, beam.root), _frame(tip, beam.tip)]
         modes = range(first, first := first + len(beam.stiffness))
-        constants = beam.length, modes, beam.buckling_load, beam.frequency
+        constants = beam.length, modes, beam.kind, beam.buckling_load, beam.frequency
         placed[name] = PlacedBeam(name, index[name], root, tip, *constants)
     return placed
 
@@ -243,10 +256,7 @@ def _names_by_index(tree: Tree, links: Links) -> dict[int, str]:
             moved[frame.name] = frame.joint
         elif frame.type == "BODY":
             fixed[frame.name] = first.get(frame.joint, attach.model_joint_name(tree, frame.joint))
-    for name, link in links.items():
-        if not isinstance(link, FlexibleLink | CosseratRod):
-            expected = "a FlexibleLink or a CosseratRod"
-            raise ArgumentTypeError(f"link {name!r}: expected {expected}, got {type(link).__name__}")
+    for name in links:
         if name in grounded:
             raise ArgumentError(
                 f"link {name!r}: it is fixed to the universe, and no joint moves it; make a link that a joint moves "
@@ -264,7 +274,7 @@ def _names_by_index(tree: Tree, links: Links) -> dict[int, str]:
     return {moved[name]: name for name in links}
 
 
-def _carrier(rigid: attach.RigidLink, attached: Sequence[attach.AttachedLink], deflection: type[Deflection]) -> Carrier:
+def _carrier(rigid: attach.RigidLink, attached: Sequence[AttachedLink], deflection: type[Deflection]) -> Carrier:
     """The joint of a link where it is attached; modal coordinates begin behind those of the links before it."""
     joint, tree = rigid.joint, rigid.tree
     if joint.parent >= 0:
@@ -294,7 +304,7 @@ def assemble_with_selected_modes(
     A link whose modes are chosen by role gets none in a direction in which neither the joints nor gravity nor other
     modes nor the wrenches that the arm takes excite it, as those of a planar arm across its plane.
     """
-    if not isinstance(links, Mapping) or not any(_choices(link) for link in links.values()):
+    if not any(_choices(link) for link in links.values()):
         return *assemble(tree, links, joints, fixed_bodies, deflection), links
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are repeated
@@ -308,10 +318,9 @@ def assemble_with_selected_modes(
     return arm_tree, replace(flexibility, left_out=tuple(left_out)), links
 
 
-def _choices(link: FlexibleLink | CosseratRod) -> tuple[str, ...]:
+def _choices(link: BeamLink) -> tuple[str, ...]:
     """The two directions of a link of which one may be left out."""
-    directions = link.directions_by_role if isinstance(link, FlexibleLink) else ()
-    return directions if len(directions) > 1 else ()
+    return link.directions_by_role if len(link.directions_by_role) > 1 else ()
 
 
 def _at_rest(
