@@ -156,22 +156,6 @@ Springs: TypeAlias = Mapping[str, FlexibleJoint | Sequence[FlexibleJoint]]
 """Flexible joints by the name of their joint or frame; two of one joint, behind its rotor and in directions."""
 
 
-@dataclass(frozen=True)
-class _SpringTranslation(Prismatic):
-    """Translation along an axis of the frame at which springs are."""
-
-    springs_at: str = ""
-    is_actuated = False
-
-
-@dataclass(frozen=True)
-class _SpringRotation(Revolute):
-    """Rotation about an axis of the frame at which springs are."""
-
-    springs_at: str = ""
-    is_actuated = False
-
-
 @dataclass(frozen=True, eq=False)
 class Elastic:
     """Stiffness and damping of coordinates of a tree.
@@ -265,11 +249,12 @@ def _row(tree: Tree, name: str, spring: FlexibleJoint, parent: int, placement: A
     """The joints of springs, which are to stand at an index in the tree, the first on a parent."""
     row: list[Joint] = []
     for direction in (direction for direction in _ROW if direction in (spring.directions or ())):
-        axis = tuple(float(letter == direction[-1]) for letter in "xyz")
-        kind: Any = _SpringRotation if direction.startswith("r") else _SpringTranslation
+        along, turns = [float(letter == direction[-1]) for letter in "xyz"], direction.startswith("r")
+        axis = along[0], along[1], along[2]
+        kind = Revolute(axis, springs_at=name) if turns else Prismatic(axis, springs_at=name)
         place = (parent, placement) if not row else (at + len(row) - 1, np.eye(4))
         r, p = frozen(place[1][:3, :3]), frozen(place[1][:3, 3])
-        row.append(Joint(f"{name} {direction}", kind(axis, name), place[0], r, p, NO_BODY, tree.nq, tree.nv))
+        row.append(Joint(f"{name} {direction}", kind, place[0], r, p, NO_BODY, tree.nq, tree.nv))
     body = NO_BODY if spring.body is None else _moved(pseudo_inertia_of(spring.body), _offset(spring))
     return [*row[:-1], replace(row[-1], pseudo_inertia=body)]
 
