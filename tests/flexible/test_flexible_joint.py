@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -354,6 +355,27 @@ def test_a_plan_and_a_simulation_on_springs() -> None:
     assert costs[1] == pytest.approx(costs[0], rel=2e-2)
     motion = gd.simulate(arm, np.zeros(2 * arm.tree.nv), [0.0, 0.05], lambda t, q, v: np.zeros(2))
     assert np.isfinite(motion.q).all()
+
+
+@pytest.mark.long
+def test_real_time_iterations_and_machine_code_on_springs() -> None:
+    """The optimum of IPOPT, with a bearing beside the rotor of a joint; and the numbers of the graph."""
+    table = FlexibleJoint([2e3, 2e3, 3e2], damping=[20.0, 20.0, 3.0], directions=("x", "y", "rz"))
+    joints = {"base": replace(table, body=pin.Inertia(5.0, np.zeros(3), np.eye(3))), "joint2": (
+        FlexibleJoint(100.0, 0.05), FlexibleJoint(900.0, directions=["y"]))}  # fmt: skip
+    arm = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), {}, joints)
+    assert arm.driven_names == ("joint1", "joint2", "base x", "base y", "base rz", "joint2 y", "joint2")
+    costs, rest = [], np.zeros(arm.nv)
+    for solver, options in (("ipopt", {}), ("rti", {"iterations": 15})):
+        problem = ocp.Problem(arm, 1.0, 10, degree=1)
+        problem.start(problem.parameter("q0", arm.nq), problem.parameter("v0", arm.nv))
+        far = problem.integral(lambda q, v, u: 1e-2 * ca.sumsqr(u) + ca.sumsqr(q[:2] - ca.DM([0.3, -0.2])))
+        problem.minimize(far)
+        costs.append(problem.solver(solver, options)(q0=rest, v0=rest).cost)
+    assert costs[1] == pytest.approx(costs[0], rel=1e-9)
+    state = np.random.default_rng(0).normal(size=(3, arm.nv))
+    compiled = gd.compile(arm.inverse_dynamics)(*state)
+    assert relative_error(compiled, arm.inverse_dynamics(*state).full().ravel()) < TIGHT
 
 
 # What is refused.
