@@ -20,7 +20,10 @@ from gdalembert.testing import assert_valid
 from tests.helpers.models import relative_error
 from tests.helpers.validated_arms import bending, robot
 
-pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:link .* its body of"),
+    pytest.mark.filterwarnings("ignore::gdalembert.ocp.SolutionWarning"),
+]
 
 TIGHT = 1e-12
 STIFFNESS = np.array([3e4, 2e4, 5e4, 900.0, 700.0, 400.0])
@@ -316,6 +319,10 @@ def test_a_body_of_a_model_made_by_hand() -> None:
     spring = {"gripper": FlexibleJoint(50.0, directions=("y",))}
     with pytest.raises(ArgumentError, match=r"^joint 'gripper': the model does not tell the body at this frame from "):
         gd.FlexibleArm(model, {}, spring)
+    with pytest.raises(UnknownNameError, match=r"^no body that the model does not tell from a flexible link named 'fo"):
+        gd.FlexibleArm(model, {}, spring, fixed_bodies={"gripper": gripper, "foot": gripper})
+    with pytest.raises(UnknownNameError, match=r"^no body that the model does not tell from a flexible link named 'se"):
+        gd.FlexibleArm(on_table(), {}, {"wrist": six()}, fixed_bodies={"sensor": gripper})
     arm = gd.FlexibleArm(model, {}, spring, fixed_bodies={"gripper": gripper})
     assert arm.natural_frequencies([0.0])[0] == pytest.approx(np.sqrt(50.0 / 0.5), rel=TIGHT)
     assert_valid(arm, model, samples=5)

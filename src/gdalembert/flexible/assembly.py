@@ -26,6 +26,7 @@ from gdalembert.flexible.flexible_joint import (
     Springs,
     behind_rotors,
     in_directions_and_behind_rotors,
+    is_merged,
     on_springs,
     rotors_of,
 )
@@ -145,7 +146,7 @@ def assemble(
     rigid, springs = on_springs(tree, in_directions, fixed_bodies)
     names = _names_by_index(rigid, links)
     merged = [frame.name for i in names for frame in attach.RigidLink(rigid, i).merged_bodies]
-    bodies = (frame for frame in rigid.frames if frame.type == "BODY" and frame.joint >= 0)
+    bodies = (frame for frame in rigid.frames if is_merged(rigid, frame))
     merged += [frame.name for frame in bodies if rigid.joints[frame.joint].type.springs_at is not None]
     if unknown := [name for name in fixed_bodies if name not in merged]:
         raise UnknownNameError("body that the model does not tell from a flexible link", unknown[0], merged)

@@ -366,9 +366,7 @@ def _bodies(tree: Tree, frames: Sequence[Frame], inertias: Mapping[str, pin.Iner
     """The pseudo-inertias (4 × 4) of the bodies at frames, in the axes of their link."""
     bodies = [(frame, frame.pseudo_inertia) for frame in frames if frame.pseudo_inertia.any()]
     for frame in frames:
-        before = tree.frames[frame.previous]
-        has_fixed_joint = before.type == "FIXED_JOINT" and before.joint == frame.joint
-        if frame.type == "BODY" and frame.joint >= 0 and not has_fixed_joint:
+        if is_merged(tree, frame):
             if frame.name not in inertias:
                 raise ArgumentError(
                     f"joint {frame.name!r}: the model does not tell the body at this frame from its link; give its "
@@ -377,6 +375,13 @@ def _bodies(tree: Tree, frames: Sequence[Frame], inertias: Mapping[str, pin.Iner
             bodies.append((frame, pseudo_inertia_of(inertias[frame.name])))
     placed = ((homogeneous(frame.rotation, frame.translation), body) for frame, body in bodies)
     return [placement @ body @ placement.T for placement, body in placed]
+
+
+def is_merged(tree: Tree, frame: Frame) -> bool:
+    """True if a frame is that of a body whose inertia the model does not tell from that of the link it is fixed to."""
+    before = tree.frames[frame.previous]
+    has_fixed_joint = before.type == "FIXED_JOINT" and before.joint == frame.joint
+    return frame.type == "BODY" and frame.joint >= 0 and not has_fixed_joint and not frame.pseudo_inertia.any()
 
 
 def _with_coordinates(tree: Tree, springs: Mapping[str, FlexibleJoint]) -> tuple[Tree, list[Elastic]]:

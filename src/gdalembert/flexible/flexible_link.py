@@ -75,7 +75,7 @@ class BeamLink(Brief, ABC):
     rayleigh: tuple[float, float] | None = None
 
     has_assumed_modes: ClassVar[bool] = False
-    """Whether sections move by shapes times coordinates, for small slopes."""
+    """True if sections move by shapes times coordinates, for small slopes."""
 
     @property
     @abstractmethod
