@@ -11,13 +11,13 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.nlp.entries import NOWHERE
-from gdalembert.nlp.program import NonlinearProgram
+from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_program import StageProgram
 
 TOLERANCE = 1e-12
 
 
-def swing(**options: Any) -> NonlinearProgram:
+def swing(**options: Any) -> StageProgram:
     """A motion in a free time, with rows at the stages and a cost of products."""
     model = gd.load_urdf("cart_pendulum")
     dyn = gd.NewtonEuler(model)

@@ -1,226 +1,203 @@
-"""Several programs of stages as one: phases that follow each other, scenarios that share their controls."""
+"""Several motions as the program of one row of stages: phases, scenarios, and schedules.
+
+Each is a segment: its variables, parameters and terms have places among all. Segments may share variables, and terms of
+several segments, as what holds where two meet, connect them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from gdalembert.errors import UnsupportedError
-from gdalembert.nlp.entries import NOWHERE, Indices, IntervalIndex, Label, Labels
-from gdalembert.nlp.program import NonlinearProgram
+from gdalembert.nlp.entries import NOWHERE, Indices
 from gdalembert.nlp.stage_program import StageProgram
-from gdalembert.nlp.terms import RowsAndCost, Sum, Term, of_its_variables, picked
+from gdalembert.nlp.stage_terms import FixedEntries, Rows, StageParts, StageTerm, Variables
+from gdalembert.nlp.terms import RowsAndCost
 from gdalembert.spatial.arrays import Array
 
-
-class LinkRows(NamedTuple):
-    """A constraint that connects parts, lower ≤ rows ≤ upper; ``user``: whether the user asked for it."""
-
-    name: str
-    rows: ca.MX
-    lower: Array
-    upper: Array
-    user: bool = False
+MANY = 100
+"""More than the groups of variables of any segment."""
 
 
-class Connection(NamedTuple):
-    """How parts are joined: links, and where the variables begin that are of no part.
+class Segment(NamedTuple):
+    """A motion of a joined program.
 
     Attributes:
-        weights: of the cost of each part, and of the further variables.
-        cost_rows: rows Σ c_j cost_j + d further ≤ 0: (c, d).
+        terms, fixed: of it. ``numbers``: how many parameters it has.
+        places: of its variables x among all, :data:`NOWHERE` if they are none.
+        reached: the same of states that an interval ends with, which are others where a state jumps.
+        name: how labels begin, as ``"phase 2: "``. ``first``: the interval that they call 0.
     """
 
-    weights: tuple[Array, Array]
-    links: list[LinkRows]
-    begin: ca.MX
-    cost_rows: tuple[Array, Array]
+    terms: Sequence[StageTerm]
+    fixed: Sequence[FixedEntries]
+    numbers: int
+    places: Indices
+    reached: Indices
+    name: str = ""
+    first: int = 0
 
 
-class JoinedProgram(NonlinearProgram):
-    """Several programs as one.
+class JoinedProgram(StageProgram):
+    """The program of several motions.
 
-    Its variables are those of the first part, what the others do not share with it, and ``further`` ones of its own.
-
-    ``connect`` gives its links, ``shared`` are the entries of x of each part that are the same in all. ``z`` are the
-    variables of each part as expressions, ``kind`` is what a part is called.
+    Args:
+        segments: of it. ``variables``: of all, with copies where segments share them, ``shared`` (segments × m).
+        terms: of all variables and parameters. ``p``: the parameters of all segments.
+        further: groups of variables that are of no motion.
+        known: the Functions of other programs by what they compute, whose derivatives are taken over.
+        intervals, states, overlap, equations_as_rows: as of a :class:`StageProgram`.
     """
 
     def __init__(
         self,
-        kind: str,
-        parts: Sequence[StageProgram],
-        further: int,
-        connect: Callable[[JoinedProgram], Connection],
-        shared: Sequence[Indices] = (),
+        segments: Sequence[Segment],
+        variables: Variables,
+        terms: Sequence[StageTerm],
+        p: ca.MX,
+        *,
+        further: Sequence[Indices] = (),
+        intervals: int,
+        states: Sequence[int],
+        overlap: str,
+        equations_as_rows: bool,
+        shared: Indices | None = None,
+        known: dict[str, RowsAndCost] | None = None,
     ) -> None:
-        self.kind, self._parts = kind, parts
-        self._place(shared)
-        size = self._size + further
-        x, p = ca.MX.sym("z", size), ca.vertcat(*(part.problem["p"] for part in parts))
-        numbers = ca.MX.sym("p", p.numel())
-        self.z, self.further = self.split(x), x[self._size :]
-        self.problem = {"x": x, "p": numbers}
-        connection = connect(self)
-        self.links = connection.links
-        ends_p = np.cumsum([0, *(part.problem["p"].numel() for part in parts)]).tolist()
-        ends_g = np.cumsum([0, *(len(part.equal) for part in parts)]).tolist()
-        of_links = [np.equal(link.lower, link.upper) for link in self.links]
-        of_costs = len(connection.cost_rows[0])
-        rows = ends_g[-1] + sum(map(len, of_links)) + of_costs
-        first = rows - of_costs
-        terms, linear = list[Term](), ca.DM(rows, size)
-        for k, (part, of_z) in enumerate(zip(parts, self._of_z(size), strict=True)):
-            of_p = picked(np.arange(*ends_p[k : k + 2]), p.numel())
-            of_rows = picked(np.arange(*ends_g[k : k + 2]), rows).T
-            weights = connection.weights[0][k], connection.cost_rows[0][:, k], first
-            terms += [_weighted(term.moved(of_z, of_p, of_rows), *weights) for term in part.sum.terms]
-            linear += of_rows @ part.sum.linear @ of_z
-        for i in range(of_costs):
-            linear[first + i, self._size :] = connection.cost_rows[1][i]
-        begin = ends_g[-1]
-        for link in self.links:
-            entries, y, values = of_its_variables(link.rows, x, numbers)
-            of_rows = picked(np.arange(begin, begin + len(link.lower)), rows).T
-            function = RowsAndCost(y, numbers, values, ca.MX(0))
-            terms.append(Term(function, 1, picked(entries, size), ca.DM.eye(p.numel()), of_rows))
-            begin += len(link.lower)
-        if further:
-            y, none = ca.MX.sym("y", further), ca.MX.sym("p", 0)
-            cost = RowsAndCost(y, none, ca.MX(0, 1), ca.dot(ca.DM(connection.weights[1]), y))
-            of_z = picked(np.arange(self._size, size), size)
-            terms.append(Term(cost, 1, of_z, ca.DM(0, p.numel()), ca.DM(rows, 0)))
-        self.sum = Sum(terms, ca.sparsify(linear))
-        f = self.sum.cost(x, numbers)
-        self.problem |= {"f": f, "g": self.sum.constraints(x, numbers)}
-        self.equal = np.concatenate([*(part.equal for part in parts), *of_links, np.zeros(of_costs, dtype=bool)])
-        self._of_costs = of_costs
-        self.limits = self._limits(numbers, further)
-        self._link_rows = ca.Function("links", [x, numbers], [link.rows for link in self.links])
-        self._begin = ca.Function("begin", [x, numbers], [connection.begin])
-        self._cost = ca.Function("cost", [x, numbers], [f])
-        self.variables = _joined_index([part.variables for part in parts], self._own, further)
-        index = [part.constraints for part in parts]
-        self.constraints = _joined_index(index, [slice(None)] * len(parts), rows - ends_g[-1])
-
-    @property
-    def costs(self) -> list[ca.MX]:
-        """The cost of each part."""
-        pairs = zip(self._parts, self.z, self.split_numbers(self.problem["p"]), strict=True)
-        return [part.sum.cost(z, p) for part, z, p in pairs]
-
-    def _place(self, shared: Sequence[Indices]) -> None:
-        """Find where the variables of each part are among all, and what these are to be multiplied by."""
-        self._size, self._where, self._factors, self._own = 0, [], [], []
-        common: list[tuple[Indices, Array]] = []
-        for k, part in enumerate(self._parts):
-            where, factors = np.full(part.size, NOWHERE), np.ones(part.size)
-            if shared:
-                entries, sizes = part.positions(shared[k])
-                if common:
-                    where[entries], factors[entries] = common[0][0], common[0][1] / sizes
-                common.append((entries, sizes))
-            own = np.flatnonzero(where == NOWHERE)
-            where[own] = self._size + np.arange(len(own))
-            self._size += len(own)
-            self._where.append(where)
-            self._factors.append(factors)
-            self._own.append(own)
-
-    def _limits(self, p: ca.MX, further: int) -> ca.Function:
-        """(p) → (lbx, ubx, lbg, ubg)."""
-        parameters = self.split_numbers(p)
-        found = [part.limits(p=own) for part, own in zip(self._parts, parameters, strict=True)]
-        ends = {}
-        for key, tighter in (("lbx", ca.fmax), ("ubx", ca.fmin)):
-            each_own = zip(found, self._own, strict=True)
-            bound = ca.MX(ca.vertcat(*(each[key][own.tolist()] for each, own in each_own)))
-            for each, where, factors, own in zip(found, self._where, self._factors, self._own, strict=True):
-                if others := np.setdiff1d(np.arange(len(where)), own).tolist():
-                    at = where[others].tolist()
-                    bound[at] = tighter(bound[at], each[key][others] / ca.DM(factors[others]))
-            ends[key] = ca.vertcat(bound, (ca.inf if key == "ubx" else -ca.inf) * ca.DM.ones(further))
-        lower, upper = [link.lower for link in self.links], [link.upper for link in self.links]
-        none = ca.DM.zeros(self._of_costs)
-        ends["lbg"] = ca.vertcat(*(each["lbg"] for each in found), *lower, none - ca.inf)
-        ends["ubg"] = ca.vertcat(*(each["ubg"] for each in found), *upper, none)
-        return ca.Function("limits", [p], list(ends.values()), ["p"], list(ends))
+        self._segments, self._further, self._shared, self._known = segments, further, shared, known
+        self._first_numbers = np.cumsum([0, *(segment.numbers for segment in segments)]).tolist()
+        begun = [*zip(segments, self._first_numbers, strict=False)]
+        super().__init__(
+            variables,
+            [*(_placed(term, *each) for each in begun for term in each[0].terms), *terms],
+            [_fixed(entries, segment) for segment in segments for entries in segment.fixed],
+            p,
+            intervals=intervals,
+            states=states,
+            overlap=overlap,
+            equations_as_rows=equations_as_rows,
+        )
 
     def split(self, z: Any) -> list[Any]:
-        """The variables of each part."""
-        parts = [of_z @ z for of_z in self._of_z(z.shape[0])]
-        return [part if isinstance(part, ca.MX) else part.full().ravel() for part in parts]
-
-    def _of_z(self, size: int) -> list[ca.DM]:
-        """What takes the variables of each part from all, with its scales."""
-        places = zip(self._factors, self._where, strict=True)
-        return [ca.diag(ca.DM(factors)) @ picked(where, size) for factors, where in places]
+        """All variables x of each segment, 0 where they are none of the program."""
+        x = self.unscaled(z)
+        padded = ca.vertcat(x, 0) if isinstance(x, ca.MX) else np.append(x, 0.0)
+        return [padded[segment.places.tolist()] for segment in self._segments]
 
     def split_numbers(self, p: Any) -> list[Any]:
-        """The parameters of each part."""
-        ends = np.cumsum([0, *(part.problem["p"].numel() for part in self._parts)]).tolist()
-        return [p[i:j] for i, j in pairwise(ends)]
+        return [p[i:j] for i, j in pairwise(self._first_numbers)]
 
-    def merged(self, parts: Sequence[Array], numbers: Callable[[], Array]) -> Array:
-        """The variables, of those of each part: what they share is the mean."""
-        total, counts = np.zeros(self._size), np.zeros(self._size)
-        for z, where, factors in zip(parts, self._where, self._factors, strict=True):
-            total[where] += z / factors
-            counts[where] += 1
-        begun = np.concatenate([total / counts, np.zeros(self.further.numel())])
-        if len(begun) > self._size:
-            begun[self._size :] = self._begin(begun, numbers()).full().ravel()
-        return begun
+    def merged(self, parts: Sequence[Array]) -> Array:
+        """The scaled variables, of the variables x of each segment: what they share is the mean, what is further 0."""
+        x = np.zeros(len(self._variables.groups))
+        for maps in ([each.reached for each in self._segments], [each.places for each in self._segments]):
+            for values, places in zip(parts, maps, strict=True):
+                x[places[places != NOWHERE]] = values[places != NOWHERE]
+        if self._shared is not None:
+            x[self._shared] = x[self._shared].mean(axis=0)
+        return self.scaled(x)
 
-    def labels(self) -> Labels:
-        """What the rows and fixed variables stand for, each with the name of its part."""
-        rows: list[Label] = []
-        fixed: dict[int, Label] = {}
-        for k, (part, where) in enumerate(zip(self._parts, self._where, strict=True), start=1):
-            own, held = part.labels()
-            rows += [label._replace(name=f"{self.kind} {k}: {label.name}") for label in own]
-            fixed |= {int(where[i]): x._replace(name=f"{self.kind} {k}: {x.name}") for i, x in held.items()}
-        for link in self.links:
-            rows += [Label(link.name, user=link.user)] * len(link.lower)
-        return rows + [Label("the largest cost")] * self._of_costs, fixed
+    def further(self, z: Array) -> list[Array]:
+        """The variables that are of no motion, group by group."""
+        x = self.unscaled(z)
+        return [x[entries] for entries in self._further]
 
-    def violations(self, z: Array, p: Array) -> dict[str, float]:
-        """The largest violation of each link."""
-        values = (rows.full().ravel() for rows in self._link_rows.call([z, p]))
-        return {
-            link.name: float(np.maximum(link.lower - rows, rows - link.upper).max(initial=0.0))
-            for link, rows in zip(self.links, values, strict=True)
-        }
+    def with_further(self, z: Array, values: Array) -> Array:
+        """Scaled variables, of which those that are of no motion are these."""
+        places, sizes = self.positions(np.concatenate(self._further))
+        changed = z.copy()
+        changed[places] = values / sizes
+        return changed
 
-    def cost(self, z: Array, p: Array) -> float:
-        """The cost of all parts."""
-        return float(self._cost(z, p))
-
-    def structure(self) -> dict[str, int | list[int]]:
-        raise UnsupportedError(f"{self.kind}s are not one sequence of intervals; take another solver, as 'ipopt'")
+    def _differentiable(self, function: RowsAndCost) -> RowsAndCost:
+        return function if self._known is None else self._known.setdefault(function.key, function)
 
 
-def _weighted(term: Term, weight: float, row_weights: Array, first: int) -> Term:
-    """A term whose cost is multiplied by a weight, and added to further rows."""
-    if weight == 1 and not len(row_weights):
-        return term
-    n, more = term.places, len(row_weights)
-    count = term.of_rows.shape[1] // n
-    own, of_costs = (
-        ca.kron(ca.DM.eye(n), ca.DM.eye(count + more)[rows, :]) for rows in (slice(count), slice(count, None))
+def _placed(term: StageTerm, segment: Segment, first_number: int) -> StageTerm:
+    """A term of a segment, in all variables and parameters."""
+    rows = []
+    for kind in term.rows:
+        name = "" if kind.summed else segment.name
+        label, *labels = (label._replace(name=name + label.name) for label in (kind.label, *kind.labels))
+        reached = None if kind.next_state is None else segment.reached[kind.next_state]
+        rows.append(replace(kind, label=label, labels=labels, next_state=reached))
+    return replace(
+        term,
+        variables=segment.places[term.variables],
+        parameters=term.parameters + first_number,
+        intervals=np.where(term.intervals == NOWHERE, NOWHERE, term.intervals + segment.first),
+        first=segment.first,
+        rows=rows,
     )
-    places = np.tile(first + np.arange(more), n)
-    of_rows = term.of_rows @ own + picked(places, term.of_rows.shape[0]).T @ of_costs
-    return term._replace(function=term.function.weighted(weight, row_weights), of_rows=of_rows)
 
 
-def _joined_index(parts: Sequence[IntervalIndex], chosen: Sequence[Any], further: int) -> IntervalIndex:
-    """The chosen entries of all parts, and further ones that are nowhere."""
-    groups = [part.groups[own] * len(parts) + k for k, (part, own) in enumerate(zip(parts, chosen, strict=True))]
-    intervals = [part.intervals[own] for part, own in zip(parts, chosen, strict=True)]
-    nowhere = np.full(further, NOWHERE)
-    return IntervalIndex(np.concatenate([*groups, nowhere]), np.concatenate([*intervals, nowhere]))
+def _fixed(fixed: FixedEntries, segment: Segment) -> FixedEntries:
+    label = fixed.label._replace(name=segment.name + fixed.label.name)
+    return fixed._replace(label=label, entries=segment.places[fixed.entries])
+
+
+def side_by_side(
+    parts: Sequence[StageParts], numbers: Sequence[int], names: Sequence[str], firsts: Sequence[int]
+) -> tuple[Variables, list[Segment]]:
+    """The variables and segments of whole motions: of each the parameters, its name, and where its intervals begin."""
+    chosen, segments, begin = list[Variables](), list[Segment](), 0
+    for k, (part, count, name, first) in enumerate(zip(parts, numbers, names, firsts, strict=True)):
+        own = part.variables
+        chosen.append(
+            own._replace(
+                groups=own.groups + k * MANY,
+                intervals=own.intervals + first,
+                names=[name + bound if bound else "" for bound in own.names],
+            )
+        )
+        places = begin + np.arange(len(own.groups))
+        terms = [*part.terms, *part.of_ends, *part.others]
+        segments.append(Segment(terms, part.fixed, count, places, places, name, first))
+        begin += len(places)
+    return joined(chosen), segments
+
+
+def joined(chosen: Sequence[Variables]) -> Variables:
+    """Variables behind each other."""
+    counts = np.cumsum([0, *(len(each.groups) for each in chosen)])
+    columns = {
+        name: np.concatenate([getattr(each, name) for each in chosen])
+        for name in ("groups", "intervals", "scales", "lower", "upper")
+    }
+    return Variables(
+        copies=np.concatenate([each.copies + first for each, first in zip(chosen, counts, strict=False)]),
+        shapes=ca.diagcat(*(each.shapes for each in chosen)),
+        names=[name for each in chosen for name in each.names],
+        **columns,
+    )
+
+
+def sharing(variables: Variables, shared: Indices) -> Variables:
+    """Variables of which some are those of the first segment (``shared``: segments × m)."""
+    copies = variables.copies.copy()
+    copies[shared] = shared[0]
+    return variables._replace(copies=copies[copies])  # those that were copies of one that is shared, too
+
+
+def free_variables(group: int, interval: int, sizes: Array) -> Variables:
+    """Variables that are of no motion, without bounds."""
+    n, endless = len(sizes), np.full(len(sizes), np.inf)
+    groups, intervals = np.full(n, group), np.full(n, interval)
+    return Variables(groups, intervals, np.arange(n), sizes, ca.DM.eye(n), -endless, endless, [""] * n)
+
+
+def weighted(term: StageTerm, weight: float, summed: Rows | None = None, row_weights: Array | None = None) -> StageTerm:
+    """A term whose cost has a weight; and, with other weights, is added to rows."""
+    y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
+    rows, cost = term.function.call([y, p], True, False)
+    kinds = list(term.rows)
+    if summed is not None:
+        rows = ca.vertcat(ca.vec(rows), ca.DM(row_weights) * cost)
+        kinds.append(summed)
+    function = ca.Function("term", [y, p], [ca.densify(rows), weight * cost])
+    return replace(term, function=function, rows=kinds, squares=None)

@@ -11,23 +11,19 @@ x⁺ and λ are variables of the interval behind the jump, beside its controls: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.errors import UnsupportedError
-from gdalembert.nlp.entries import Indices, Label
-from gdalembert.nlp.stage_program import StageProgram
-from gdalembert.nlp.stage_terms import FixedEntries, Mask, Rows, StageParts, StageTerm, Variables
+from gdalembert.nlp.entries import NOWHERE, Indices, Label
+from gdalembert.nlp.joined_program import MANY, JoinedProgram, Segment, free_variables, joined
+from gdalembert.nlp.stage_terms import Mask, Rows, StageParts, StageTerm, Variables
 from gdalembert.nlp.terms import RowsAndCost
 from gdalembert.spatial.arrays import Array
-
-_MANY = 100
-"""More than the groups of variables of any program."""
 
 
 class ScheduledPart(NamedTuple):
@@ -69,7 +65,7 @@ class Jump(NamedTuple):
     asks: Mask
 
 
-class ScheduledProgram(StageProgram):
+class ScheduledProgram(JoinedProgram):
     """The program of the stages of several programs.
 
     Args:
@@ -84,8 +80,6 @@ class ScheduledProgram(StageProgram):
         UnsupportedError: if a row or a cost connects instants of several parts.
     """
 
-    kind = "phase"
-
     def __init__(
         self,
         parts: Sequence[ScheduledPart],
@@ -98,83 +92,63 @@ class ScheduledProgram(StageProgram):
         overlap: str,
         equations_as_rows: bool,
     ) -> None:
-        self._parts, self._holds, self._jumps, self._known = parts, holds, jumps, known
-        variables = self._place()
-        self._first_numbers = np.cumsum([0, *(part.numbers for part in parts)])
-        terms, fixed = list[StageTerm](), list[FixedEntries]()
-        for k, part in enumerate(parts):
-            if part.of is not None:
-                terms += [self._placed(k, term) for term in self._chosen(k, part.of)]
-                fixed += [each._replace(entries=self._plain[k][each.entries]) for each in part.of.fixed]
-        terms += [self._jump_term(*each) for each in zip(jumps, self._jumped, strict=True)]
+        self._parts, self._holds, self._jumps = parts, holds, jumps
+        variables, segments, jumped = self._place()
+        first_numbers = np.cumsum([0, *(part.numbers for part in parts)]).tolist()
+        terms = []
+        for jump, others in zip(jumps, jumped, strict=True):
+            k = int(holds[jump.instant])
+            terms.append(_jump_term(jump, [segments[k].reached[jump.state], *others], first_numbers[k]))
         super().__init__(
+            segments,
             variables,
             terms,
-            fixed,
             p,
+            further=[unknowns for _, unknowns in jumped],
+            known=known,
             intervals=len(holds) - 1,
-            states=states,
+            states=[states] * len(holds),
             overlap=overlap,
             equations_as_rows=equations_as_rows,
         )
 
-    # Variables.
-
-    def _place(self) -> Variables:
+    def _place(self) -> tuple[Variables, list[Segment], list[tuple[Indices, Indices]]]:
         """All variables: states and controls, the others of each part where it holds, x⁺ and λ of each jump.
 
-        ``_plain`` has where the variables of each part are among them, −1 where they are nowhere; in ``_begin`` x⁺ is
-        in the place of a state that jumps. ``_jumped`` are x⁺ and λ.
+        The segments have x⁺ in the places of a state that jumps.
         """
         parts, count = self._parts, len(self._parts[0].shared)
         chosen = [_chosen(parts[0].of, parts[0].shared)]
-        self._plain = [np.full(part.size, -1) for part in parts]
-        for k, (part, where) in enumerate(zip(parts, self._plain, strict=True)):
-            where[part.shared] = np.arange(len(part.shared))
+        reached = [np.full(part.size, NOWHERE) for part in parts]
+        for k, (part, places) in enumerate(zip(parts, reached, strict=True)):
+            places[part.shared] = np.arange(len(part.shared))
             if part.of is not None:
                 own = np.setdiff1d(np.arange(part.size), part.shared)
                 own = own[self._holds[part.of.variables.intervals[own]] == k]
-                where[own] = count + np.arange(len(own))
+                places[own] = count + np.arange(len(own))
                 count += len(own)
-                chosen.append(_chosen(part.of, own, k * _MANY))
-        self._begin, self._jumped = [where.copy() for where in self._plain], list[tuple[Indices, Indices]]()
+                chosen.append(_chosen(part.of, own, k * MANY))
+        begun, jumped = [places.copy() for places in reached], list[tuple[Indices, Indices]]()
         for jump in self._jumps:
-            k, group, size = int(self._holds[jump.instant]), len(parts) * _MANY, len(jump.unknowns)
-            chosen += [_chosen(parts[k].of, jump.jumps, group), _free(group + _MANY, jump)]
-            numbers = count + np.arange(len(jump.jumps) + size)
-            self._jumped.append((numbers[: len(jump.jumps)], numbers[len(jump.jumps) :]))
-            self._begin[k][jump.jumps] = self._jumped[-1][0]
+            k, group, size = int(self._holds[jump.instant]), len(parts) * MANY, len(jump.jumps)
+            chosen += [_chosen(parts[k].of, jump.jumps, group)]
+            chosen += [free_variables(group + MANY, jump.instant, jump.unknowns)]
+            numbers = count + np.arange(size + len(jump.unknowns))
+            jumped.append((numbers[:size], numbers[size:]))
+            begun[k][jump.jumps] = numbers[:size]
             count += len(numbers)
-            before = self._plain[k][jump.jumps]
+            before = reached[k][jump.jumps]
             chosen[0].lower[before], chosen[0].upper[before] = -np.inf, np.inf
-        return _joined(chosen)
+        segments = [
+            Segment(self._terms_of(k), part.of.fixed if part.of else (), part.numbers, begun[k], reached[k])
+            for k, part in enumerate(parts)
+        ]
+        return joined(chosen), segments, jumped
 
-    def split(self, z: Any) -> list[Any]:
-        """All variables x of each part, 0 where it does not hold."""
-        x = self.unscaled(z)
-        padded = ca.vertcat(x, 0) if isinstance(x, ca.MX) else np.append(x, 0.0)
-        return [padded[where.tolist()] for where in self._begin]
-
-    def split_numbers(self, p: Any) -> list[Any]:
-        return [p[i:j] for i, j in pairwise(self._first_numbers.tolist())]
-
-    def merged(self, parts: Sequence[Array], numbers: Callable[[], Array]) -> Array:
-        """The scaled variables, of all variables x of each part; λ is 0."""
-        x = np.zeros(len(self._variables.groups))
-        for maps in (self._plain, self._begin):
-            for own, where in zip(parts, maps, strict=True):
-                x[where[where >= 0]] = own[where >= 0]
-        return self.scaled(x)
-
-    def further(self, z: Array) -> list[Array]:
-        """λ of each jump."""
-        x = self.unscaled(z)
-        return [x[where] for _, where in self._jumped]
-
-    # Terms.
-
-    def _chosen(self, k: int, of: StageParts) -> list[StageTerm]:
+    def _terms_of(self, k: int) -> list[StageTerm]:
         """The terms of a part, where it holds."""
+        if (of := self._parts[k].of) is None:
+            return []
         found = list(of.of_ends)
         for term in (*of.terms, *of.others):
             places = np.flatnonzero(self._ends(k, term) if term.of_end else self._holds_at(k, term, of.variables))
@@ -211,29 +185,17 @@ class ScheduledProgram(StageProgram):
         (rows,) = term.rows
         return replace(term, rows=[replace(rows, left_out=left_out)])
 
-    def _placed(self, k: int, term: StageTerm) -> StageTerm:
-        """A term of a part, in all variables and parameters."""
-        plain, where = self._plain[k], self._begin[k]
-        rows = [
-            each if each.next_state is None else replace(each, next_state=plain[each.next_state]) for each in term.rows
-        ]
-        parameters = term.parameters + self._first_numbers[k]
-        return replace(term, variables=where[term.variables], parameters=parameters, rows=rows)
 
-    def _differentiable(self, function: RowsAndCost) -> RowsAndCost:
-        return self._known.setdefault(function.key, function)
-
-    def _jump_term(self, jump: Jump, jumped: tuple[Indices, Indices]) -> StageTerm:
-        k, zero = int(self._holds[jump.instant]), np.zeros(len(jump.rows))
-        transform = ca.diag(ca.DM(1 / jump.rows))
-        return StageTerm(
-            function=jump.function,
-            variables=np.concatenate([self._plain[k][jump.state], *jumped])[:, None],
-            parameters=jump.parameters[:, None] + self._first_numbers[k],
-            intervals=np.array([jump.instant]),
-            where="at grid point",
-            rows=[Rows(label=jump.label, lower=zero, upper=zero, transform=ca.sparsify(transform))],
-        )
+def _jump_term(jump: Jump, places: Sequence[Indices], first_number: int) -> StageTerm:
+    zero, transform = np.zeros(len(jump.rows)), ca.diag(ca.DM(1 / jump.rows))
+    return StageTerm(
+        function=jump.function,
+        variables=np.concatenate(places)[:, None],
+        parameters=jump.parameters[:, None] + first_number,
+        intervals=np.array([jump.instant]),
+        where="at grid point",
+        rows=[Rows(label=jump.label, lower=zero, upper=zero, transform=ca.sparsify(transform))],
+    )
 
 
 def _chosen(of: StageParts | None, entries: Indices, group: int = 0) -> Variables:
@@ -254,23 +216,3 @@ def _chosen(of: StageParts | None, entries: Indices, group: int = 0) -> Variable
         next(arrays),
         [own.names[i] for i in entries.tolist()],
     )
-
-
-def _free(group: int, jump: Jump) -> Variables:
-    """The further unknowns of a jump."""
-    n = len(jump.unknowns)
-    groups, intervals, endless = np.full(n, group), np.full(n, jump.instant), np.full(n, np.inf)
-    return Variables(groups, intervals, np.arange(n), jump.unknowns, ca.DM.eye(n), -endless, endless, [""] * n)
-
-
-def _joined(chosen: Sequence[Variables]) -> Variables:
-    """Variables behind each other."""
-    counts = np.cumsum([0, *(len(each.groups) for each in chosen)])
-    copies = [each.copies + first for each, first in zip(chosen, counts, strict=False)]
-    columns = [np.concatenate(each) for each in zip(*(each[:2] for each in chosen), strict=True)]
-    scales, lower, upper = (
-        np.concatenate([getattr(each, name) for each in chosen]) for name in ("scales", "lower", "upper")
-    )
-    names = [name for each in chosen for name in each.names]
-    shapes = ca.diagcat(*(each.shapes for each in chosen))
-    return Variables(columns[0], columns[1], np.concatenate(copies), scales, shapes, lower, upper, names)

@@ -11,7 +11,6 @@ import numpy as np
 
 from gdalembert.errors import UnsupportedError
 from gdalembert.nlp.entries import NOWHERE, Indices, IntervalIndex, Label, Labels
-from gdalembert.nlp.program import NonlinearProgram
 from gdalembert.nlp.simple_bounds import simple_bounds
 from gdalembert.nlp.stage_terms import BoundedEntries, FixedEntries, Limit, Rows, StageTerm, Variables
 from gdalembert.nlp.terms import RowsAndCost, Sum, Term, expanded, picked
@@ -42,15 +41,24 @@ class ScaledTerm(NamedTuple):
     cost: ca.Function
 
 
-class StageProgram(NonlinearProgram):
-    """The program of stages: z are the scaled variables, interval by interval.
+class StageProgram:
+    """The nonlinear program of stages: min f(z, p) subject to lbx ≤ z ≤ ubx and lbg ≤ g(z, p) ≤ ubg.
+
+    z are the scaled variables x, interval by interval.
 
     Args:
         variables: of it. ``terms``: stages, rows of the grid, costs.
         fixed: entries with values of p. ``p``: the parameters.
-        intervals: N. ``states``: the number of states. ``overlap``: why intervals share variables, if they do.
+        intervals: N. ``states``: the numbers of states at the N + 1 instants. ``overlap``: why intervals share variables,
+            if they do.
         equations_as_rows: whether an equation of one variable stays a row, as for solvers of stages, which take no
             variable that is fixed.
+
+    Attributes:
+        problem: z, p, f, g, for ``casadi.nlpsol``. ``sum``: f and g as a sum of terms, with its derivatives.
+        limits: (p) → (lbx, ubx, lbg, ubg), a Function.
+        equal: whether a row of g is an equation.
+        variables, constraints: the intervals of the entries of z and g.
     """
 
     def __init__(
@@ -61,7 +69,7 @@ class StageProgram(NonlinearProgram):
         p: ca.MX,
         *,
         intervals: int,
-        states: int,
+        states: Sequence[int],
         overlap: str = "",
         equations_as_rows: bool = False,
     ) -> None:
@@ -93,24 +101,30 @@ class StageProgram(NonlinearProgram):
     def _placed_rows(self) -> list[PlacedRows]:
         """The rows of all terms with their places in g: by interval, gaps first."""
         kinds = [(term, rows, rows.kept(len(term.intervals))) for term in self._terms for rows in term.rows]
-        keys, equal = [np.zeros((4, 0), dtype=int)], [np.zeros(0, dtype=bool)]
+        keys, equal, first = [np.zeros((4, 0), dtype=int)], [np.zeros(0, dtype=bool)], True
         for number, (term, rows, kept) in enumerate(kinds):
+            if rows.summed:  # the first place has the rows of all
+                kept[:, int(first) :] = False
+                first = False
             row, place = np.nonzero(kept)
-            same = np.ones(len(row), dtype=int)
-            keys.append(np.stack([term.intervals[place], (rows.next_state is None) * same, number * same, row]))
+            same, intervals = np.ones(len(row), dtype=int), NOWHERE if rows.summed else term.intervals[place]
+            keys.append(np.stack([intervals * same, (rows.next_state is None) * same, number * same, row]))
             equal.append(rows.equal[row])
         interval, is_no_gap, number, row = np.concatenate(keys, axis=1)
-        order = np.lexsort((row, number, is_no_gap, interval))
+        order = np.lexsort((row, number, is_no_gap, _by_interval(interval)))
         self.equal = np.concatenate(equal)[order]
         self.constraints = IntervalIndex(number[order], interval[order])
         self._is_gap = is_no_gap[order] == 0
         ranks = np.empty(len(order), dtype=int)
         ranks[order] = np.arange(len(order))
-        placed, first = [], 0
+        placed, begin, total = [], 0, np.zeros((0, 1), dtype=int)
         for term, rows, kept in kinds:
             places = np.full(kept.shape, NOWHERE)
-            places[kept] = ranks[first : first + kept.sum()]
-            first += kept.sum()
+            places[kept] = ranks[begin : begin + kept.sum()]
+            begin += kept.sum()
+            if rows.summed:
+                total = places[:, :1] if kept.any() else total
+                places = np.repeat(total, len(term.intervals), axis=1)
             placed.append(PlacedRows(term, rows, places))
         return placed
 
@@ -162,6 +176,23 @@ class StageProgram(NonlinearProgram):
         return function
 
     # Numbers.
+
+    @property
+    def size(self) -> int:
+        """Number of variables z."""
+        return int(self.problem["x"].numel())
+
+    def split(self, z: Any) -> list[Any]:
+        """The variables x of each motion that it is of."""
+        return [self.unscaled(z)]
+
+    def split_numbers(self, p: Any) -> list[Any]:
+        """The parameters of each motion that it is of."""
+        return [p]
+
+    def merged(self, parts: Sequence[Array]) -> Array:
+        """The scaled variables, of the variables x of each motion that it is of."""
+        return self.scaled(parts[0])
 
     def _limits(self, p: ca.MX) -> ca.Function:
         """(p) → (lbx, ubx, lbg, ubg): bounds of z and g."""
@@ -228,6 +259,8 @@ class StageProgram(NonlinearProgram):
             for rows in term.rows:
                 value = values[first : first + rows.count]
                 first += rows.count
+                if rows.summed:  # of one term and place alone, of which nothing is asked
+                    continue
                 if rows.next_state is not None:
                     value = value + x[rows.next_state]
                 low, high = self._at(p, rows.lower, rows.upper)
@@ -254,6 +287,7 @@ class StageProgram(NonlinearProgram):
     # What rows stand for.
 
     def labels(self) -> Labels:
+        """What the rows of g and the fixed variables stand for."""
         labels: list[Label] = [Label("")] * len(self.equal)
         for term, rows, places in self._rows:
             for i, k in zip(*np.nonzero(places != NOWHERE), strict=True):
@@ -265,6 +299,11 @@ class StageProgram(NonlinearProgram):
         return labels, held
 
     def structure(self) -> dict[str, int | list[int]]:
+        """The numbers of intervals, states, other variables and constraints without gaps, interval by interval.
+
+        Raises:
+            UnsupportedError: if anything but the gaps connects two intervals.
+        """
         intervals = self.variables.intervals
         for term in self._terms:
             columns = intervals[self._of_x[term.variables]]
@@ -281,7 +320,7 @@ class StageProgram(NonlinearProgram):
         n = self._intervals
         constraints = np.bincount(self.constraints.intervals[~self._is_gap], minlength=n + 1)
         others = np.bincount(intervals, minlength=n + 1) - self._states
-        return {"N": n, "nx": [self._states] * (n + 1), "nu": others.tolist(), "ng": constraints.tolist()}
+        return {"N": n, "nx": list(self._states), "nu": others.tolist(), "ng": constraints.tolist()}
 
 
 def _scaled_limit(transform: ca.DM, limit: Limit) -> ca.MX:
@@ -292,14 +331,17 @@ def _scaled_limit(transform: ca.DM, limit: Limit) -> ca.MX:
 
 def _in_order(variables: Variables) -> tuple[Indices, Indices]:
     """The entries of x that are variables, by interval and group; and the number of that of each entry."""
-    last = np.iinfo(int).max
-    when = np.where(variables.intervals == NOWHERE, last, variables.intervals)
-    n = len(when)
-    order = np.lexsort((np.arange(n), variables.groups, when))
+    n = len(variables.groups)
+    order = np.lexsort((np.arange(n), variables.groups, _by_interval(variables.intervals)))
     order = order[variables.copies[order] == order]
     numbers = np.empty(n, dtype=int)
     numbers[order] = np.arange(len(order))
     return order, numbers[variables.copies]
+
+
+def _by_interval(intervals: Indices) -> Indices:
+    """What sorts by intervals, last what belongs to none."""
+    return np.asarray(np.where(intervals == NOWHERE, np.iinfo(int).max, intervals))
 
 
 def _inverse(shapes: ca.DM) -> ca.DM:

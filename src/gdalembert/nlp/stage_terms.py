@@ -79,6 +79,7 @@ class Rows:
         transform: the matrix that they are multiplied by, for a solver.
         left_out: which rows are none of the program (rows × places).
         next_state: the entries of x from which they are subtracted (rows × places): the gap between two intervals.
+        summed: whether they are added to all others that are, of any term and place, as their limits are.
     """
 
     label: Label
@@ -88,6 +89,7 @@ class Rows:
     labels: Sequence[Label] = ()
     left_out: Mask | None = None
     next_state: Indices | None = None
+    summed: bool = False
 
     @classmethod
     def unscaled(
@@ -131,7 +133,7 @@ class StageTerm:
     Attributes:
         function: (x, p) → (rows, cost). ``squares``: (x, p) → (residuals, rest) of the cost.
         variables: m × n, the entries of x. ``parameters``: k × n, those of p.
-        intervals: of each place. ``where``: how messages call it, as ``"in interval"``.
+        intervals: of each place. ``where``: how messages call it, as ``"in interval"``; ``first``: the one that they call 0.
         rows: from the first to the last.
         of_end: whether places are instants that belong to the interval before them, which ends there.
     """
@@ -140,10 +142,11 @@ class StageTerm:
     variables: Indices
     parameters: Indices
     intervals: Indices
-    where: str
+    where: str = ""
     rows: Sequence[Rows] = ()
     squares: ca.Function | None = None
     of_end: bool = False
+    first: int = 0
 
     def at(self, places: Indices) -> StageTerm:
         """The term at some of its places."""
@@ -173,7 +176,9 @@ class StageTerm:
     def label_of(self, rows: Rows, i: int, k: int) -> Label:
         """What row i stands for at place k."""
         label = rows.labels[i] if rows.labels else rows.label
-        return label._replace(where=label.where or f"{self.where} {self.intervals[k]}".strip())
+        if label.where or not self.where:
+            return label
+        return label._replace(where=f"{self.where} {self.intervals[k] - self.first}")
 
 
 class StageParts(NamedTuple):

@@ -19,7 +19,7 @@ from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -77,16 +77,14 @@ class AcadosSolver(Solver[Found]):
     """A :class:`~gdalembert.ocp.Solver` by acados, which is called alike."""
 
     def __init__(self, program: Any, name: str, options: Mapping[str, Any]) -> None:
-        if not isinstance(program.nlp, StageProgram) or len(program.parts) > 1:
+        if len(program.parts) > 1:
             raise UnsupportedError(f"acados: {program.name}: it takes one problem, not several; take 'ipopt'")
-        (part,) = program.parts
-        part.nlp = program.nlp = part.row_of_stages.uncompiled().program(stagewise=True, fixing=True)
-        motion = part.motion
+        motion = program.parts[0].motion
         self._unknowns = [group for group, (matrix, _) in enumerate(motion.blocks) if matrix is motion.k]
         super().__init__(program, name, options)
 
     def _made(self, leash: Any, *, warm: bool = False) -> Any:
-        return self._cold if warm else AcadosProgram(cast(StageProgram, self._nlp), self._unknowns, self._options)
+        return self._cold if warm else AcadosProgram(self._nlp, self._unknowns, self._options)
 
     def function(self, *, warm: bool = False) -> ca.Function:
         raise UnsupportedError("function: acados is no Function of CasADi; take 'ipopt', 'fatrop' or 'sqpmethod'")

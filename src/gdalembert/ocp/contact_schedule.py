@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import neutral
-from gdalembert.nlp.backends import backend, checked_options
+from gdalembert.nlp.backends import Backend, backend, checked_options
 from gdalembert.nlp.entries import Label
 from gdalembert.nlp.scheduled_program import Jump, ScheduledPart, ScheduledProgram
 from gdalembert.nlp.solver import Solver
@@ -191,19 +191,6 @@ def _design(problem: Problem) -> Array:
     return np.array([problem._robot.chosen, problem._robot.lower, problem._robot.upper])
 
 
-class _ScheduledPart(Part):
-    """A problem of which some stages hold; its variables z are all that it would have alone."""
-
-    def _program(self, *, stagewise: bool) -> None:
-        self.stagewise = stagewise
-
-    def begin(self, guess: Any) -> Array:
-        return np.asarray(self.initial(guess))
-
-    def _variables(self, z: Any) -> Any:
-        return z
-
-
 class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
     """Problems of a schedule as one: ``schedule`` has the number of one of them for each interval.
 
@@ -291,12 +278,9 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             endpoint.prepare()
         n, guess = len(self._holds) - 1, self.problems[0]._initial.default_guess()
         inputs = [Inputs(n, each._parameters, each._robot, self._fixed(k)) for k, each in enumerate(self.problems)]
-        ends = np.cumsum([0, *(each.p.numel() for each in inputs)]).tolist()
-        self._numbers = ca.MX.sym("p", ends[-1])
         common = self.problems[0]._initial.scales_of(guess)
         parts, remembers = list[Part](), any(problem._formulation().remembers for problem in self.problems)
-        for k, (problem, own, (i, j)) in enumerate(zip(self.problems, inputs, pairwise(ends), strict=True)):
-            own.p = self._numbers[i:j]
+        for k, (problem, own) in enumerate(zip(self.problems, inputs, strict=True)):
             scales = problem._initial.scales_of(guess)._replace(modes=common.modes, state=common.state)
             fixed = self._fixed(k)
             formulation = problem._formulation(own, scales)._replace(
@@ -306,10 +290,10 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
                 ends=[each for each in (self._start, self._end) if each in fixed],
                 endpoints=[each for row, each in self._endpoints.items() if self._holds[row] == k],
             )
-            parts.append(_ScheduledPart(formulation, ca.MX(0), stagewise=stagewise))
+            parts.append(Part(formulation, ca.MX(0)))
         return parts
 
-    def _joined(self, parts: Sequence[Any]) -> ScheduledProgram:
+    def _joined(self, parts: Sequence[Part], p: ca.MX, form: Backend) -> ScheduledProgram:
         scheduled, used = [], {0, *self._holds.tolist()}
         for k, part in enumerate(parts):
             motion = part.motion
@@ -318,7 +302,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             scheduled.append(
                 ScheduledPart(
                     name=f"{self._names[k]!r}",
-                    of=part.row_of_stages.parts(stagewise=part.stagewise) if k in used else None,
+                    of=part.row_of_stages.parts(stagewise=form.stagewise) if k in used else None,
                     shared=np.concatenate(shared),
                     size=sum(x.numel() for x in motion.variables),
                     numbers=part.inputs.p.numel(),
@@ -330,10 +314,10 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             self._holds,
             [self._jump(k, parts[self._holds[k]]) for k in self._landings],
             self._known,
-            self._numbers,
+            p,
             states=parts[0].row_of_stages.states,
             overlap=motion.overlap,
-            equations_as_rows=parts[0].stagewise,
+            equations_as_rows=form.stagewise,
         )
 
     def _jump(self, k: int, part: Part) -> Jump:
@@ -389,7 +373,9 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             else np.zeros(0)
             for run in self._runs
         ]
-        return PhasesSolution(phases=parts, impulses=tuple(impulses), **joined_outcome(parts, nlp, z, numbers))
+        return PhasesSolution(
+            phases=parts, impulses=tuple(impulses), **joined_outcome("phase", parts, nlp.cost(z, numbers))
+        )
 
 
 class ScheduledSolver(Uncopied):

@@ -9,12 +9,11 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.errors import ArgumentTypeError, shown
-from gdalembert.nlp.entries import NOWHERE, Label
+from gdalembert.nlp.entries import NOWHERE, Indices, Label
 from gdalembert.nlp.stage_terms import Rows, StageTerm
 from gdalembert.nlp.terms import of_its_variables
 from gdalembert.ocp.constraints import Bound
 from gdalembert.ocp.parameters import Inputs, matrices_of
-from gdalembert.ocp.stage import Motion
 from gdalembert.spatial.arrays import Array
 
 
@@ -44,43 +43,52 @@ def relation(where: str, constraint: Any) -> tuple[ca.MX, Array, Array]:
     return rows, zeros if constraint.is_op(ca.OP_EQ) else zeros - np.inf, zeros
 
 
+class Whole(NamedTuple):
+    """All variables and parameters of motions, which expressions of several instants have.
+
+    Attributes:
+        variables: matrices, whose entries are those of x behind each other. ``intervals``: of these entries.
+        parameters: matrices, whose entries are those of p.
+    """
+
+    variables: Sequence[ca.MX]
+    intervals: Indices
+    parameters: Sequence[ca.MX]
+
+    def term(
+        self, rows: Sequence[tuple[Rows, ca.MX]], cost: ca.MX | float = 0.0, *, interval: int | None = None
+    ) -> StageTerm:
+        """Rows and a cost, of the variables that they have; by default of the first interval of these."""
+        total, p = (ca.MX.sym("all", sum(x.numel() for x in given)) for given in (self.variables, self.parameters))
+        both = ca.densify(ca.vertcat(*(ca.vec(x) for _, x in rows), cost))
+        graph = ca.Function("graph", [*self.variables, *self.parameters], [both])
+        given = matrices_of(total, self.variables), matrices_of(p, self.parameters)
+        entries, y, values = of_its_variables(graph.call([*given[0], *given[1]], True, False)[0], total, p)
+        if interval is None:
+            interval = self.intervals[entries].min(initial=max(self.intervals)) if len(entries) else NOWHERE
+        return StageTerm(
+            function=ca.Function("term", [y, p], [values[:-1], values[-1]]),
+            variables=entries[:, None],
+            parameters=np.arange(p.numel())[:, None],
+            intervals=np.array([interval]),
+            where="at grid point" if len(set(self.intervals[entries].tolist())) == 1 else "",
+            rows=[kind for kind, _ in rows],
+        )
+
+
 def couplings(
-    motion: Motion, inputs: Inputs, costs: Sequence[ca.MX], relations: Sequence[Relation]
+    whole: Whole, inputs: Inputs, costs: Sequence[ca.MX], relations: Sequence[Relation]
 ) -> Iterator[StageTerm]:
     """A term for each cost that is no integral, and for each relation.
 
     Args:
-        costs: scalars, of the variables of ``motion`` and the parameters of ``inputs``.
+        costs: scalars, of the variables and parameters of a motion.
         relations: rows of these, between bounds that are numbers or expressions of parameters.
     """
     for cost in costs:
-        yield _coupled(motion, inputs, ca.MX(0, 1), cost, None)
+        yield whole.term([], cost)
     for relation in relations:
-        yield _coupled(motion, inputs, ca.vec(relation.rows), ca.MX(0), relation)
-
-
-def _coupled(motion: Motion, inputs: Inputs, rows: ca.MX, cost: ca.MX, relation: Relation | None) -> StageTerm:
-    """Rows and a cost, of the variables that they have."""
-    variables, p = motion.variables, ca.MX.sym("p", inputs.p.numel())
-    total = ca.MX.sym("all", sum(x.numel() for x in variables))
-    graph = ca.Function("graph", [*variables, *inputs.symbols], [ca.densify(ca.vertcat(rows, cost))])
-    both = graph.call([*matrices_of(total, variables), *inputs.split(p)], True, False)[0]
-    entries, y, values = of_its_variables(both, total, p)
-    widths = [np.repeat(np.arange(x.shape[1]) // width, x.shape[0]) for x, width in motion.blocks]
-    intervals = np.concatenate(widths)[entries]
-    kinds = []
-    if relation is not None:
-        label = relation.label
-        if len(set(intervals.tolist())) == 1:
-            label = label._replace(where=f"at grid point {intervals[0]}")
-        lower, upper = relation.lower, relation.upper
-        limits = [inputs.of(x) if isinstance(x, ca.MX) else x for x in (lower, upper)]
-        kinds = [Rows.unscaled(label, limits[0], limits[0] if lower is upper else limits[1])]
-    return StageTerm(
-        function=ca.Function("term", [y, p], [values[:-1], values[-1]]),
-        variables=entries[:, None],
-        parameters=np.arange(p.numel())[:, None],
-        intervals=np.array([intervals.min() if len(intervals) else NOWHERE]),
-        where="",
-        rows=kinds,
-    )
+        low = inputs.of(relation.lower) if isinstance(relation.lower, ca.MX) else relation.lower
+        high = inputs.of(relation.upper) if isinstance(relation.upper, ca.MX) else relation.upper
+        limits = low, low if relation.lower is relation.upper else high
+        yield whole.term([(Rows.unscaled(relation.label, *limits), ca.vec(relation.rows))])

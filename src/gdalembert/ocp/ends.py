@@ -295,6 +295,12 @@ class InputBefore(BoundaryCondition):
                 raise ArgumentError(f"start: u is {self._last}; give parameters with which it is finite")
 
 
+class LastInput(InputBefore):
+    """The last u of the motion before, to which rows connect u before this one: no parameter fixes it."""
+
+    is_given = True
+
+
 NEAR_Q, NEAR_V = 0.05, 0.2
 """The farthest that an entry of q [rad, m], a unit length, and of v [rad/s, m/s, relative to v above 1] is moved."""
 

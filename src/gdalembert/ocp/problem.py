@@ -14,7 +14,9 @@ from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDyna
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, SolutionWarning
 from gdalembert.model.limits import Bounds
+from gdalembert.nlp.backends import Backend
 from gdalembert.nlp.entries import Label
+from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.ocp import constraints
 from gdalembert.ocp.constraints import OF_INTERVAL, Bound, LimitedExpression
 from gdalembert.ocp.couplings import Relation, relation
@@ -550,11 +552,19 @@ class Problem(OptimalControlProblem[Solution]):
         patterns = [end.pattern for end in self._fixed]
         return patterns, len(self._limited), len(self._relations), hash(self._cost)
 
-    def _parts(self, *, stagewise: bool, continues: bool = False, follows: bool = False) -> list[Part]:
+    def _parts(self, *, stagewise: bool) -> list[Part]:
+        return [self._part()]
+
+    def _part(self, **changes: Any) -> Part:
+        """The motion, of its formulation with changes."""
         for endpoint in self._endpoints:
             endpoint.prepare()
-        formulation = self._formulation()._replace(continues=continues, follows=follows)
-        return [Part(formulation, ca.MX(0) if self._cost is None else self._cost, stagewise=stagewise)]
+        return Part(self._formulation()._replace(**changes), ca.MX(0) if self._cost is None else self._cost)
+
+    def _joined(self, parts: Sequence[Part], p: ca.MX, form: Backend) -> StageProgram:
+        row = parts[0].row_of_stages
+        row = row.uncompiled() if form.compiles else row
+        return row.program(stagewise=form.stagewise, fixing=form.fixes)
 
     def _formulation(self, inputs: Inputs | None = None, scales: Scales | None = None) -> Formulation:
         own = Inputs(self.intervals, self._parameters, self._robot, self._fixed) if inputs is None else inputs
