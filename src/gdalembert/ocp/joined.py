@@ -257,7 +257,7 @@ class Phases(JoinedProblems[PhasesSolution]):
         whole, limited = Whole(matrices, variables.intervals, numbers), list[tuple[int | None, Rows, ca.MX]]()
         for junction, part, interval in zip(self._junctions, parts[1:], behind, strict=True):
             follows = junction.u_goes_on and part.remembers
-            for rows in (junction.rows, *[junction.change_of_u][:follows]):
+            for rows in (junction.rows, junction.change_of_u) if follows else (junction.rows,):
                 limited.append((interval, equations(_JUNCTIONS, rows.numel()), rows))
             zero = np.zeros(junction.margins.numel())
             limited.append((interval, Rows.unscaled(Label(_FRICTION), zero, zero + np.inf), junction.margins))
@@ -265,9 +265,11 @@ class Phases(JoinedProblems[PhasesSolution]):
         for link in self._relations:
             _check_symbols(link.rows, [*matrices, *numbers])
             limited.append((interval, Rows.unscaled(link.label, link.lower, link.upper), link.rows))
-        ends = np.array(self._range)[:, None]
-        total = sum((part.motion.duration for part in parts), ca.MX(0))
-        limited.append((interval, Rows.unscaled(Label(_DURATION), *ends), total))
+        shortest, longest = (sum(problem._motion.range[end] for problem in self.problems) for end in (0, 1))
+        # without this row, which is never active then, IPOPT's barrier takes other ways, by an iteration more or less
+        if not form.stagewise or shortest < self._range[0] or self._range[1] < longest:
+            total = sum((part.motion.duration for part in parts), ca.MX(0))
+            limited.append((interval, Rows.unscaled(Label(_DURATION), *np.array(self._range)[:, None]), total))
         alone = [whole.term([(rows, x)]) for at, rows, x in limited if at is None]
         places = sorted({at for at, _, _ in limited if at is not None})
         return [whole.term([(rows, x) for at, rows, x in limited if at == k], interval=k) for k in places] + alone
@@ -515,7 +517,7 @@ class Scenarios(JoinedProblems[ScenariosSolution]):
             shared=groups,
             intervals=n * instants - 1,
             states=[parts[0].row_of_stages.states] * (n * instants),
-            overlap="scenarios share u, and are no row of stages; take one problem",
+            overlap="scenarios are not one sequence of intervals, since they share u; take one problem",
             equations_as_rows=form.stagewise,
         )
 
