@@ -12,7 +12,6 @@ import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.nlp.entries import NOWHERE
 from gdalembert.nlp.stage_program import StageProgram
-from gdalembert.nlp.stage_program import StageProgram
 
 TOLERANCE = 1e-12
 

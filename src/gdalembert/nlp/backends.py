@@ -115,7 +115,6 @@ BACKENDS: dict[str, Backend] = {
         },
         asks="iteration_callback",
     ),
-    "acados": Backend(stagewise=True, fixes=True, compiles=True),
 }
 """The solvers that are known; any other has no options."""
 
@@ -129,9 +128,8 @@ def backend(solver: str) -> Backend:
     return BACKENDS.get(solver, Backend())
 
 
-def leash_for(solver: str, nlp: StageProgram, budget: float | None) -> Leash | None:
+def leash_for(solver: str, chosen: Backend, nlp: StageProgram, budget: float | None) -> Leash | None:
     """What ends a solver; ``None`` for one that signals end and that keeps its budget itself, if it can have one."""
-    chosen = backend(solver)
     if chosen.catches:
         return Leash([nlp.size], budget)
     if budget is None or chosen.time_option:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from gdalembert.nlp.entries import NOWHERE, Indices
+from gdalembert.nlp.entries import NOWHERE, Indices, Label
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_terms import FixedEntries, Rows, StageParts, StageTerm, Variables
 from gdalembert.nlp.terms import RowsAndCost
@@ -191,13 +191,39 @@ def free_variables(group: int, interval: int, sizes: Array) -> Variables:
     return Variables(groups, intervals, np.arange(n), sizes, ca.DM.eye(n), -endless, endless, [""] * n)
 
 
-def weighted(term: StageTerm, weight: float, summed: Rows | None = None, row_weights: Array | None = None) -> StageTerm:
-    """A term whose cost has a weight; and, with other weights, is added to rows."""
+def weighted(segments: Sequence[Segment], weight: float) -> list[Segment]:
+    """Segments whose costs have a weight."""
+    return [segment._replace(terms=[_weighted(term, weight) for term in segment.terms]) for segment in segments]
+
+
+def largest(segments: Sequence[Segment], entry: int, label: Label) -> tuple[list[Segment], StageTerm]:
+    """Segments whose cost is the mean, and a term for what the largest one is above it, a variable at this entry.
+
+    The mean keeps the curvature of the cost while the multipliers of the segments are not found.
+    """
+    n = len(segments)
+    above, zero = np.eye(n) - 1 / n, np.zeros(n)
+    rows = Rows(label=label, lower=zero - np.inf, upper=zero, transform=ca.DM.eye(n), summed=True)
+    made = [
+        segment._replace(terms=[_weighted(term, 1 / n, rows, above[:, k]) for term in segment.terms])
+        for k, segment in enumerate(segments)
+    ]
+    y, p = ca.MX.sym("y"), ca.MX.sym("p", 0)
+    term = StageTerm(
+        function=ca.Function("term", [y, p], [-y * ca.DM.ones(n), y]),
+        variables=np.array([[entry]]),
+        parameters=np.zeros((0, 1), dtype=int),
+        intervals=np.array([NOWHERE]),
+        rows=[rows],
+    )
+    return made, term
+
+
+def _weighted(term: StageTerm, weight: float, *summed: Any) -> StageTerm:
+    """A term whose cost has a weight; ``summed``: rows to which it is added with other weights, and these."""
     y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
     rows, cost = term.function.call([y, p], True, False)
-    kinds = list(term.rows)
-    if summed is not None:
-        rows = ca.vertcat(ca.vec(rows), ca.DM(row_weights) * cost)
-        kinds.append(summed)
+    if summed:
+        rows = ca.vertcat(ca.vec(rows), ca.DM(summed[1]) * cost)
     function = ca.Function("term", [y, p], [ca.densify(rows), weight * cost])
-    return replace(term, function=function, rows=kinds, squares=None)
+    return replace(term, function=function, rows=[*term.rows, *summed[:1]], squares=None)

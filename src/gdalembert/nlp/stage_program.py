@@ -49,8 +49,8 @@ class StageProgram:
     Args:
         variables: of it. ``terms``: stages, rows of the grid, costs.
         fixed: entries with values of p. ``p``: the parameters.
-        intervals: N. ``states``: the numbers of states at the N + 1 instants. ``overlap``: why intervals share variables,
-            if they do.
+        intervals: N. ``states``: their numbers at the N + 1 instants.
+        overlap: why intervals share variables, if they do.
         equations_as_rows: whether an equation of one variable stays a row, as for solvers of stages, which take no
             variable that is fixed.
 

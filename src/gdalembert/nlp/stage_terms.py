@@ -133,7 +133,7 @@ class StageTerm:
     Attributes:
         function: (x, p) → (rows, cost). ``squares``: (x, p) → (residuals, rest) of the cost.
         variables: m × n, the entries of x. ``parameters``: k × n, those of p.
-        intervals: of each place. ``where``: how messages call it, as ``"in interval"``; ``first``: the one that they call 0.
+        intervals: of each place. ``where``: how messages call it, as ``"in interval"``; ``first``: which they call 0.
         rows: from the first to the last.
         of_end: whether places are instants that belong to the interval before them, which ends there.
     """

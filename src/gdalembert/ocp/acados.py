@@ -26,6 +26,7 @@ import numpy as np
 
 from gdalembert.compilation.machine_code import Compiler, library_of
 from gdalembert.errors import ArgumentError, UnsupportedError, reason_of
+from gdalembert.nlp.backends import Backend
 from gdalembert.nlp.entries import NOWHERE, Indices
 from gdalembert.nlp.program import Found
 from gdalembert.nlp.solver import Solver
@@ -69,7 +70,7 @@ _INSTALL = (
 @solver("acados")
 def acados(problem: Any, options: Mapping[str, Any]) -> AcadosSolver[Any]:
     """Sequential quadratic programming by acados, with HPIPM."""
-    made: AcadosSolver[Any] = problem._nonlinear("acados", options, AcadosSolver)
+    made: AcadosSolver[Any] = problem.nonlinear_solver("acados", options, AcadosSolver)
     return made
 
 
@@ -82,6 +83,10 @@ class AcadosSolver(Solver[Found]):
         motion = program.parts[0].motion
         self._unknowns = [group for group, (matrix, _) in enumerate(motion.blocks) if matrix is motion.k]
         super().__init__(program, name, options)
+
+    @classmethod
+    def form(cls, name: str) -> Backend:
+        return Backend(stagewise=True, fixes=True, compiles=True)
 
     def _made(self, leash: Any, *, warm: bool = False) -> Any:
         return self._cold if warm else AcadosProgram(self._nlp, self._unknowns, self._options)

@@ -10,11 +10,11 @@ function of x⁻.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import neutral
-from gdalembert.nlp.backends import Backend, backend, checked_options
+from gdalembert.nlp.backends import Backend, checked_options, same_options
 from gdalembert.nlp.entries import Label
 from gdalembert.nlp.scheduled_program import Jump, ScheduledPart, ScheduledProgram
 from gdalembert.nlp.solver import Solver
@@ -84,6 +84,7 @@ class ContactSchedule:
                         f"ContactSchedule: {what} of {name!r} differ from those of {first[0]!r}; give the same"
                     )
         self._scheduled, self._known = dict[tuple[int, ...], ScheduledProblem](), dict[str, RowsAndCost]()
+        self._built: tuple[Any, Mapping[str, Any], ContactScheduleSolver] | None = None
 
     def __repr__(self) -> str:
         return f"ContactSchedule([{first_of([*map(repr, self.problems)])}])"
@@ -139,26 +140,39 @@ class ContactSchedule:
         given = checked_options("solver", options)
         if isinstance(solver, str) and solver in SOLVERS:
             return SOLVERS[solver](self, given)
-        return self._nonlinear(solver, given)
+        return self.nonlinear_solver(solver, given)
 
-    def _nonlinear(
-        self, solver: str, options: Mapping[str, Any], kind: type[Solver[PhasesSolution]] = Solver
+    def nonlinear_solver(
+        self,
+        solver: str,
+        options: Mapping[str, Any] | None = None,
+        kind: type[Solver[PhasesSolution]] = Solver,
     ) -> ScheduledSolver:
+        """A solver of the nonlinear program of each schedule, as of :meth:`Problem.nonlinear_solver`."""
         if kind is not Solver:
             raise UnsupportedError(f"{solver}: a schedule: it takes one problem, not several; take 'ipopt' or 'rti'")
-        backend(solver)
-        return ScheduledSolver(self, solver, options)
+        kind.form(solver)
+        return ScheduledSolver(self, solver, checked_options("solver", options))
 
-    def _real_time(self, options: Mapping[str, Any]) -> ContactScheduleSolver:
+    def real_time_solver(self, options: Mapping[str, Any] | None = None) -> ContactScheduleSolver:
+        """A solver of one Gauss–Newton step a tick, as of :meth:`Problem.real_time_solver`."""
         formulated = {name: problem._real_time_problem() for name, problem in self.problems.items()}
-        return ContactScheduleSolver(formulated, options)
+        return ContactScheduleSolver(formulated, options or {})
+
+    def _steps(self, options: Mapping[str, Any]) -> ContactScheduleSolver:
+        """The solver of real-time iterations for :meth:`solve`, of all schedules; built anew where problems changed."""
+        key = [problem._contents(ends=True) for problem in self.problems.values()]
+        if self._built is None or self._built[0] != key or not same_options(self._built[1], options):
+            self._built = key, options, self.real_time_solver(options)
+        return self._built[2]
 
     def _numbered(self, where: str, schedule: Any) -> tuple[int, ...]:
         return tuple(numbered(where, schedule, list(self.problems), next(iter(self.problems.values())).intervals))
 
     def _for(self, schedule: tuple[int, ...]) -> ScheduledProblem:
         """The problem of a schedule; those of the last ones are kept."""
-        found = self._scheduled.pop(schedule, None) or ScheduledProblem(self.problems, schedule, self._known)
+        found = self._scheduled.pop(schedule, None)
+        found = found or ScheduledProblem(self.problems, schedule, self._known, self._steps)
         self._scheduled[schedule] = found
         if len(self._scheduled) > _KEPT:
             del self._scheduled[next(iter(self._scheduled))]
@@ -194,11 +208,18 @@ def _design(problem: Problem) -> Array:
 class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
     """Problems of a schedule as one: ``schedule`` has the number of one of them for each interval.
 
-    ``known``: terms that other schedules share with it.
+    ``known``: terms that other schedules share with it; ``steps``: makes real-time iterations of all schedules.
     """
 
-    def __init__(self, problems: Mapping[str, Problem], schedule: Sequence[int], known: dict[str, RowsAndCost]) -> None:
+    def __init__(
+        self,
+        problems: Mapping[str, Problem],
+        schedule: Sequence[int],
+        known: dict[str, RowsAndCost],
+        steps: Callable[[Mapping[str, Any]], ContactScheduleSolver],
+    ) -> None:
         self._names, self.problems, self._known = tuple(problems), tuple(problems.values()), known
+        self._steps = steps
         self._holds = np.array([*schedule, schedule[-1]])
         self._check_impacts()
         first, n = self.problems[0], len(schedule)
@@ -238,8 +259,8 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
                     "interval; give restitution=0"
                 )
 
-    def _real_time(self, options: Mapping[str, Any]) -> Any:
-        raise UnsupportedError("rti: solve: its schedules change from tick to tick; take ContactSchedule.solver('rti')")
+    def real_time_solver(self, options: Mapping[str, Any] | None = None) -> SettledSchedule:
+        return SettledSchedule(self, self._steps(options or {}))
 
     def _check_costs(self) -> None:
         _check_costs(dict(zip(self._names, self.problems, strict=True)))
@@ -262,9 +283,9 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         for condition in (self.problems[0]._before, *self._endpoints.values()):
             condition.set(self.problems[0]._parameters)
 
-    def _contents(self) -> object:
-        ends = self._start, self.problems[0]._before, self._end, *self._endpoints.values()
-        return [problem._contents() for problem in self.problems], [each.pattern for each in ends]
+    def _contents(self, *, ends: bool) -> object:
+        fixed = self._start, self.problems[0]._before, self._end, *self._endpoints.values()
+        return [problem._contents(ends=ends) for problem in self.problems], [end.pattern for end in fixed]
 
     def _each_p(self, p: Any) -> Sequence[Any]:
         return [p] * len(self.problems)
@@ -376,6 +397,21 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         return PhasesSolution(
             phases=parts, impulses=tuple(impulses), **joined_outcome("phase", parts, nlp.cost(z, numbers))
         )
+
+
+class SettledSchedule(NamedTuple):
+    """Real-time iterations of one schedule, from the guess until they are small."""
+
+    of: ScheduledProblem
+    steps: ContactScheduleSolver
+
+    def cold(self) -> PhasesSolution:
+        """Solve at the values that the problems have now."""
+        problems, holds = self.of.problems, self.of._holds[:-1].tolist()
+        values = {name: x for problem in problems for name, x in problem._parameters.values.items()}
+        p = problems[0]._robot.last if problems[0].dyn.parameters else None
+        schedule = [self.of._names[k] for k in holds]
+        return self.steps(schedule=schedule, guess=problems[0]._initial.motion(None), p=p, **values)
 
 
 class ScheduledSolver(Uncopied):

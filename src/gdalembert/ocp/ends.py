@@ -109,6 +109,10 @@ class End(BoundaryCondition):
         return distances
 
     @property
+    def said(self) -> tuple[Any, ...]:
+        return tuple(hash(x) if isinstance(x, ca.MX) else tuple(x.tolist()) for x in self._given)
+
+    @property
     def pattern(self) -> tuple[bool, ...]:
         """Which entries of [q; v] are fixed, and whether parameters give all of them."""
         return *np.concatenate(self.fixed).tolist(), self.measured == "qv"
@@ -267,6 +271,10 @@ class InputBefore(BoundaryCondition):
     @property
     def is_given(self) -> bool:
         return self._value is not None
+
+    @property
+    def said(self) -> tuple[Any, ...]:
+        return (hash(self._value),) if isinstance(self._value, ca.MX) else tuple(self._last.tolist())
 
     @property
     def pattern(self) -> tuple[bool, ...]:

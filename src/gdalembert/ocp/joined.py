@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeVar, cast
 
@@ -25,13 +24,14 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import difference, integrate, neutral, random_configuration
 from gdalembert.model.tree import Tree
 from gdalembert.nlp.backends import Backend
-from gdalembert.nlp.entries import NOWHERE, Label
+from gdalembert.nlp.entries import NOWHERE, Indices, Label
 from gdalembert.nlp.joined_program import (
     MANY,
     JoinedProgram,
     Segment,
     free_variables,
     joined,
+    largest,
     sharing,
     side_by_side,
     weighted,
@@ -172,7 +172,7 @@ class Phases(JoinedProblems[PhasesSolution]):
         takes_p = any(problem.dyn.parameters for problem in self.problems)
         return [p if problem.dyn.parameters or not takes_p else None for problem in self.problems]
 
-    def _real_time(self, options: Mapping[str, Any]) -> RealTimePhases:
+    def real_time_solver(self, options: Mapping[str, Any] | None = None) -> RealTimePhases:
         if self._relations:
             raise UnsupportedError("rti: the phases have rows of subject_to; take 'ipopt'")
         shortest, longest = (sum(problem._motion.range[end] for problem in self.problems) for end in (0, 1))
@@ -183,7 +183,7 @@ class Phases(JoinedProblems[PhasesSolution]):
             )
         impacts = [(each.after._cones, ~each.known[0]) if each.takes_hold else None for each in self._junctions]
         problems = [problem._real_time_problem() for problem in self.problems]
-        return RealTimePhases(problems, options, impacts, self._each_guess)
+        return RealTimePhases(problems, options or {}, impacts, self._each_guess)
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[None]:
@@ -261,15 +261,15 @@ class Phases(JoinedProblems[PhasesSolution]):
                 limited.append((interval, equations(_JUNCTIONS, rows.numel()), rows))
             zero = np.zeros(junction.margins.numel())
             limited.append((interval, Rows.unscaled(Label(_FRICTION), zero, zero + np.inf), junction.margins))
-        interval = None if form.stagewise else NOWHERE
+        elsewhere = None if form.stagewise else NOWHERE
         for link in self._relations:
             _check_symbols(link.rows, [*matrices, *numbers])
-            limited.append((interval, Rows.unscaled(link.label, link.lower, link.upper), link.rows))
+            limited.append((elsewhere, Rows.unscaled(link.label, link.lower, link.upper), link.rows))
         shortest, longest = (sum(problem._motion.range[end] for problem in self.problems) for end in (0, 1))
         # without this row, which is never active then, IPOPT's barrier takes other ways, by an iteration more or less
         if not form.stagewise or shortest < self._range[0] or self._range[1] < longest:
             total = sum((part.motion.duration for part in parts), ca.MX(0))
-            limited.append((interval, Rows.unscaled(Label(_DURATION), *np.array(self._range)[:, None]), total))
+            limited.append((elsewhere, Rows.unscaled(Label(_DURATION), *np.array(self._range)[:, None]), total))
         alone = [whole.term([(rows, x)]) for at, rows, x in limited if at is None]
         places = sorted({at for at, _, _ in limited if at is not None})
         return [whole.term([(rows, x) for at, rows, x in limited if at == k], interval=k) for k in places] + alone
@@ -476,45 +476,30 @@ class Scenarios(JoinedProblems[ScenariosSolution]):
                 raise ArgumentError(f"Scenarios: scenario {k} minimises nothing; call its minimize")
 
     def _joined(self, parts: Sequence[Part], p: ca.MX, form: Backend) -> JoinedProgram:
-        """The program of all scenarios, which share u and the constants of the motions.
-
-        The largest cost is the mean and what it is above the mean, a variable: the mean keeps the curvature of the cost
-        while the multipliers of the scenarios are not found.
-        """
+        """The program of all scenarios, which share u and the constants of the motions."""
         n, instants = len(parts), parts[0].motion.intervals + 1
         variables, segments = self._segments(parts, form, [k * instants for k in range(n)])
-        shared = []
+        groups, terms, further = [], list[StageTerm](), list[Indices]()
         for part, segment in zip(parts, segments, strict=True):
             motion = part.motion
             constants = motion.entries(motion.state)[motion.size :, 0]
-            shared.append(segment.places[np.r_[motion.entries(motion.u).ravel(order="F"), constants]])
-        groups, terms, variables = np.array(shared), list[StageTerm](), sharing(variables, np.array(shared))
-        weight, further = 1.0 if self.cost == "sum" else 1 / n, np.arange(0)
-        most, above = Rows.unscaled(Label("the largest cost"), np.full(n, -np.inf), np.zeros(n)), np.eye(n) - 1 / n
-        most = replace(most, summed=True)
+            groups.append(segment.places[np.r_[motion.entries(motion.u).ravel(order="F"), constants]])
+        shared = np.array(groups)
+        variables = sharing(variables, shared)
         if self.cost == "worst":
-            further = np.array([len(variables.groups)])
+            further = [np.array([len(variables.groups)])]
             variables = joined([variables, free_variables(n * MANY, NOWHERE, np.ones(1))])
-            y, none = ca.MX.sym("y"), ca.MX.sym("p", 0)
-            function = ca.Function("term", [y, none], [-y * ca.DM.ones(n), y])
-            nowhere = np.array([NOWHERE])
-            empty = np.zeros((0, 1), dtype=int)
-            terms = [
-                StageTerm(
-                    function=function, variables=further[:, None], parameters=empty, intervals=nowhere, rows=[most]
-                )
-            ]
-        made = []
-        for k, segment in enumerate(segments):
-            rows = (most, above[:, k]) if self.cost == "worst" else ()
-            made.append(segment._replace(terms=[weighted(term, weight, *rows) for term in segment.terms]))
+            segments, term = largest(segments, int(further[0][0]), Label("the largest cost"))
+            terms.append(term)
+        elif self.cost == "mean":
+            segments = weighted(segments, 1 / n)
         return JoinedProgram(
-            made,
+            segments,
             variables,
             terms,
             p,
-            further=[further],
-            shared=groups,
+            further=further,
+            shared=shared,
             intervals=n * instants - 1,
             states=[parts[0].row_of_stages.states] * (n * instants),
             overlap="scenarios are not one sequence of intervals, since they share u; take one problem",

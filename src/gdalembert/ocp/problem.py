@@ -361,9 +361,9 @@ class Problem(OptimalControlProblem[Solution]):
         """
         return super().solver(solver, options)
 
-    def _real_time(self, options: Mapping[str, Any]) -> RealTimeSolver:
+    def real_time_solver(self, options: Mapping[str, Any] | None = None) -> RealTimeSolver:
         self._check_costs()
-        return RealTimeSolver(self._real_time_problem(), options)
+        return RealTimeSolver(self._real_time_problem(), options or {})
 
     def _real_time_problem(self) -> RealTimeProblem:
         plain = self._formulation().evaluated_by(self._motion.graph_of)  # which is compiled as a whole
@@ -547,9 +547,8 @@ class Problem(OptimalControlProblem[Solution]):
         for end in self._fixed:
             end.set(self._parameters)
 
-    def _contents(self) -> object:
-        """What tells whether a solver that was built is still that of the problem."""
-        patterns = [end.pattern for end in self._fixed]
+    def _contents(self, *, ends: bool) -> object:
+        patterns = [(end.pattern, end.said if ends else ()) for end in self._fixed]
         return patterns, len(self._limited), len(self._relations), hash(self._cost)
 
     def _parts(self, *, stagewise: bool) -> list[Part]:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, SolutionWarning, UnknownNameError, UnsupportedError
 from gdalembert.model.configuration import lengths, projected, unit_blocks
-from gdalembert.nlp.backends import Backend, backend, checked_options, same_options
+from gdalembert.nlp.backends import Backend, checked_options, same_options
 from gdalembert.nlp.program import EXCEPTIONS
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_program import StageProgram
@@ -205,23 +205,36 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         given = checked_options("solver", options)
         if isinstance(solver, str) and solver in SOLVERS:
             return SOLVERS[solver](self, given)
-        return self._nonlinear(solver, given)
+        return self.nonlinear_solver(solver, given)
 
-    def _nonlinear(
-        self, solver: str, options: Mapping[str, Any], kind: type[Solver[Planned]] = Solver
+    def nonlinear_solver(
+        self, solver: str, options: Mapping[str, Any] | None = None, kind: type[Solver[Planned]] = Solver
     ) -> Solver[Planned]:
-        """A solver of the nonlinear program, by default of CasADi."""
-        chosen = backend(solver)
+        """A solver of the nonlinear program: what :func:`~gdalembert.ocp.solver` registers may return one.
+
+        Args:
+            solver, options: its name, for messages too, and its options, as in :meth:`solve`.
+            kind: by default that of CasADi's solvers; or a subclass, whose ``form`` says what it wants of the program,
+                as stages, and whose ``_made`` returns what is called as a ``casadi.nlpsol``.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnsupportedError: as :meth:`solver`.
+        """
+        chosen = kind.form(solver)
         program = Program(self, chosen)
         if chosen.stagewise and any(part.motion.system.moves_ends for part in program.parts):
             raise UnsupportedError(
                 f"{solver}: {program.name}: contacts or loops hold where fast modes follow their loads, which connects "
                 "intervals; take 'ipopt', or give Problem quasi_static=None"
             )
-        return kind(program, solver, options)
+        return kind(program, solver, checked_options("solver", options))
 
-    def _real_time(self, options: Mapping[str, Any]) -> Any:
-        """A solver of one step a tick."""
+    def real_time_solver(self, options: Mapping[str, Any] | None = None) -> Any:
+        """A solver of one Gauss–Newton step a tick, with the options of ``"rti"``.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnsupportedError: as :meth:`solver`.
+        """
         raise UnsupportedError(f"rti: {self._kind}s: real-time iterations are of one problem; take 'ipopt'")
 
     def solve(
@@ -257,7 +270,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         """
         wanted = checked_options("solve", options)
         self._set(p, values)
-        key = solver, self._contents()
+        key = solver, self._contents(ends=isinstance(solver, str) and solver in SOLVERS)
         if self._built is None or self._built[0] != key or not same_options(self._built[1], wanted):
             self._built = key, wanted, self.solver(solver, wanted)
         built = self._built[2]
@@ -314,8 +327,11 @@ class OptimalControlProblem(ABC, Generic[Planned]):
     def _set(self, p: Any, values: Mapping[str, Any]) -> None:
         """Take the values of a solve."""
 
-    def _contents(self) -> object:
-        """What tells whether a solver that was built is still that of the problem; by default none is."""
+    def _contents(self, *, ends: bool) -> object:
+        """What tells whether a solver that was built is still that of the problem; by default none is.
+
+        ``ends``: whether it is of the numbers that fix ends, too, which registered solvers may take as they are.
+        """
         return object()
 
     @abstractmethod
