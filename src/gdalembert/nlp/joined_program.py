@@ -2,6 +2,16 @@
 
 Each is a segment: its variables, parameters and terms have places among all. Segments may share variables, and terms of
 several segments, as what holds where two meet, connect them.
+
+In a schedule one of several motions holds over each interval. States and controls are common to all, and the other
+variables of an interval are those of the motion that holds there. Rows and costs of an instant are of the interval that
+begins there, at the last one of the last interval. Where a state jumps, an interval begins with other variables than
+the one before it ended with, and rows connect both:
+
+    x_k = f_A(x_k-1, w_k-1)      r(x_k, x⁺, λ) = 0      x_k+1 = f_B(x⁺, w_k)
+
+x⁺ and λ are variables of the interval behind the jump, beside its controls: only the gaps connect intervals. Phases are
+so for solvers of stages.
 """
 
 from __future__ import annotations
@@ -14,9 +24,10 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from gdalembert.errors import UnsupportedError
 from gdalembert.nlp.entries import NOWHERE, Indices, Label
 from gdalembert.nlp.stage_program import StageProgram
-from gdalembert.nlp.stage_terms import FixedEntries, Rows, StageParts, StageTerm, Variables
+from gdalembert.nlp.stage_terms import FixedEntries, Mask, Rows, StageParts, StageTerm, Variables
 from gdalembert.nlp.terms import RowsAndCost
 from gdalembert.spatial.arrays import Array
 
@@ -227,3 +238,195 @@ def _weighted(term: StageTerm, weight: float, *summed: Any) -> StageTerm:
         rows = ca.vertcat(ca.vec(rows), ca.DM(summed[1]) * cost)
     function = ca.Function("term", [y, p], [ca.densify(rows), weight * cost])
     return replace(term, function=function, rows=[*term.rows, *summed[:1]], squares=None)
+
+
+class ScheduledPart(NamedTuple):
+    """A program of which some stages hold.
+
+    Attributes:
+        name: of it, in messages. ``of``: what it is made of; ``None`` if none of it holds.
+        shared: its states and controls, as entries of x, of which it has ``size``.
+        numbers: how many parameters it has.
+    """
+
+    name: str
+    of: StageParts | None
+    shared: Indices
+    size: int
+    numbers: int
+
+
+class Jump(NamedTuple):
+    """Where an interval begins with another state than the one before it ended with.
+
+    Attributes:
+        instant: of it.
+        state: entries of x of the part that holds behind it: the state at this instant; ``jumps``: which are others.
+        unknowns: the sizes of the further unknowns λ.
+        function: (state, x⁺, λ; p) → (rows, 0), equations, with sizes ``rows``. ``label``: what they are.
+        parameters: the entries of p, of that part.
+        asks: which rows of terms ``of_end`` that part asks of the instant, which the one before does not know.
+    """
+
+    instant: int
+    state: Indices
+    jumps: Indices
+    unknowns: Array
+    function: ca.Function
+    rows: Array
+    label: Label
+    parameters: Indices
+    asks: Mask
+
+
+class ScheduledProgram(JoinedProgram):
+    """The program of the stages of several programs.
+
+    Args:
+        parts: the programs; the first one gives the magnitudes and bounds of states and controls.
+        holds: the number of the part that holds behind each instant; of the last one, that before it.
+        jumps: at instants between two parts, at most one at each.
+        known: the Functions of terms of other schedules by what they compute, whose derivatives are taken over.
+        p: the parameters of all parts.
+        states, overlap, equations_as_rows: as of a :class:`StageProgram`.
+
+    Raises:
+        UnsupportedError: if a row or a cost connects instants of several parts.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[ScheduledPart],
+        holds: Indices,
+        jumps: Sequence[Jump],
+        known: dict[str, RowsAndCost],
+        p: ca.MX,
+        *,
+        states: int,
+        overlap: str,
+        equations_as_rows: bool,
+    ) -> None:
+        self._parts, self._holds, self._jumps = parts, holds, jumps
+        variables, segments, jumped = self._place()
+        first_numbers = np.cumsum([0, *(part.numbers for part in parts)]).tolist()
+        terms = []
+        for jump, others in zip(jumps, jumped, strict=True):
+            k = int(holds[jump.instant])
+            terms.append(_jump_term(jump, [segments[k].reached[jump.state], *others], first_numbers[k]))
+        super().__init__(
+            segments,
+            variables,
+            terms,
+            p,
+            further=[unknowns for _, unknowns in jumped],
+            known=known,
+            intervals=len(holds) - 1,
+            states=[states] * len(holds),
+            overlap=overlap,
+            equations_as_rows=equations_as_rows,
+        )
+
+    def _place(self) -> tuple[Variables, list[Segment], list[tuple[Indices, Indices]]]:
+        """All variables: states and controls, the others of each part where it holds, x⁺ and λ of each jump.
+
+        The segments have x⁺ in the places of a state that jumps.
+        """
+        parts, count = self._parts, len(self._parts[0].shared)
+        chosen = [_chosen(parts[0].of, parts[0].shared)]
+        reached = [np.full(part.size, NOWHERE) for part in parts]
+        for k, (part, places) in enumerate(zip(parts, reached, strict=True)):
+            places[part.shared] = np.arange(len(part.shared))
+            if part.of is not None:
+                own = np.setdiff1d(np.arange(part.size), part.shared)
+                own = own[self._holds[part.of.variables.intervals[own]] == k]
+                places[own] = count + np.arange(len(own))
+                count += len(own)
+                chosen.append(_chosen(part.of, own, k * MANY))
+        begun, jumped = [places.copy() for places in reached], list[tuple[Indices, Indices]]()
+        for jump in self._jumps:
+            k, group, size = int(self._holds[jump.instant]), len(parts) * MANY, len(jump.jumps)
+            chosen += [_chosen(parts[k].of, jump.jumps, group)]
+            chosen += [free_variables(group + MANY, jump.instant, jump.unknowns)]
+            numbers = count + np.arange(size + len(jump.unknowns))
+            jumped.append((numbers[:size], numbers[size:]))
+            begun[k][jump.jumps] = numbers[:size]
+            count += len(numbers)
+            before = reached[k][jump.jumps]
+            chosen[0].lower[before], chosen[0].upper[before] = -np.inf, np.inf
+        segments = [
+            Segment(self._terms_of(k), part.of.fixed if part.of else (), part.numbers, begun[k], reached[k])
+            for k, part in enumerate(parts)
+        ]
+        return joined(chosen), segments, jumped
+
+    def _terms_of(self, k: int) -> list[StageTerm]:
+        """The terms of a part, where it holds."""
+        if (of := self._parts[k].of) is None:
+            return []
+        found = list(of.of_ends)
+        for term in (*of.terms, *of.others):
+            places = np.flatnonzero(self._ends(k, term) if term.of_end else self._holds_at(k, term, of.variables))
+            if len(places):
+                found.append(self._asked(k, term.at(places)) if term.of_end else term.at(places))
+        return found
+
+    def _holds_at(self, k: int, term: StageTerm, variables: Variables) -> Mask:
+        """Whether a part holds at each place of a term."""
+        if any(rows.next_state is not None for rows in term.rows):
+            return np.asarray(self._holds[term.intervals] == k)
+        own = self._holds[variables.intervals[term.variables]] == k
+        if not len(own):
+            return np.full(len(term.intervals), self._holds[-1] == k)
+        if np.any(own.any(axis=0) & ~own.all(axis=0)):
+            name = term.rows[0].label.name if term.rows else "the cost"
+            raise UnsupportedError(
+                f"{self._parts[k].name}: {name} connects instants of which some are of other problems; give rows and "
+                "costs of one instant each"
+            )
+        return np.asarray(own.all(axis=0))
+
+    def _ends(self, k: int, term: StageTerm) -> Mask:
+        """Whether a part asks rows of the end of an interval at each place of a term."""
+        jumped = [jump.instant for jump in self._jumps if self._holds[jump.instant] == k]
+        return np.asarray((self._holds[term.intervals - 1] == k) | np.isin(term.intervals, jumped))
+
+    def _asked(self, k: int, term: StageTerm) -> StageTerm:
+        """Rows of ends of intervals, behind a jump those alone that the part before does not ask."""
+        left_out = np.zeros((sum(rows.count for rows in term.rows), len(term.intervals)), dtype=bool)
+        for jump in self._jumps:
+            if self._holds[jump.instant] == k:
+                left_out[:, term.intervals == jump.instant] = ~jump.asks[:, None]
+        (rows,) = term.rows
+        return replace(term, rows=[replace(rows, left_out=left_out)])
+
+
+def _jump_term(jump: Jump, places: Sequence[Indices], first_number: int) -> StageTerm:
+    zero, transform = np.zeros(len(jump.rows)), ca.diag(ca.DM(1 / jump.rows))
+    return StageTerm(
+        function=jump.function,
+        variables=np.concatenate(places)[:, None],
+        parameters=jump.parameters[:, None] + first_number,
+        intervals=np.array([jump.instant]),
+        where="at grid point",
+        rows=[Rows(label=jump.label, lower=zero, upper=zero, transform=ca.sparsify(transform))],
+    )
+
+
+def _chosen(of: StageParts | None, entries: Indices, group: int = 0) -> Variables:
+    """Some variables, with groups from this one on."""
+    assert of is not None
+    own, numbers = of.variables, np.full(len(of.variables.groups), -1)
+    numbers[entries] = np.arange(len(entries))
+    copies = numbers[own.copies[entries]]
+    arrays = (array[entries] for array in (own.scales, own.lower, own.upper))
+    shapes = own.shapes[entries.tolist(), entries.tolist()]
+    return Variables(
+        own.groups[entries] + group,
+        own.intervals[entries],
+        np.where(copies < 0, np.arange(len(entries)), copies),
+        next(arrays),
+        shapes,
+        next(arrays),
+        next(arrays),
+        [own.names[i] for i in entries.tolist()],
+    )

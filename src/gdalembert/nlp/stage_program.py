@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -13,7 +12,7 @@ from gdalembert.errors import UnsupportedError
 from gdalembert.nlp.entries import NOWHERE, Indices, IntervalIndex, Label, Labels
 from gdalembert.nlp.simple_bounds import simple_bounds
 from gdalembert.nlp.stage_terms import BoundedEntries, FixedEntries, Limit, Rows, StageTerm, Variables
-from gdalembert.nlp.terms import RowsAndCost, Sum, Term, expanded, picked
+from gdalembert.nlp.terms import RowsAndCost, Sum, Term, picked
 from gdalembert.spatial.arrays import Array
 
 
@@ -23,22 +22,6 @@ class PlacedRows(NamedTuple):
     term: StageTerm
     rows: Rows
     places: Indices
-
-
-class ScaledTerm(NamedTuple):
-    """A term in the variables and rows of a solver, with a column for each of its n places.
-
-    Attributes:
-        variables: m × n, the entries of z. ``parameters``: k × n, those of p.
-        rows: r × n, those of g; :data:`NOWHERE` for those that are none of the program.
-        values, cost: (m, k) → (r), and the cost.
-    """
-
-    variables: Indices
-    parameters: Indices
-    rows: Indices
-    values: ca.Function
-    cost: ca.Function
 
 
 class StageProgram:
@@ -58,6 +41,7 @@ class StageProgram:
         problem: z, p, f, g, for ``casadi.nlpsol``. ``sum``: f and g as a sum of terms, with its derivatives.
         limits: (p) → (lbx, ubx, lbg, ubg), a Function.
         equal: whether a row of g is an equation.
+        gaps, of_step: whether it is one between intervals, or of a step.
         variables, constraints: the intervals of the entries of z and g.
     """
 
@@ -101,7 +85,12 @@ class StageProgram:
     def _placed_rows(self) -> list[PlacedRows]:
         """The rows of all terms with their places in g: by interval, gaps first."""
         kinds = [(term, rows, rows.kept(len(term.intervals))) for term in self._terms for rows in term.rows]
-        keys, equal, first = [np.zeros((4, 0), dtype=int)], [np.zeros(0, dtype=bool)], True
+        keys, equal, of_step, first = (
+            [np.zeros((4, 0), dtype=int)],
+            [np.zeros(0, dtype=bool)],
+            [np.zeros(0, bool)],
+            True,
+        )
         for number, (term, rows, kept) in enumerate(kinds):
             if rows.summed:  # the first place has the rows of all
                 kept[:, int(first) :] = False
@@ -110,11 +99,12 @@ class StageProgram:
             same, intervals = np.ones(len(row), dtype=int), NOWHERE if rows.summed else term.intervals[place]
             keys.append(np.stack([intervals * same, (rows.next_state is None) * same, number * same, row]))
             equal.append(rows.equal[row])
+            of_step.append(same * rows.of_step == 1)
         interval, is_no_gap, number, row = np.concatenate(keys, axis=1)
         order = np.lexsort((row, number, is_no_gap, _by_interval(interval)))
-        self.equal = np.concatenate(equal)[order]
+        self.equal, self.of_step = np.concatenate(equal)[order], np.concatenate(of_step)[order]
         self.constraints = IntervalIndex(number[order], interval[order])
-        self._is_gap = is_no_gap[order] == 0
+        self.gaps = is_no_gap[order] == 0
         ranks = np.empty(len(order), dtype=int)
         ranks[order] = np.arange(len(order))
         placed, begin, total = [], 0, np.zeros((0, 1), dtype=int)
@@ -154,22 +144,6 @@ class StageProgram:
             picked(term.parameters, numbers),
             of_rows[:, columns.tolist()],
         )
-
-    @cached_property
-    def terms(self) -> list[ScaledTerm]:
-        """The terms place by place, for solvers that take stages one by one."""
-        return [self._scaled(term) for term in self._terms if len(term.intervals)]
-
-    def _scaled(self, term: StageTerm) -> ScaledTerm:
-        (places, transform), first = self._rows_of(term), term.variables[:, 0]
-        kept = np.flatnonzero((places != NOWHERE).any(axis=1)).tolist()
-        scales = ca.diag(ca.DM(self._variables.scales[first]))
-        change = self._variables.shapes[first.tolist(), first.tolist()] @ scales if len(first) else ca.DM(0, 0)
-        y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
-        rows, cost = term.function.call([change @ y, p], True, False)
-        rows = ca.densify(transform @ rows)[kept] if kept else ca.MX(0, 1)
-        functions = (expanded(ca.Function("term", [y, p], [output])) for output in (rows, cost))
-        return ScaledTerm(self._of_x[term.variables], term.parameters, places[kept], *functions)
 
     def _differentiable(self, function: RowsAndCost) -> RowsAndCost:
         """A Function, or the same one whose derivatives are known."""
@@ -318,7 +292,7 @@ class StageProgram:
                     "of one interval each, or take another solver, as 'ipopt'"
                 )
         n = self._intervals
-        constraints = np.bincount(self.constraints.intervals[~self._is_gap], minlength=n + 1)
+        constraints = np.bincount(self.constraints.intervals[~self.gaps], minlength=n + 1)
         others = np.bincount(intervals, minlength=n + 1) - self._states
         return {"N": n, "nx": list(self._states), "nu": others.tolist(), "ng": constraints.tolist()}
 

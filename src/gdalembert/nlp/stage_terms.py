@@ -79,6 +79,7 @@ class Rows:
         transform: the matrix that they are multiplied by, for a solver.
         left_out: which rows are none of the program (rows × places).
         next_state: the entries of x from which they are subtracted (rows × places): the gap between two intervals.
+        of_step: whether they are the equations of a step, as many as it has unknowns.
         summed: whether they are added to all others that are, of any term and place, as their limits are.
     """
 
@@ -89,6 +90,7 @@ class Rows:
     labels: Sequence[Label] = ()
     left_out: Mask | None = None
     next_state: Indices | None = None
+    of_step: bool = False
     summed: bool = False
 
     @classmethod

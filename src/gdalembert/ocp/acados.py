@@ -139,13 +139,16 @@ class StageForm:
             on, (k, count) = ca.SX(1) if holds.all() else on, (at[0], term.of_z.shape[0] // term.places)
             y = term.of_z[k * count : (k + 1) * count, first[when[k]] : first[when[k]] + z.numel()] @ z
             self._add_cost(term.function, y, p, on)
-            for value, row in _rows_of(term, term.function.rows(y, p)):
-                kept = np.where(holds, row[at], NOWHERE)
-                if kept[0] in state:
+            for value, places in _rows_of(term, term.function.rows(y, p)):
+                kept = np.where(holds, places[at], NOWHERE)
+                row = int(kept.max())
+                if row == NOWHERE:
+                    continue
+                if nlp.gaps[row]:
                     self._next[state[kept[0]] - first[1]] = -value, kept
-                elif len(self._next) == sizes[0] and len(self._equations) <= sizes[2]:
+                elif nlp.of_step[row]:
                     self._equations.append(value)
-                elif kept.max() != NOWHERE:
+                else:
                     self._rows.append((on * value, kept))
         self._symbols.append(ca.vertcat(*parameters))
         self.numbers = np.vstack([np.zeros((0, len(instants)), dtype=int), *numbers])

@@ -24,7 +24,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import neutral
 from gdalembert.nlp.backends import Backend, checked_options, same_options
 from gdalembert.nlp.entries import Label
-from gdalembert.nlp.scheduled_program import Jump, ScheduledPart, ScheduledProgram
+from gdalembert.nlp.joined_program import Jump, ScheduledPart, ScheduledProgram
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.terms import RowsAndCost
 from gdalembert.ocp.constraints import MOTION
@@ -408,7 +408,7 @@ class SettledSchedule(NamedTuple):
     def cold(self) -> PhasesSolution:
         """Solve at the values that the problems have now."""
         problems, holds = self.of.problems, self.of._holds[:-1].tolist()
-        values = {name: x for problem in problems for name, x in problem._parameters.values.items()}
+        values: dict[str, Any] = {name: x for problem in problems for name, x in problem._parameters.values.items()}
         p = problems[0]._robot.last if problems[0].dyn.parameters else None
         schedule = [self.of._names[k] for k in holds]
         return self.steps(schedule=schedule, guess=problems[0]._initial.motion(None), p=p, **values)

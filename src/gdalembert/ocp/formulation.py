@@ -12,8 +12,7 @@ import numpy as np
 from gdalembert.nlp.entries import Indices, Label
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_terms import FixedEntries, Mask, Rows, StageParts, StageTerm, Variables
-from gdalembert.ocp.constraints import CLOSED, MOTION, LimitedExpression
-from gdalembert.ocp.couplings import Relation, Whole, couplings
+from gdalembert.ocp.constraints import CLOSED, MOTION, LimitedExpression, Relation, Whole, couplings
 from gdalembert.ocp.ends import End, EndpointConstraints, InputBefore
 from gdalembert.ocp.initial import Initial, Scales, plain_states
 from gdalembert.ocp.parameters import Inputs, matrices_of
@@ -296,7 +295,8 @@ class RowOfStages:
             m, count = interval.equations.shape
             modal = self._with_modes(m, scales.modes.shapes.T, motion.dyn.tree.nv)
             transform, zero = ca.diag(ca.DM(1 / scales.equations)) @ modal, np.zeros(m * count)
-            rows = Rows(label=label, lower=zero, upper=zero, transform=ca.diagcat(*[transform] * count))
+            transform = ca.diagcat(*[transform] * count)
+            rows = Rows(label=label, lower=zero, upper=zero, transform=transform, of_step=True)
             yield rows, interval.equations
 
     def _bounds(self) -> Iterator[LimitedExpression]:

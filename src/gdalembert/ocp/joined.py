@@ -37,7 +37,7 @@ from gdalembert.nlp.joined_program import (
     weighted,
 )
 from gdalembert.nlp.stage_terms import Rows, StageTerm, Variables
-from gdalembert.ocp.couplings import Relation, Whole, relation
+from gdalembert.ocp.constraints import Relation, Whole, relation
 from gdalembert.ocp.ends import LastInput
 from gdalembert.ocp.formulation import equations
 from gdalembert.ocp.joined_solution import PhasesSolution, ScenariosSolution, joined_outcome

@@ -18,8 +18,7 @@ from gdalembert.nlp.backends import Backend
 from gdalembert.nlp.entries import Label
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.ocp import constraints
-from gdalembert.ocp.constraints import OF_INTERVAL, Bound, LimitedExpression
-from gdalembert.ocp.couplings import Relation, relation
+from gdalembert.ocp.constraints import OF_INTERVAL, Bound, LimitedExpression, Relation, relation
 from gdalembert.ocp.ends import End, EndpointConstraints, Fixed, InputBefore
 from gdalembert.ocp.formulation import Formulation, RowOfStages
 from gdalembert.ocp.guess import Guess
