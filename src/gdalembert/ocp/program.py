@@ -270,10 +270,10 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         """
         wanted = checked_options("solve", options)
         self._set(p, values)
-        key = solver, self._contents(ends=isinstance(solver, str) and solver in SOLVERS)
-        if self._built is None or self._built[0] != key or not same_options(self._built[1], wanted):
-            self._built = key, wanted, self.solver(solver, wanted)
-        built = self._built[2]
+        key, known, built = self._built or (None, {}, None)
+        if key != (solver, self._contents(ends=not isinstance(built, Solver))) or not same_options(known, wanted):
+            built = self.solver(solver, wanted)
+            self._built = (solver, self._contents(ends=not isinstance(built, Solver))), wanted, built
         if not isinstance(built, Cold):
             planned: Planned = built(**values) if p is None else built(p=p, **values)
             return planned
@@ -330,7 +330,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
     def _contents(self, *, ends: bool) -> object:
         """What tells whether a solver that was built is still that of the problem; by default none is.
 
-        ``ends``: whether it is of the numbers that fix ends, too, which registered solvers may take as they are.
+        ``ends``: whether it is of the numbers that fix ends, too, which others than a :class:`Solver` may have read.
         """
         return object()
 
