@@ -68,6 +68,11 @@ class Backend:
     asks: str = ""
 
     @property
+    def equations_as_rows(self) -> bool:
+        """Whether what would fix a variable is a row."""
+        return self.stagewise and not self.fixes
+
+    @property
     def catches(self) -> bool:
         """Whether what is raised where it evaluates does not end it."""
         return self.asks == JACOBIAN

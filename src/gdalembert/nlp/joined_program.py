@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -27,129 +26,12 @@ import numpy as np
 from gdalembert.errors import UnsupportedError
 from gdalembert.nlp.entries import NOWHERE, Indices, Label
 from gdalembert.nlp.stage_program import StageProgram
-from gdalembert.nlp.stage_terms import FixedEntries, Mask, Rows, StageParts, StageTerm, Variables
+from gdalembert.nlp.stage_terms import Mask, Rows, Segment, StageParts, StageTerm, Variables
 from gdalembert.nlp.terms import RowsAndCost
 from gdalembert.spatial.arrays import Array
 
 MANY = 100
 """More than the groups of variables of any segment."""
-
-
-class Segment(NamedTuple):
-    """A motion of a joined program.
-
-    Attributes:
-        terms, fixed: of it. ``numbers``: how many parameters it has.
-        places: of its variables x among all, :data:`NOWHERE` if they are none.
-        reached: the same of states that an interval ends with, which are others where a state jumps.
-        name: how labels begin, as ``"phase 2: "``. ``first``: the interval that they call 0.
-    """
-
-    terms: Sequence[StageTerm]
-    fixed: Sequence[FixedEntries]
-    numbers: int
-    places: Indices
-    reached: Indices
-    name: str = ""
-    first: int = 0
-
-
-class JoinedProgram(StageProgram):
-    """The program of several motions.
-
-    Args:
-        segments: of it. ``variables``: of all, with copies where segments share them, ``shared`` (segments × m).
-        terms: of all variables and parameters. ``p``: the parameters of all segments.
-        further: groups of variables that are of no motion.
-        known: the Functions of other programs by what they compute, whose derivatives are taken over.
-        intervals, states, overlap, equations_as_rows: as of a :class:`StageProgram`.
-    """
-
-    def __init__(
-        self,
-        segments: Sequence[Segment],
-        variables: Variables,
-        terms: Sequence[StageTerm],
-        p: ca.MX,
-        *,
-        further: Sequence[Indices] = (),
-        intervals: int,
-        states: Sequence[int],
-        overlap: str,
-        equations_as_rows: bool,
-        shared: Indices | None = None,
-        known: dict[str, RowsAndCost] | None = None,
-    ) -> None:
-        self._segments, self._further, self._shared, self._known = segments, further, shared, known
-        self._first_numbers = np.cumsum([0, *(segment.numbers for segment in segments)]).tolist()
-        begun = [*zip(segments, self._first_numbers, strict=False)]
-        super().__init__(
-            variables,
-            [*(_placed(term, *each) for each in begun for term in each[0].terms), *terms],
-            [_fixed(entries, segment) for segment in segments for entries in segment.fixed],
-            p,
-            intervals=intervals,
-            states=states,
-            overlap=overlap,
-            equations_as_rows=equations_as_rows,
-        )
-
-    def split(self, z: Any) -> list[Any]:
-        """All variables x of each segment, 0 where they are none of the program."""
-        x = self.unscaled(z)
-        padded = ca.vertcat(x, 0) if isinstance(x, ca.MX) else np.append(x, 0.0)
-        return [padded[segment.places.tolist()] for segment in self._segments]
-
-    def split_numbers(self, p: Any) -> list[Any]:
-        return [p[i:j] for i, j in pairwise(self._first_numbers)]
-
-    def merged(self, parts: Sequence[Array]) -> Array:
-        """The scaled variables, of the variables x of each segment: what they share is the mean, what is further 0."""
-        x = np.zeros(len(self._variables.groups))
-        for maps in ([each.reached for each in self._segments], [each.places for each in self._segments]):
-            for values, places in zip(parts, maps, strict=True):
-                x[places[places != NOWHERE]] = values[places != NOWHERE]
-        if self._shared is not None:
-            x[self._shared] = x[self._shared].mean(axis=0)
-        return self.scaled(x)
-
-    def further(self, z: Array) -> list[Array]:
-        """The variables that are of no motion, group by group."""
-        x = self.unscaled(z)
-        return [x[entries] for entries in self._further]
-
-    def with_further(self, z: Array, values: Array) -> Array:
-        """Scaled variables, of which those that are of no motion are these."""
-        places, sizes = self.positions(np.concatenate(self._further))
-        changed = z.copy()
-        changed[places] = values / sizes
-        return changed
-
-    def _differentiable(self, function: RowsAndCost) -> RowsAndCost:
-        return function if self._known is None else self._known.setdefault(function.key, function)
-
-
-def _placed(term: StageTerm, segment: Segment, first_number: int) -> StageTerm:
-    """A term of a segment, in all variables and parameters."""
-    rows = []
-    for kind in term.rows:
-        name = "" if kind.summed else segment.name
-        label, *labels = (label._replace(name=name + label.name) for label in (kind.label, *kind.labels))
-        reached = None if kind.next_state is None else segment.reached[kind.next_state]
-        rows.append(replace(kind, label=label, labels=labels, next_state=reached))
-    return replace(
-        term,
-        variables=segment.places[term.variables],
-        parameters=term.parameters + first_number,
-        intervals=np.where(term.intervals == NOWHERE, NOWHERE, term.intervals + segment.first),
-        first=segment.first,
-        rows=rows,
-    )
-
-
-def _fixed(fixed: FixedEntries, segment: Segment) -> FixedEntries:
-    label = fixed.label._replace(name=segment.name + fixed.label.name)
-    return fixed._replace(label=label, entries=segment.places[fixed.entries])
 
 
 def side_by_side(
@@ -279,7 +161,7 @@ class Jump(NamedTuple):
     asks: Mask
 
 
-class ScheduledProgram(JoinedProgram):
+class ScheduledProgram(StageProgram):
     """The program of the stages of several programs.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -11,7 +12,7 @@ import numpy as np
 from gdalembert.errors import UnsupportedError
 from gdalembert.nlp.entries import NOWHERE, Indices, IntervalIndex, Label, Labels
 from gdalembert.nlp.simple_bounds import simple_bounds
-from gdalembert.nlp.stage_terms import BoundedEntries, FixedEntries, Limit, Rows, StageTerm, Variables
+from gdalembert.nlp.stage_terms import BoundedEntries, Limit, Rows, Segment, StageTerm, Variables
 from gdalembert.nlp.terms import RowsAndCost, Sum, Term, picked
 from gdalembert.spatial.arrays import Array
 
@@ -30,8 +31,11 @@ class StageProgram:
     z are the scaled variables x, interval by interval.
 
     Args:
-        variables: of it. ``terms``: stages, rows of the grid, costs.
-        fixed: entries with values of p. ``p``: the parameters.
+        segments: the motions that it is of.
+        variables: of all, with copies where segments share them, ``shared`` (segments × m).
+        terms: of all variables and parameters. ``p``: the parameters of all segments behind each other.
+        further: groups of variables that are of no motion.
+        known: the Functions of other programs by what they compute, whose derivatives are taken over.
         intervals: N. ``states``: their numbers at the N + 1 instants.
         overlap: why intervals share variables, if they do.
         equations_as_rows: whether an equation of one variable stays a row, as for solvers of stages, which take no
@@ -47,20 +51,26 @@ class StageProgram:
 
     def __init__(
         self,
+        segments: Sequence[Segment],
         variables: Variables,
         terms: Sequence[StageTerm],
-        fixed: Sequence[FixedEntries],
         p: ca.MX,
         *,
         intervals: int,
         states: Sequence[int],
-        overlap: str = "",
-        equations_as_rows: bool = False,
+        overlap: str,
+        equations_as_rows: bool,
+        further: Sequence[Indices] = (),
+        shared: Indices | None = None,
+        known: dict[str, RowsAndCost] | None = None,
     ) -> None:
-        self._variables, self._fixed = variables, fixed
-        self._intervals, self._states, self._overlap = intervals, states, overlap
+        self._segments, self._variables, self._further, self._shared = segments, variables, further, shared
+        self._intervals, self._states, self._overlap, self._known = intervals, states, overlap, known
+        self._first_numbers = np.cumsum([0, *(segment.numbers for segment in segments)]).tolist()
+        self._fixed = [fixed for segment in segments for fixed in segment.fixed_entries]
         self._terms, self._bounded = list[StageTerm](), list[BoundedEntries]()
-        for term in terms:
+        placed = (segment.placed(*first) for segment, *first in zip(segments, self._first_numbers, strict=False))
+        for term in chain(*placed, terms):
             left, bounded = simple_bounds(term, variables, p, equations_as_rows=equations_as_rows)
             self._terms.append(left)
             self._bounded += bounded
@@ -70,27 +80,19 @@ class StageProgram:
         self._from_z = variables.shapes @ picked(self._of_x, len(order)) @ ca.diag(ca.DM(self._scales))
         self._from_x = ca.diag(ca.DM(1 / self._scales)) @ _inverse(variables.shapes)[order.tolist(), :]
         self._rows = self._placed_rows()
-        size, gaps = (
-            (len(self.equal), len(order)),
-            [placed for placed in self._rows if placed.rows.next_state is not None],
-        )
-        next_states = (self._of_rows(gap.places) @ picked(self._of_x[gap.rows.next_state], size[1]) for gap in gaps)
-        self.sum = Sum(
-            [self._term(term, p.numel()) for term in self._terms], ca.sparsify(sum(next_states, ca.DM(*size)))
-        )
-        z = ca.MX.sym("z", size[1])
+        linear = ca.DM(len(self.equal), len(order))
+        for gap in (placed for placed in self._rows if placed.rows.next_state is not None):
+            linear += self._of_rows(gap.places) @ picked(self._of_x[gap.rows.next_state], len(order))
+        self.sum = Sum([self._term(term, p.numel()) for term in self._terms], ca.sparsify(linear))
+        z = ca.MX.sym("z", len(order))
         self.problem = {"x": z, "p": p, "f": self.sum.cost(z, p), "g": self.sum.constraints(z, p)}
         self.limits = self._limits(p)
 
     def _placed_rows(self) -> list[PlacedRows]:
         """The rows of all terms with their places in g: by interval, gaps first."""
         kinds = [(term, rows, rows.kept(len(term.intervals))) for term in self._terms for rows in term.rows]
-        keys, equal, of_step, first = (
-            [np.zeros((4, 0), dtype=int)],
-            [np.zeros(0, dtype=bool)],
-            [np.zeros(0, bool)],
-            True,
-        )
+        keys, first = [np.zeros((4, 0), dtype=int)], True
+        equal, of_step = [np.zeros(0, dtype=bool)], [np.zeros(0, dtype=bool)]
         for number, (term, rows, kept) in enumerate(kinds):
             if rows.summed:  # the first place has the rows of all
                 kept[:, int(first) :] = False
@@ -99,7 +101,7 @@ class StageProgram:
             same, intervals = np.ones(len(row), dtype=int), NOWHERE if rows.summed else term.intervals[place]
             keys.append(np.stack([intervals * same, (rows.next_state is None) * same, number * same, row]))
             equal.append(rows.equal[row])
-            of_step.append(same * rows.of_step == 1)
+            of_step.append(np.full(len(row), rows.of_step))
         interval, is_no_gap, number, row = np.concatenate(keys, axis=1)
         order = np.lexsort((row, number, is_no_gap, _by_interval(interval)))
         self.equal, self.of_step = np.concatenate(equal)[order], np.concatenate(of_step)[order]
@@ -147,7 +149,7 @@ class StageProgram:
 
     def _differentiable(self, function: RowsAndCost) -> RowsAndCost:
         """A Function, or the same one whose derivatives are known."""
-        return function
+        return function if self._known is None else self._known.setdefault(function.key, function)
 
     # Numbers.
 
@@ -157,16 +159,36 @@ class StageProgram:
         return int(self.problem["x"].numel())
 
     def split(self, z: Any) -> list[Any]:
-        """The variables x of each motion that it is of."""
-        return [self.unscaled(z)]
+        """All variables x of each segment, 0 where they are none of the program."""
+        x = self.unscaled(z)
+        padded = ca.vertcat(x, 0) if isinstance(x, ca.MX) else np.append(x, 0.0)
+        return [padded[segment.places.tolist()] for segment in self._segments]
 
     def split_numbers(self, p: Any) -> list[Any]:
-        """The parameters of each motion that it is of."""
-        return [p]
+        """The parameters of each segment."""
+        return [p[i:j] for i, j in pairwise(self._first_numbers)]
 
     def merged(self, parts: Sequence[Array]) -> Array:
-        """The scaled variables, of the variables x of each motion that it is of."""
-        return self.scaled(parts[0])
+        """The scaled variables, of the variables x of each segment: what they share is the mean, what is further 0."""
+        x = np.zeros(len(self._variables.groups))
+        for maps in ([each.reached for each in self._segments], [each.places for each in self._segments]):
+            for values, places in zip(parts, maps, strict=True):
+                x[places[places != NOWHERE]] = values[places != NOWHERE]
+        if self._shared is not None:
+            x[self._shared] = x[self._shared].mean(axis=0)
+        return self.scaled(x)
+
+    def further(self, z: Array) -> list[Array]:
+        """The variables that are of no motion, group by group."""
+        x = self.unscaled(z)
+        return [x[entries] for entries in self._further]
+
+    def with_further(self, z: Array, values: Array) -> Array:
+        """Scaled variables, of which those that are of no motion are these."""
+        places, sizes = self.positions(np.concatenate(self._further))
+        changed = z.copy()
+        changed[places] = values / sizes
+        return changed
 
     def _limits(self, p: ca.MX) -> ca.Function:
         """(p) → (lbx, ubx, lbg, ubg): bounds of z and g."""

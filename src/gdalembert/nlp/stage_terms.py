@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.nlp.entries import Indices, Label
+from gdalembert.nlp.entries import NOWHERE, Indices, Label
 from gdalembert.spatial.arrays import Array
 
 Mask = npt.NDArray[np.bool_]
@@ -197,3 +197,49 @@ class StageParts(NamedTuple):
     of_ends: Sequence[StageTerm]
     others: Sequence[StageTerm]
     fixed: Sequence[FixedEntries]
+
+
+class Segment(NamedTuple):
+    """A motion of a program.
+
+    Attributes:
+        terms, fixed: of it. ``numbers``: how many parameters it has.
+        places: of its variables x among all, :data:`NOWHERE` if they are none.
+        reached: the same of states that an interval ends with, which are others where a state jumps.
+        name: how labels begin, as ``"phase 2: "``. ``first``: the interval that they call 0.
+    """
+
+    terms: Sequence[StageTerm]
+    fixed: Sequence[FixedEntries]
+    numbers: int
+    places: Indices
+    reached: Indices
+    name: str = ""
+    first: int = 0
+
+    def placed(self, first_number: int) -> list[StageTerm]:
+        """Its terms, in all variables and in all parameters, of which its own begin there."""
+        return [
+            replace(
+                term,
+                variables=self.places[term.variables],
+                parameters=term.parameters + first_number,
+                intervals=np.where(term.intervals == NOWHERE, NOWHERE, term.intervals + self.first),
+                first=self.first,
+                rows=[self._rows(rows) for rows in term.rows],
+            )
+            for term in self.terms
+        ]
+
+    def _rows(self, rows: Rows) -> Rows:
+        label, *labels = (self._named(own) for own in (rows.label, *rows.labels))
+        reached = None if rows.next_state is None else self.reached[rows.next_state]
+        return replace(rows, label=rows.label if rows.summed else label, labels=labels, next_state=reached)
+
+    def _named(self, label: Label) -> Label:
+        return label._replace(name=self.name + label.name)
+
+    @property
+    def fixed_entries(self) -> list[FixedEntries]:
+        """What is fixed of it, in all variables."""
+        return [each._replace(label=self._named(each.label), entries=self.places[each.entries]) for each in self.fixed]

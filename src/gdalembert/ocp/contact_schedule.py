@@ -338,7 +338,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             p,
             states=parts[0].row_of_stages.states,
             overlap=motion.overlap,
-            equations_as_rows=form.stagewise,
+            equations_as_rows=form.equations_as_rows,
         )
 
     def _jump(self, k: int, part: Part) -> Jump:

@@ -10,7 +10,6 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.nlp.entries import Indices, Label
-from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_terms import FixedEntries, Mask, Rows, StageParts, StageTerm, Variables
 from gdalembert.ocp.constraints import CLOSED, MOTION, LimitedExpression, Relation, Whole, couplings
 from gdalembert.ocp.ends import End, EndpointConstraints, InputBefore
@@ -82,25 +81,10 @@ class RowOfStages:
         f = self._f.evaluated_by(self._motion.graph_of)
         return RowOfStages(f._replace(motion=self._motion.uncompiled()))
 
-    def program(self, *, stagewise: bool, fixing: bool = False) -> StageProgram:
-        """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation.
-
-        ``fixing``: that such a program fixes variables nevertheless.
-        """
-        motion, parts = self._motion, self.parts(stagewise=stagewise, fixing=fixing)
-        return StageProgram(
-            parts.variables,
-            [*parts.terms, *parts.of_ends, *parts.others],
-            parts.fixed,
-            self._inputs.p,
-            intervals=motion.intervals,
-            states=[self.states] * (motion.intervals + 1),
-            overlap=motion.overlap,
-            equations_as_rows=stagewise and not fixing,
-        )
-
     def parts(self, *, stagewise: bool, fixing: bool = False) -> StageParts:
-        """What the program is made of."""
+        """What a program is made of; ``stagewise``: every instant has constants of its own, and all that is fixed is an
+        equation. ``fixing``: that such a program fixes variables nevertheless.
+        """
         fixed, of_ends = self._fixed(as_rows=stagewise and not fixing)
         variables = self._variables(stagewise=stagewise)
         whole = Whole(self._motion.variables, variables.intervals, self._inputs.symbols)

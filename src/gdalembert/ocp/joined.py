@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import casadi as ca
 import numpy as np
@@ -27,15 +27,13 @@ from gdalembert.nlp.backends import Backend
 from gdalembert.nlp.entries import NOWHERE, Indices, Label
 from gdalembert.nlp.joined_program import (
     MANY,
-    JoinedProgram,
-    Segment,
     free_variables,
     joined,
     largest,
     sharing,
-    side_by_side,
     weighted,
 )
+from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_terms import Rows, StageTerm, Variables
 from gdalembert.ocp.constraints import Relation, Whole, relation
 from gdalembert.ocp.ends import LastInput
@@ -78,12 +76,6 @@ class JoinedProblems(OptimalControlProblem[Joint]):
 
     def _label(self, k: int) -> str:
         return f"{self._kind} {k}: "
-
-    def _segments(self, parts: Sequence[Part], form: Backend, firsts: Sequence[int]) -> tuple[Variables, list[Segment]]:
-        """The variables and terms of all parts, whose intervals begin there."""
-        made = [part.row_of_stages.parts(stagewise=form.stagewise) for part in parts]
-        numbers, labels = [part.inputs.p.numel() for part in parts], [self._label(k + 1) for k in range(len(parts))]
-        return side_by_side(made, numbers, labels, firsts[: len(parts)])
 
     def _each_guess(self, guess: Any) -> Sequence[Any]:
         if guess is None:
@@ -215,7 +207,7 @@ class Phases(JoinedProblems[PhasesSolution]):
         self._set_boundaries()
         return super()._each_guess(guess)
 
-    def _joined(self, parts: Sequence[Part], p: ca.MX, form: Backend) -> JoinedProgram:
+    def _joined(self, parts: Sequence[Part], p: ca.MX, form: Backend) -> StageProgram:
         """The program of all phases.
 
         For solvers of stages an interval behind a junction has the start of its phase and the impulses beside its
@@ -235,7 +227,7 @@ class Phases(JoinedProblems[PhasesSolution]):
         n = firsts[-1] if form.stagewise else firsts[-1] - 1
         states = [part.row_of_stages.states for part, count in zip(parts, counts, strict=True) for _ in range(count)]
         ends = len(motions.groups) + np.cumsum([0, *(junction.size.size for junction in self._junctions)])
-        return JoinedProgram(
+        return StageProgram(
             segments,
             variables,
             self._links(parts, variables, behind, form),
@@ -244,7 +236,7 @@ class Phases(JoinedProblems[PhasesSolution]):
             intervals=n,
             states=[parts[0].row_of_stages.states, *states][: n + 1],
             overlap=next((part.motion.overlap for part in parts if part.motion.overlap), ""),
-            equations_as_rows=form.stagewise,
+            equations_as_rows=form.equations_as_rows,
         )
 
     def _links(
@@ -475,7 +467,7 @@ class Scenarios(JoinedProblems[ScenariosSolution]):
             if problem._cost is None:
                 raise ArgumentError(f"Scenarios: scenario {k} minimises nothing; call its minimize")
 
-    def _joined(self, parts: Sequence[Part], p: ca.MX, form: Backend) -> JoinedProgram:
+    def _joined(self, parts: Sequence[Part], p: ca.MX, form: Backend) -> StageProgram:
         """The program of all scenarios, which share u and the constants of the motions."""
         n, instants = len(parts), parts[0].motion.intervals + 1
         variables, segments = self._segments(parts, form, [k * instants for k in range(n)])
@@ -493,7 +485,7 @@ class Scenarios(JoinedProblems[ScenariosSolution]):
             terms.append(term)
         elif self.cost == "mean":
             segments = weighted(segments, 1 / n)
-        return JoinedProgram(
+        return StageProgram(
             segments,
             variables,
             terms,
@@ -503,14 +495,14 @@ class Scenarios(JoinedProblems[ScenariosSolution]):
             intervals=n * instants - 1,
             states=[parts[0].row_of_stages.states] * (n * instants),
             overlap="scenarios are not one sequence of intervals, since they share u; take one problem",
-            equations_as_rows=form.stagewise,
+            equations_as_rows=form.equations_as_rows,
         )
 
     def _begun(self, program: Program[ScenariosSolution], z: Array) -> Array:
         if self.cost != "worst":
             return z
         costs = [part.values(x, p)["cost"] for part, x, p in program.split(z, program.current())]
-        return cast(JoinedProgram, program.nlp).with_further(z, np.abs(costs).max(keepdims=True).ravel())
+        return program.nlp.with_further(z, np.abs(costs).max(keepdims=True).ravel())
 
     def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> ScenariosSolution:
         return ScenariosSolution(scenarios=parts, **joined_outcome(self._kind, parts, nlp.cost(z, numbers)))

@@ -14,9 +14,7 @@ from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDyna
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, SolutionWarning
 from gdalembert.model.limits import Bounds
-from gdalembert.nlp.backends import Backend
 from gdalembert.nlp.entries import Label
-from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.ocp import constraints
 from gdalembert.ocp.constraints import OF_INTERVAL, Bound, LimitedExpression, Relation, relation
 from gdalembert.ocp.ends import End, EndpointConstraints, Fixed, InputBefore
@@ -558,11 +556,6 @@ class Problem(OptimalControlProblem[Solution]):
         for endpoint in self._endpoints:
             endpoint.prepare()
         return Part(self._formulation()._replace(**changes), ca.MX(0) if self._cost is None else self._cost)
-
-    def _joined(self, parts: Sequence[Part], p: ca.MX, form: Backend) -> StageProgram:
-        row = parts[0].row_of_stages
-        row = row.uncompiled() if form.compiles else row
-        return row.program(stagewise=form.stagewise, fixing=form.fixes)
 
     def _formulation(self, inputs: Inputs | None = None, scales: Scales | None = None) -> Formulation:
         own = Inputs(self.intervals, self._parameters, self._robot, self._fixed) if inputs is None else inputs

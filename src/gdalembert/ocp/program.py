@@ -18,9 +18,11 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, SolutionWarning, UnknownNameError, UnsupportedError
 from gdalembert.model.configuration import lengths, projected, unit_blocks
 from gdalembert.nlp.backends import Backend, checked_options, same_options
+from gdalembert.nlp.joined_program import side_by_side
 from gdalembert.nlp.program import EXCEPTIONS
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_program import StageProgram
+from gdalembert.nlp.stage_terms import Segment, Variables
 from gdalembert.ocp import solution as solutions
 from gdalembert.ocp.constraints import CLOSED, OF_INTERVAL
 from gdalembert.ocp.formulation import Formulation, RowOfStages
@@ -270,7 +272,8 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         """
         wanted = checked_options("solve", options)
         self._set(p, values)
-        key, known, built = self._built or (None, {}, None)
+        previous: tuple[Any, Mapping[str, Any], Any] = self._built or (None, {}, None)
+        key, known, built = previous
         if key != (solver, self._contents(ends=not isinstance(built, Solver))) or not same_options(known, wanted):
             built = self.solver(solver, wanted)
             self._built = (solver, self._contents(ends=not isinstance(built, Solver))), wanted, built
@@ -338,9 +341,28 @@ class OptimalControlProblem(ABC, Generic[Planned]):
     def _parts(self, *, stagewise: bool) -> list[Part]:
         """The motions, as they are formulated now."""
 
-    @abstractmethod
     def _joined(self, parts: Sequence[Part], p: ca.MX, form: Backend) -> StageProgram:
         """The program of all parts, whose parameters are p, in the form that a solver wants."""
+        variables, segments = self._segments(parts, form, [0])
+        motion, states = parts[0].motion, parts[0].row_of_stages.states
+        n, as_rows = motion.intervals, form.equations_as_rows
+        return StageProgram(
+            segments,
+            variables,
+            [],
+            p,
+            intervals=n,
+            states=[states] * (n + 1),
+            overlap=motion.overlap,
+            equations_as_rows=as_rows,
+        )
+
+    def _segments(self, parts: Sequence[Part], form: Backend, firsts: Sequence[int]) -> tuple[Variables, list[Segment]]:
+        """The variables and terms of all parts, whose intervals begin there."""
+        rows = [part.row_of_stages.uncompiled() if form.compiles else part.row_of_stages for part in parts]
+        made = [row.parts(stagewise=form.stagewise, fixing=form.fixes) for row in rows]
+        numbers, labels = [part.inputs.p.numel() for part in parts], [self._label(k + 1) for k in range(len(parts))]
+        return side_by_side(made, numbers, labels, firsts[: len(parts)])
 
     def _begun(self, program: Program[Planned], z: Array) -> Array:
         """Scaled variables in a guess, with those that are of no part."""
