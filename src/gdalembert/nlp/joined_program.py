@@ -300,15 +300,13 @@ def _chosen(of: StageParts | None, entries: Indices, group: int = 0) -> Variable
     own, numbers = of.variables, np.full(len(of.variables.groups), -1)
     numbers[entries] = np.arange(len(entries))
     copies = numbers[own.copies[entries]]
-    arrays = (array[entries] for array in (own.scales, own.lower, own.upper))
-    shapes = own.shapes[entries.tolist(), entries.tolist()]
     return Variables(
-        own.groups[entries] + group,
-        own.intervals[entries],
-        np.where(copies < 0, np.arange(len(entries)), copies),
-        next(arrays),
-        shapes,
-        next(arrays),
-        next(arrays),
-        [own.names[i] for i in entries.tolist()],
+        groups=own.groups[entries] + group,
+        intervals=own.intervals[entries],
+        copies=np.where(copies < 0, np.arange(len(entries)), copies),
+        scales=own.scales[entries],
+        shapes=own.shapes[entries.tolist(), entries.tolist()],
+        lower=own.lower[entries],
+        upper=own.upper[entries],
+        names=[own.names[i] for i in entries.tolist()],
     )

@@ -185,9 +185,8 @@ class StageProgram:
 
     def with_further(self, z: Array, values: Array) -> Array:
         """Scaled variables, of which those that are of no motion are these."""
-        places, sizes = self.positions(np.concatenate(self._further))
-        changed = z.copy()
-        changed[places] = values / sizes
+        places, changed = self._of_x[np.concatenate(self._further)], z.copy()
+        changed[places] = values / self._scales[places]
         return changed
 
     def _limits(self, p: ca.MX) -> ca.Function:
@@ -220,11 +219,6 @@ class StageProgram:
         """x of z: numbers, or an expression."""
         x = self._from_z @ z
         return x if isinstance(x, ca.MX) else x.full().ravel()
-
-    def positions(self, entries: Indices) -> tuple[Indices, Array]:
-        """The entries of z that stand for entries of x, and their sizes."""
-        positions = self._of_x[entries]
-        return positions, self._scales[positions]
 
     def violations(self, z: Array, p: Array, among: range | None = None) -> dict[str, float]:
         """The largest violation of each kind of bounds and rows, in the units of x and of the rows.

@@ -114,7 +114,8 @@ class Phases(JoinedProblems[PhasesSolution]):
     = 0. The rate ``du`` of u in the first interval of a phase counts from the last u of the phase before, if both have
     the same actuators, unless the phase has a ``start(u=…)``. The cost is the sum of the costs of the phases.
 
-    ``solver("rti")`` takes phases of fixed lengths: it is a :class:`~gdalembert.ocp.RealTimePhases`.
+    ``"fatrop"`` takes phases that nothing but their junctions connects. ``solver("rti")`` takes those of fixed lengths:
+    it is a :class:`~gdalembert.ocp.RealTimePhases`.
 
     Args:
         problems: of one robot, with or without constraints, at least two.

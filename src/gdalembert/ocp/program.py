@@ -200,7 +200,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             ArgumentError: if nothing is to be minimised, CasADi refuses the options, or parameters of one name have
                 different shapes.
             UnsupportedError: if the solver needs constraints and costs of one interval each, as ``"fatrop"``, and one
-                connects two, or problems are joined, or contacts or loops hold an arm whose fast modes follow their
+                connects two, or scenarios share u, or contacts or loops hold an arm whose fast modes follow their
                 loads; or if it takes no ``"max_wall_time"``.
         """
         self._check_costs()
