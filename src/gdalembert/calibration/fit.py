@@ -22,7 +22,7 @@ from gdalembert.calibration.measurement import Measurement, PoseSamples, are_of_
 from gdalembert.calibration.result import Calibration
 from gdalembert.dynamics.constraints.constraint import Loop
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, CalibrationWarning, UnsupportedError, shown
+from gdalembert.errors import ArgumentError, CalibrationWarning, UnsupportedError
 from gdalembert.identification.least_squares import (
     base_estimate,
     descended,
@@ -31,7 +31,7 @@ from gdalembert.identification.least_squares import (
     not_identifiable,
 )
 from gdalembert.identification.regression import Reduced, triangular
-from gdalembert.spatial.arguments import numbers, warn
+from gdalembert.spatial.arguments import held_back_counts, instance, numbers, warn
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import interruptible
 
@@ -155,16 +155,7 @@ def _split(measurement: Measurement, samples: PoseSamples, held_back: Any) -> tu
         return samples, None
     if isinstance(held_back, list | tuple) and len(held_back) == 2:
         return samples, measurement.samples("fit: held_back", *held_back)
-    if isinstance(held_back, bool) or not isinstance(held_back, int | float | np.floating):
-        raise ArgumentTypeError(
-            f"fit: held_back: expected a fraction of the samples or (q, measured), got {type(held_back).__name__}"
-        )
-    count = round(held_back * len(samples)) if 0 < held_back < 1 else 0
-    if not 0 < count < len(samples):
-        raise ArgumentError(
-            f"fit: held_back={shown(held_back)} of {len(samples)} samples leaves none to fit or none to predict; "
-            "give a fraction between 0 and 1"
-        )
+    (count,) = held_back_counts("fit: held_back", held_back, [len(samples)], "(q, measured)")
     last = len(samples) - count
     return samples.part(slice(0, last)), samples.part(slice(last, None))
 
@@ -205,8 +196,7 @@ def _check_model(kin: Kinematics, model: Any) -> None:
     """Refuse a model that ``kin`` was not made of."""
     if model is None:
         return
-    if not isinstance(model, pin.Model):
-        raise ArgumentTypeError(f"fit: model: expected a pin.Model, got {type(model).__name__}")
+    instance("fit: model", model, pin.Model, "a pin.Model")
     displaced = np.abs(kin.parameters.of(model))
     if displaced.max() > _SAME:
         name = kin.parameters.names[int(displaced.argmax())]

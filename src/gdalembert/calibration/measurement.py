@@ -29,11 +29,11 @@ from gdalembert.dynamics.frames import asked_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.identification.least_squares import SPANNED, Combinations
-from gdalembert.model.configuration import check_unit_lengths, lengths, reached, unit_blocks
+from gdalembert.model.configuration import check_samples, reached
 from gdalembert.spatial import lie
 from gdalembert.spatial.algebra import Matrix, transform
-from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, numbers
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arguments import checked_transform, numbers, sample_rows, sample_weights
+from gdalembert.spatial.arrays import Array, SampleArrays, frozen
 from gdalembert.spatial.functions import BatchFunction, function
 from gdalembert.spatial.lie.maps import motion_exp_jacobian, motion_log, motion_log_jacobian
 
@@ -48,7 +48,7 @@ _PLACEMENT = ("x", "y", "z", "rx", "ry", "rz")
 
 
 @dataclass(frozen=True, eq=False)
-class PoseSamples:
+class PoseSamples(SampleArrays):
     """Configurations (N × nq), what was measured in each (N × 16 or N × 3), and weights of squared rows (N × m).
 
     The mean of the weights is 1, without those that are 0. ``missing``: rows without a measurement (N × m).
@@ -58,13 +58,6 @@ class PoseSamples:
     measured: Array
     weights: Array
     missing: npt.NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.q)
-
-    def part(self, rows: slice) -> PoseSamples:
-        """Some of the samples."""
-        return PoseSamples(*(column[rows] for column in vars(self).values()))
 
 
 class Measurement:
@@ -258,31 +251,16 @@ class Measurement:
     def samples(self, context: str, q: Any, measured: Any, weights: Any = None) -> PoseSamples:
         """Samples that a user gives, checked; poses and coordinates with NaN have the weight 0."""
         tree, rows = self.kinematics.tree, self.height
-        configurations = numbers(f"{context}: q", q)
-        if configurations.ndim != 2 or configurations.shape[1] != tree.nq or not len(configurations):
-            raise ArgumentError(
-                f"{context}: q has shape {configurations.shape}; give (N, {tree.nq}), one row for each sample"
-            )
+        configurations = sample_rows(f"{context}: q", q, tree.nq)
         count = len(configurations)
-        off = np.abs(lengths(configurations, unit_blocks(tree)) - 1) > UNIT_ERROR
-        if off.any():
-            row = int(off.any(axis=1).argmax())
-            check_unit_lengths(f"{context}: row {row} of q: the part", configurations[row], tree)
+        check_samples(context, configurations, tree)
         array = self._of_markers(context, measured) if self.of_markers else measured_array(context, measured)
         if (array.ndim == 3) != self.is_pose:
             kinds = ("poses", "positions") if self.is_pose else ("positions", "poses")
             raise ArgumentError(f"{context}: got {kinds[1]}, and {kinds[0]} are fitted; give {kinds[0]}")
         if len(array) != count:
             raise ArgumentError(f"{context}: q has {count} rows, measured has {len(array)}; give one for each sample")
-        of_rows = numbers(f"{context}: weights", 1.0 if weights is None else weights)
-        if weights is not None and of_rows.shape not in ((count,), (count, rows)):
-            raise ArgumentError(f"{context}: weights has shape {of_rows.shape}; give ({count},) or ({count}, {rows})")
-        if np.any(of_rows < 0):
-            row = int(np.argwhere(of_rows < 0)[0][0])
-            raise ArgumentError(
-                f"{context}: the weight of row {row} is negative: {of_rows[row].min():.6g}; give at least 0"
-            )
-        of_rows = np.array(np.broadcast_to(of_rows[:, None] if of_rows.ndim == 1 else of_rows, (count, rows)))
+        of_rows = sample_weights(context, weights, count, rows)
         missing = np.isnan(array)
         if self.is_pose:
             poses, nothing = np.array(array), np.asarray(missing.any(axis=(1, 2)))

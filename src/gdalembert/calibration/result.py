@@ -11,10 +11,10 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, UnsupportedError
-from gdalembert.identification.result import Estimate, aligned, shown, some
+from gdalembert.identification.result import Estimate, shown, some
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.brief import html_report
+from gdalembert.spatial.brief import aligned, html_report
 
 _CORRECTIONS = 10
 """Combinations that are printed: those that are the most standard deviations from the model."""

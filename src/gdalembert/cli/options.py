@@ -17,6 +17,7 @@ from gdalembert.model.load_mjcf import is_mjcf, load_mjcf
 from gdalembert.model.load_urdf import Check, load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import aligned
 
 _REFERENCES = {reference.name: reference for reference in REFERENCES}
 
@@ -130,7 +131,4 @@ def several(number: int, one: str, many: str) -> str:
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> None:
     """Print aligned columns; those in ``left`` are flush left, the others flush right."""
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for row in (head, *rows):
-        cells = (cell.ljust(widths[k]) if k in left else cell.rjust(widths[k]) for k, cell in enumerate(row))
-        print("  ".join(cells).rstrip())
+    print("\n".join(aligned([head, *rows], left, indent="")))

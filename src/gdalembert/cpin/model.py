@@ -28,7 +28,7 @@ from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import listed, numbers
+from gdalembert.spatial.arguments import instance, listed, numbers
 from gdalembert.spatial.functions import check_one_kind
 
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ class Model:
     pin: pin.Model
 
     def __init__(self, model: Any = None, clean: float | None = None) -> None:
-        if not isinstance(model, Model | pin.Model | None):
-            raise ArgumentTypeError(f"cpin.Model: expected a pin.Model, got {type(model).__name__}")
+        instance("cpin.Model", model, Model | pin.Model | None, "a pin.Model")
         known = model.pin if isinstance(model, Model) else model
         self.__dict__["pin"] = pin.Model() if known is None else pin.Model(known)
         self.__dict__.update(_lists={}, _seen={}, _symbolic={}, _cache=None)

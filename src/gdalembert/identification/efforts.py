@@ -20,6 +20,7 @@ from gdalembert.identification.experiment import Samples
 from gdalembert.identification.sensors import Sensors
 from gdalembert.model.configuration import reached
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import first_named
 from gdalembert.spatial.functions import BatchFunction, function
 
 _RANDOM_STATES = 200
@@ -111,7 +112,7 @@ class Efforts:
         moved = free & ~(np.abs(there - here).max(axis=(0, 1)) <= _AFFINE * np.maximum(1, size))
         if moved.any():
             wrong = [name for name, is_moved in zip(self.names, moved, strict=True) if is_moved]
-            listed = ", ".join(map(repr, wrong[:4])) + (", …" if len(wrong) > 4 else "")
+            listed = first_named(wrong, most=4)
             if self.dyn.tree.has_displacements:
                 raise ArgumentError(
                     f"fit: tau is not affine in {listed}: placements are found from measured poses; leave 'placement' "

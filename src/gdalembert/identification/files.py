@@ -16,7 +16,7 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.identification.result import METHODS, BaseEstimate, Identification, NotIdentifiable, Torques
-from gdalembert.spatial.arguments import file_path
+from gdalembert.spatial.arguments import file_path, instance
 from gdalembert.spatial.arrays import Array, frozen
 
 _FORMAT = "gdalembert identification 1"
@@ -33,8 +33,7 @@ def save(result: Identification, path: str | PathLike[str]) -> None:
         ArgumentTypeError, ArgumentError: if it is not the result of a fit, or the path is none.
         OSError: if the file cannot be written.
     """
-    if not isinstance(result, Identification):
-        raise ArgumentTypeError(f"save: expected the result of gd.identification.fit, got {type(result).__name__}")
+    instance("save", result, Identification, "the result of gd.identification.fit")
     file = file_path("save", path, "the name of a file, as 'result.json'")
     text = json.dumps({"format": _FORMAT} | _written(result), indent=1, allow_nan=False)
     file.write_text(text + "\n", encoding="utf-8")

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.model.limits import Bounds
-from gdalembert.spatial.arguments import integer, listed, number, numbers, table
+from gdalembert.spatial.arguments import instance, integer, listed, number, numbers, table
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import evaluate, path_bounds
 from gdalembert.spatial.functions import Function, symbols
@@ -190,8 +190,7 @@ class Excitation:
             ArgumentTypeError, ArgumentError: if the values are not those of a motion.
         """
         names = [entry.name for entry in fields(cls)]
-        if not isinstance(values, Mapping):
-            raise ArgumentTypeError(f"Excitation.from_dict: expected a mapping, got {type(values).__name__}")
+        instance("Excitation.from_dict", values, Mapping, "a mapping")
         if missing := [name for name in names if name not in values]:
             raise ArgumentError(f"Excitation.from_dict: no {missing[0]!r}; give what to_dict returned")
         return cls(**{name: values[name] for name in names} | _checked("Excitation.from_dict", values))

@@ -19,7 +19,7 @@ from gdalembert.identification.efforts import Efforts
 from gdalembert.identification.unknowns import Unknowns, element, quantity
 from gdalembert.model.inertia import DYNAMIC_PARAMETERS, pseudo_inertia_of
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.arguments import number
+from gdalembert.spatial.arguments import instance, number
 from gdalembert.spatial.arrays import Array
 
 _NOT_NEGATIVE = ("m", "armature", "viscous", "coulomb", "load", "inertia", "stiffness", "damping")
@@ -146,8 +146,7 @@ def priors(names: tuple[str, ...], nominal: Array, prior: Prior | None) -> tuple
 def _by_name(argument: str, values: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
     if values is None:
         return {}
-    if not isinstance(values, Mapping):
-        raise ArgumentTypeError(f"{argument}: expected a mapping of names of parameters, got {type(values).__name__}")
+    instance(argument, values, Mapping, "a mapping of names of parameters")
     for name in values:
         if name not in names:
             raise UnknownNameError("parameter", name, names)

@@ -13,6 +13,7 @@ from gdalembert.identification.problem import LeastSquaresProblem
 from gdalembert.identification.result import BaseEstimate, Torques, root_mean_square
 from gdalembert.identification.unknowns import element
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import first_named
 
 _MUCH = 1.5
 """A residual in units of the noise of least squares, above which something other than the data decided."""
@@ -59,7 +60,7 @@ def check_gains(problem: LeastSquaresProblem, descent: Descent, suspected: Seque
     left = estimate.residuals(descent.s)[sensors] > _NEARLY_ALL * estimate.reduced.torques[sensors]
     chosen = unknown[left] if left.any() else unknown
     of = [element(names[at[k]]) for k in chosen]
-    listed = ", ".join(map(repr, of[:_SHOWN])) + (", …" if len(of) > _SHOWN else "")
+    listed = first_named(of, _SHOWN)
     subject = f"gains of {len(of)} actuators" if len(of) > 1 else "gain of an actuator"
     if suspected:
         raise ArgumentError(f"fit: the {subject} cannot be known: {listed}; {suspected[0]}")
@@ -106,8 +107,7 @@ def remarks(
     least = np.maximum(torques, root_mean_square(fitted.predicted)) + _ROUNDING * torques.max(initial=0)
     uncertain = np.flatnonzero((errors > least).any(axis=1))
     if len(uncertain):
-        first = [base.names[k].split(" ")[0] for k in uncertain[:_SHOWN]]  # of a long formula
-        shown = ", ".join(map(repr, first)) + (", …" if len(uncertain) > _SHOWN else "")
+        shown = first_named([base.names[k].split(" ")[0] for k in uncertain], _SHOWN)  # formulas are long
         said.append(
             f"{len(uncertain)} of {len(base)} base parameters are uncertain: one standard deviation of {shown} changes "
             "a torque by more than all of the measured one where joints move at 1 rad/s and rad/s² (m/s and m/s²); "

@@ -16,7 +16,7 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.brief import Brief, html_report
+from gdalembert.spatial.brief import Brief, aligned, html_report
 
 METHODS = ("ordinary", "weighted", "consistent")
 """Methods of a fit."""
@@ -375,13 +375,3 @@ def some(names: Sequence[str], comma: str = ", ") -> str:
 def shown(x: float, how: str) -> str:
     """A number as a format says; a dash where there is none."""
     return f"{x:{how}}" if np.isfinite(x) else "–"
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table: the first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  "
-        + "  ".join(f"{x:<{w}}" if k == 0 else f"{x:>{w}}" for k, (x, w) in enumerate(zip(row, widths, strict=True)))
-        for row in rows
-    ]

@@ -7,7 +7,7 @@ with each other, and efforts with the rates of the fitted ones, where samples fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from gdalembert.identification.experiment import Run, Samples
 from gdalembert.identification.problem import LeastSquaresProblem
 from gdalembert.identification.unknowns import View
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import first_named
 
 _ALIKE = 0.8
 """Correlation of curves that are the same."""
@@ -316,8 +317,9 @@ def _resting(problem: LeastSquaresProblem) -> list[str]:
     names = problem.efforts.dyn.coordinate_names
     said = []
     if len(at_rest):
+        resting = first_named([names[k] for k in at_rest], _SHOWN)
         said.append(
-            f"the speed of {_listed([names[k] for k in at_rest])} is at most {fastest[at_rest].max():.2g} in all "
+            f"the speed of {resting} is at most {fastest[at_rest].max():.2g} in all "
             "samples; what their motion alone tells, as friction, stays as in the prior: move them"
         )
     for run, run_speeds in zip(problem.runs, speeds, strict=True):
@@ -351,17 +353,13 @@ def _of_another_motion(problem: LeastSquaresProblem, run: Run) -> Iterator[str]:
                 scaled.setdefault(f"{by_v / by_a:.3g}", []).append(joint.name)
     for of, names in others.items():
         if names:
-            rate = {"q": "v", "v": "a"}[of]
-            yield f"{of} of {_listed(names)} does not change as {rate} says; check the order of their columns"
+            rate, shown = {"q": "v", "v": "a"}[of], first_named(names, _SHOWN)
+            yield f"{of} of {shown} does not change as {rate} says; check the order of their columns"
     for ratio, names in scaled.items():
+        shown = first_named(names, _SHOWN)
         yield (
-            f"q of {_listed(names)} changes {ratio} times as much in a step as v does by a; check units and signs of "
-            "q, v and a"
+            f"q of {shown} changes {ratio} times as much in a step as v does by a; check units and signs of q, v and a"
         )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names[:_SHOWN])) + (", …" if len(names) > _SHOWN else "")
 
 
 def _step(x: Array, rate: Array) -> tuple[float, float]:

@@ -78,6 +78,14 @@ def check_unit_lengths(argument: str, q: Array, tree: Tree, tolerance: float = U
         raise ArgumentError(f"{argument} of joint {joint!r} is off unit length by {off.max():.3g}; normalise it")
 
 
+def check_samples(context: str, q: Array, tree: Tree) -> None:
+    """Refuse rows of q (N × nq) whose unit lengths are off, by the number of the first one."""
+    off = np.abs(lengths(q, unit_blocks(tree)) - 1) > UNIT_ERROR
+    if off.any():
+        row = int(off.any(axis=1).argmax())
+        check_unit_lengths(f"{context}: row {row} of q: the part", q[row], tree)
+
+
 def checked_configuration(argument: str, values: npt.ArrayLike, tree: Tree) -> Array:
     """A configuration (nq): finite, with unit lengths."""
     q = vector(argument, values, tree.nq)

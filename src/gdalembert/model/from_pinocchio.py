@@ -22,6 +22,7 @@ from gdalembert.model.rounding import LARGEST, NO_INERTIA, SINGULAR, least_momen
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arguments import UNIT_ERROR
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import first_named
 
 _NAMED = 8
 """Most joints that a message names."""
@@ -264,7 +265,7 @@ def idle_joints(tree: Tree, motors: Array | None = None) -> tuple[str, ...]:
 
 def without_inertia(joints: Sequence[str]) -> str:
     """The words of messages on :func:`idle_joints`."""
-    names = ", ".join(map(repr, joints[:_NAMED])) + (f", … ({len(joints)} in all)" if len(joints) > _NAMED else "")
+    names = first_named(joints, _NAMED, f", … ({len(joints)} in all)")
     one = len(joints) == 1
     return (
         f"{'joint' if one else 'joints'} {names} {'moves' if one else 'move'} no inertia, so that the mass matrix is "

@@ -25,7 +25,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.from_pinocchio import check_body, read_tree
 from gdalembert.model.rounding import MOMENT_TOLERANCE, PRODUCT_ERROR, clean_unit_vector
 from gdalembert.model.tree import Joint, Tree
-from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, number, numbers, vector
+from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, instance, number, numbers, vector
 from gdalembert.spatial.arrays import turned_to
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible
@@ -118,13 +118,10 @@ def with_rotors(model: pin.Model, rotors: Mapping[str, Rotor]) -> pin.Model:
     if isinstance(model, Tree):
         raise ArgumentTypeError("with_rotors: expected a pin.Model, got a Tree; pass the model that it was read from")
     tree = read_tree(model)
-    if not isinstance(rotors, Mapping):
-        raise ArgumentTypeError(f"with_rotors: expected {{joint: Rotor}}, got {type(rotors).__name__}")
+    instance("with_rotors", rotors, Mapping, "{joint: Rotor}")
     result = model.copy()
     for name, rotor in rotors.items():
-        if not isinstance(rotor, Rotor):
-            raise ArgumentTypeError(f"with_rotors: joint {name!r}: expected a Rotor, got {type(rotor).__name__}")
-        _add(result, model, tree, name, rotor)
+        _add(result, model, tree, name, instance(f"with_rotors: joint {name!r}", rotor, Rotor, "a Rotor"))
     return result
 
 

@@ -166,6 +166,47 @@ def table(argument: str, value: Any, width: int, count: int | None = None) -> Ar
     return array
 
 
+def sample_rows(argument: str, value: Any, width: int, *, finite: bool = True) -> Array:
+    """Numbers (N × width), frozen: one row for each sample."""
+    array = numbers(argument, value, finite=finite)
+    if array.ndim != 2 or array.shape[1] != width or not len(array):
+        raise ArgumentError(f"{argument} has shape {array.shape}; give (N, {width}), one row for each sample")
+    return array
+
+
+def sample_weights(context: str, weights: Any, count: int, width: int) -> Array:
+    """Weights (count × width), at least 0, of samples or of their single numbers; 1 by default."""
+    array = numbers(f"{context}: weights", 1.0 if weights is None else weights)
+    if weights is not None and array.shape not in ((count,), (count, width)):
+        raise ArgumentError(f"{context}: weights has shape {array.shape}; give ({count},) or ({count}, {width})")
+    if np.any(array < 0):
+        row = int(np.argwhere(array < 0)[0][0])
+        raise ArgumentError(f"{context}: the weight of row {row} is negative: {array[row].min():.6g}; give at least 0")
+    return np.array(np.broadcast_to(array[:, None] if array.ndim == 1 else array, (count, width)))
+
+
+def held_back_counts(argument: str, part: Any, counts: Sequence[int], others: str) -> list[int]:
+    """The samples that a fraction holds back of runs with so many; messages tell the ``others`` that may be given."""
+    if isinstance(part, bool) or not isinstance(part, int | float | np.floating):
+        got = type(part).__name__
+        raise ArgumentTypeError(f"{argument}: expected a fraction of the samples or {others}, got {got}")
+    last = [round(part * count) if 0 < part < 1 else 0 for count in counts]
+    for number_of_last, count in zip(last, counts, strict=True):
+        if not 0 < number_of_last < count:
+            raise ArgumentError(
+                f"{argument}={shown(part)} of {count} samples leaves none to fit or none to predict; give a fraction "
+                "between 0 and 1"
+            )
+    return last
+
+
+def instance(argument: str, value: Any, kinds: Any, wanted: str) -> Any:
+    """A value of one of these types."""
+    if not isinstance(value, kinds):
+        raise ArgumentTypeError(f"{argument}: expected {wanted}, got {type(value).__name__}")
+    return value
+
+
 def checked_rotation(argument: str, value: Any, *, expected: str, tolerance: float = UNIT_ERROR) -> Array:
     """A rotation matrix R (3 × 3)."""
     r = numbers(argument, value, expected=expected)

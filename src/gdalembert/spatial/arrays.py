@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,17 @@ class ByValue(Brief):
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
         self.__dict__.update(state)
+
+
+class SampleArrays:
+    """A dataclass of arrays with one row for each sample."""
+
+    def __len__(self) -> int:
+        return len(next(iter(vars(self).values())))
+
+    def part(self, rows: slice | npt.NDArray[np.bool_]) -> Self:
+        """The same arrays with some of the samples."""
+        return type(self)(*(column[rows] for column in vars(self).values()))
 
 
 def frozen(values: npt.ArrayLike) -> Array:

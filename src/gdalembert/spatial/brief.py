@@ -69,8 +69,21 @@ def first_of(parts: Sequence[str]) -> str:
     return f"{text}… {len(parts)} in all"
 
 
+def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = (0,), indent: str = "  ") -> list[str]:
+    """Lines of a table: the columns in ``left`` are flush left, the others flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    columns = [(width, "<" if k in left else ">") for k, width in enumerate(widths)]
+    lines = ("  ".join(f"{x:{side}{w}}" for x, (w, side) in zip(row, columns, strict=True)) for row in rows)
+    return [f"{indent}{line}".rstrip() for line in lines]
+
+
+def first_named(names: Sequence[str], most: int, more: str = ", …") -> str:
+    """The first names in quotation marks, and ``more`` where there are others."""
+    return ", ".join(map(repr, names[:most])) + (more if len(names) > most else "")
+
+
 def _shown(value: object) -> str:
-    """One attribute."""
+    """The text of one attribute."""
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, str):

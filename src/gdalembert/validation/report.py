@@ -12,7 +12,7 @@ import numpy as np
 
 from gdalembert.errors import UnknownNameError, ValidationError
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.brief import Brief, html_table
+from gdalembert.spatial.brief import Brief, aligned, html_table
 from gdalembert.validation.states import Mask, States, largest
 
 EXACT, AFTER_CLEANING, SOLVED, LAW = 1e-12, 1e-9, 1e-9, 1e-11
@@ -121,7 +121,7 @@ class Report(Brief):
         return by_name[name]
 
     def __str__(self) -> str:
-        lines = [self._head(), *self._table()]
+        lines = [self._head(), *aligned([_HEAD, *self._rows()], left=(0, 3, 4))]
         lines += [f"  not checked: {reason}" for reason in self.not_checked]
         if not self.ok:
             failed = sum(not check.ok for check in self.checks)
@@ -153,14 +153,6 @@ class Report(Brief):
         return [
             (c.name, f"{c.error:.1e}", f"{c.tolerance:.0e}", " × ".join(c.entry) or "–", "ok" if c.ok else "FAIL")
             for c in self.checks
-        ]
-
-    def _table(self) -> list[str]:
-        rows = self._rows()
-        width = [max(map(len, column)) for column in zip(_HEAD, *rows, strict=True)]
-        return [
-            f"  {name:<{width[0]}}  {error:>{width[1]}}  {tolerance:>{width[2]}}  {joint:<{width[3]}}  {ok}".rstrip()
-            for name, error, tolerance, joint, ok in (_HEAD, *rows)
         ]
 
     def raise_for_failure(self) -> None:

@@ -34,7 +34,7 @@ from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.ocp.joined_solution import PhasesSolution
 from gdalembert.ocp.solution import Solution
 from gdalembert.simulation.result import Simulation
-from gdalembert.spatial.arguments import number, numbers, table
+from gdalembert.spatial.arguments import instance, number, numbers, table
 from gdalembert.spatial.arrays import Array, turned_to
 from gdalembert.spatial.functions import function, symbols
 
@@ -323,8 +323,7 @@ class Scene:
             self._adopt(visual_model)
 
     def _adopt(self, visual_model: pin.GeometryModel) -> None:
-        if not isinstance(visual_model, pin.GeometryModel):
-            raise ArgumentTypeError(f"visual_model: expected a pin.GeometryModel, got {type(visual_model).__name__}")
+        instance("visual_model", visual_model, pin.GeometryModel, "a pin.GeometryModel")
         for k, body in enumerate(visual_model.geometryObjects):
             if body.parentJoint > len(self.tree.links):
                 raise ArgumentError(
