@@ -23,13 +23,14 @@ from gdalembert.dynamics.constraints.constraint import Loop
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, CalibrationWarning, UnsupportedError
 from gdalembert.identification.least_squares import (
+    Reduced,
     base_estimate,
     descended,
     estimated,
     excited,
     not_identifiable,
+    triangular,
 )
-from gdalembert.identification.regression import Reduced, triangular
 from gdalembert.spatial.arguments import held_back_counts, instance, numbers, warn
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import interruptible

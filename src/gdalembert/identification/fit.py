@@ -13,18 +13,16 @@ import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, IdentificationWarning, shown
-from gdalembert.identification import regression
 from gdalembert.identification.consistent import at_bounds, consistent, least_eigenvalues
 from gdalembert.identification.efforts import Columns, Efforts
 from gdalembert.identification.experiment import Experiment, Run, checked_runs
 from gdalembert.identification.least_squares import Descent
 from gdalembert.identification.problem import LeastSquaresProblem
-from gdalembert.identification.regression import Bounds, Prior
 from gdalembert.identification.remarks import check_gains, remarks, resting
 from gdalembert.identification.result import METHODS, Identification
 from gdalembert.identification.sensors import Gains, Sensors
 from gdalembert.identification.suspicions import contradictions, shifted, suspicions
-from gdalembert.identification.unknowns import quantity
+from gdalembert.identification.unknowns import Bounds, Prior, quantity
 from gdalembert.spatial.arguments import choice, held_back_counts, instance, integer, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import interruptible
@@ -128,7 +126,7 @@ def fit(
     runs, unseen = _split(dyn, sensors, runs, held_back, slow)
     efforts = Efforts(dyn, sensors, columns)
     problem = LeastSquaresProblem.of(efforts, runs, prior=prior, offsets=offsets, decimation=decimation)
-    limits = regression.limits(problem.names, bounds, problem.unknowns.fixed)
+    limits = problem.unknowns.limits(bounds)
     suspected = suspicions(problem)
     descent = problem.estimate(weighted=method != "ordinary")
     check_gains(problem, descent, suspected)

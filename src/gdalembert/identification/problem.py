@@ -17,22 +17,22 @@ from typing import Any
 import numpy as np
 
 from gdalembert.errors import ArgumentError
-from gdalembert.identification import regression
 from gdalembert.identification.efforts import Efforts
 from gdalembert.identification.experiment import Run, Samples
 from gdalembert.identification.least_squares import (
     Combinations,
     Descent,
     LinearEstimate,
+    Reduced,
     base_estimate,
     descended,
     estimated,
     not_identifiable,
+    triangular,
 )
-from gdalembert.identification.regression import Body, Prior, Reduced, triangular
 from gdalembert.identification.result import BaseEstimate, NotIdentifiable, Torques
 from gdalembert.identification.signals import decimated
-from gdalembert.identification.unknowns import Unknowns, View, quantity
+from gdalembert.identification.unknowns import Body, Prior, Unknowns, View, quantity
 from gdalembert.spatial.arrays import Array
 
 _MOST = 30.0
@@ -92,7 +92,7 @@ class LeastSquaresProblem:
         n = len(efforts.names)
         for free, known in {(tuple(view.free[:n]), tuple(view.known[:n])) for view in unknowns.views}:
             efforts.check_affine(np.array(free), np.array(known))
-        values, deviations = regression.priors(unknowns.names, unknowns.nominal, prior)
+        values, deviations = unknowns.priors(prior)
         for place, k in enumerate(unknowns.gains, start=len(unknowns) - len(unknowns.gains)):
             if np.isfinite(sensors.deviations[k]):
                 values[place] = np.log(sensors.expected[k])
@@ -101,10 +101,10 @@ class LeastSquaresProblem:
             values[k] = value
         bodies = tuple(
             body
-            for body in regression.bodies(unknowns.names, unknowns.nominal, efforts.dyn.nominal)
+            for body in unknowns.bodies(efforts.dyn.nominal)
             if not set(body.indices) <= set(unknowns.fixed)  # a body that is known in all runs
         )
-        size = regression.sizes(efforts, unknowns, bodies)
+        size = unknowns.sizes(efforts, bodies)
         completion = (values - unknowns.nominal) / size
         at = list(deviations)
         rows = np.column_stack([np.eye(len(size))[at], completion[at]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -107,6 +108,23 @@ def _matrix(value: Any) -> str:
         return f"[{', '.join(f'{x:.4g}' for x in value)}]"
     kind = "" if isinstance(value, np.ndarray | ca.DM) else f"{type(value).__name__} "
     return f"<{kind}{' × '.join(map(str, value.shape)) or 'number'}>"
+
+
+def as_json(value: Any) -> Any:
+    """A value as ``json.dumps`` takes it: objects by their public fields, NaN and infinity, which JSON lacks, as words.
+
+    ``dataclasses.asdict`` keeps arrays, which JSON refuses, and takes in private fields, such as the robot of a fit.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        names = (entry.name for entry in fields(value) if not entry.name.startswith("_"))
+        return {name: as_json(getattr(value, name)) for name in names}
+    if isinstance(value, np.ndarray | tuple | list):
+        return [as_json(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    if isinstance(value, Mapping):
+        return {name: as_json(item) for name, item in value.items()}
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else str(float(value))
+    return value
 
 
 def html_report(text: str, *, details: str = "") -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gdalembert.errors import UnknownNameError, ValidationError
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.brief import Brief, aligned, html_table
+from gdalembert.spatial.brief import Brief, aligned, as_json, html_table
 from gdalembert.validation.states import Mask, States, largest
 
 EXACT, AFTER_CLEANING, SOLVED, LAW = 1e-12, 1e-9, 1e-9, 1e-11
@@ -31,10 +31,9 @@ class State(Brief):
     a: Array
     p: Array | None = None
 
-    def to_dict(self) -> dict[str, list[float]]:
+    def to_dict(self) -> dict[str, Any]:
         """Vectors as lists."""
-        vectors = {"q": self.q, "v": self.v, "a": self.a} | ({} if self.p is None else {"p": self.p})
-        return {name: values.tolist() for name, values in vectors.items()}
+        return {name: values for name, values in as_json(self).items() if values is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,17 +70,7 @@ class Check(Brief):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as ``json.dumps`` takes it; an infinite error is the string ``"inf"``."""
-        return {
-            "name": self.name,
-            "part": self.part,
-            "ok": self.ok,
-            "error": _number(self.error),
-            "tolerance": self.tolerance,
-            "joint": self.joint,
-            "entry": list(self.entry),
-            "per_joint": {name: _number(error) for name, error in self.per_joint.items()},
-            "state": self.state.to_dict(),
-        }
+        return as_json(self) | {"ok": self.ok, "joint": self.joint, "state": self.state.to_dict()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,22 +151,7 @@ class Report(Brief):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as ``json.dumps`` takes it."""
-        return {
-            "model": self.model,
-            "system": self.system,
-            "against": self.against,
-            "ok": self.ok,
-            "samples": self.samples,
-            "seed": self.seed,
-            "p": [p.tolist() for p in self.p],
-            "checks": [check.to_dict() for check in self.checks],
-            "not_checked": list(self.not_checked),
-            "diagnosis": list(self.diagnosis),
-        }
-
-
-def _number(value: float) -> float | str:
-    return value if math.isfinite(value) else str(value)
+        return as_json(self) | {"ok": self.ok, "checks": [check.to_dict() for check in self.checks]}
 
 
 class Residual(NamedTuple):
