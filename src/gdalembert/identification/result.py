@@ -327,10 +327,9 @@ class Identification(Estimate):
             rows = [[heading, "nominal", "estimate", "± std. dev.", "%"]]
             for name, nominal, value, deviation in zip(*columns, strict=True):
                 if name not in missing.without_effect:
-                    short = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 2]} …"
                     relative = 100 * deviation / abs(value) if value else np.inf
-                    row = [short, f"{nominal:.4g}", f"{value:.4g}", shown(deviation, ".2g"), shown(relative, ".2g")]
-                    rows.append(row)
+                    numbers = f"{nominal:.4g}", f"{value:.4g}", shown(deviation, ".2g"), shown(relative, ".2g")
+                    rows.append([short(name), *numbers])
             lines += aligned(rows)
         return "\n".join(lines)
 
@@ -370,6 +369,11 @@ def some(names: Sequence[str], comma: str = ", ") -> str:
     """The first names of a list, and how many more there are."""
     more = f"{comma}and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return comma.join(names[:_SHOWN]) + more
+
+
+def short(formula: str) -> str:
+    """The beginning of a formula."""
+    return formula if len(formula) <= _WIDTH else f"{formula[: _WIDTH - 2]} …"
 
 
 def shown(x: float, how: str) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, MjcfError, MjcfWarning, quoted, shortened
-from gdalembert.model.load_urdf import MAX_SIZE, Check, check_root_joint, load_urdf, robots
+from gdalembert.model.load_urdf import MAX_SIZE, Check, check_root_joint, load_urdf, read_file, robots
 from gdalembert.model.mjcf_remainder import Remainder, check_dynamics, disabled, joint_transmissions, placement
 from gdalembert.spatial.arguments import choice, required, warn
 from gdalembert.spatial.arrays import Array
@@ -139,16 +139,8 @@ def _compiled(mujoco: ModuleType, source: Any) -> tuple[Any, str]:
     else:
         path = Path(os.fsdecode(source))
         name, read = path.name, mujoco.MjModel.from_xml_path
-        try:
-            with path.open("rb") as file:
-                head = file.read(MAX_SIZE + 1)
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise MjcfError(shortened(str(source), 10_000), None, f"cannot be read: {reason}") from None
         data = str(path)
-        _check_root(name, head)
-    if name == "<text>":
-        _check_root(name, data)
+    _check_root(name, data if name == "<text>" else read_file(path, MjcfError))
     try:
         return read(data), name
     except Exception as error:

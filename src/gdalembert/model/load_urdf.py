@@ -11,7 +11,7 @@ import math
 import os
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -139,12 +139,17 @@ def read_source(source: object) -> tuple[str | bytes, str, str, bool]:
     bare = isinstance(source, str) and not path.suffix and len(path.parts) < 2
     if bare and not (source and os.path.exists(source)):
         raise errors.UnknownNameError("shipped robot", str(source), robots())
+    return read_file(path, UrdfError), path.name, path.stem, False
+
+
+def read_file(path: Path, refusal: Callable[[str, None, str], Exception]) -> bytes:
+    """The first bytes of a file, one more than the largest that is read."""
     try:
         with path.open("rb") as file:
-            return file.read(MAX_SIZE + 1), path.name, path.stem, False
+            return file.read(MAX_SIZE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UrdfError(errors.shortened(str(source), 10_000), None, f"cannot be read: {reason}") from None
+        raise refusal(errors.shortened(str(path), 10_000), None, f"cannot be read: {reason}") from None
 
 
 def check_root_joint(joint: object) -> None:
