@@ -231,7 +231,7 @@ def _no_priors(p: Array) -> Array:
 
 
 def _descended(measurement: Measurement, samples: PoseSamples) -> tuple[Array, list[str]]:
-    """p, from the model or from where its ends fit best, and remarks on it."""
+    """The values p, from the model or from where its ends fit best, and remarks on it."""
     nothing = np.zeros(len(measurement.names))
     # from the model alone 5 of 10 descents ended elsewhere with base and tool turned by 3 rad, from the ends none did
     starts = nothing, ends(measurement, samples) / measurement.sizes
@@ -253,7 +253,7 @@ def _descended(measurement: Measurement, samples: PoseSamples) -> tuple[Array, l
 
 
 def ends(measurement: Measurement, samples: PoseSamples) -> Array:
-    """p (n_p) with which the ends alone are displaced; 0 of ends that are not unknown, and of a loop.
+    """The values p (n_p) with which the ends alone are displaced; 0 of ends that are not unknown, and of a loop.
 
     A robot that is the model between its ends has the poses B X E in place of X, with displacements B of its base, in
     the universe, and E of the measured frame, in its own axes. Rotations: of both by the singular vectors of
@@ -314,6 +314,6 @@ def _rotations(r: Array, measured: Array, has_base: bool, has_tool: bool) -> tup
 
 
 def _rotation(matrix: Array) -> Array:
-    """The nearest rotation."""
+    """The rotation that is nearest to a matrix (3 × 3)."""
     u, _, vt = np.linalg.svd(matrix)
     return np.asarray(u * [1.0, 1.0, np.copysign(1.0, np.linalg.det(u @ vt))] @ vt)

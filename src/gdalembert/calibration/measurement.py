@@ -105,7 +105,7 @@ class Measurement:
         return 6 if self.is_pose else 3 * len(self.frames) if self.of_markers else 3
 
     def placement(self, q: Matrix, p: Matrix) -> Matrix:
-        """X (4 × 4)."""
+        """The placement X (4 × 4) of the frame."""
         placed: Matrix = self.kinematics.frame_placements(self.frames)(q, p)
         if len(placed) == 1:
             return placed[0]
@@ -113,7 +113,7 @@ class Measurement:
         return transform(r_first.T @ r_second, r_first.T @ (x_second - x_first))
 
     def _twists(self, index: int, q: Matrix) -> Matrix:
-        """J (6 × n_p): the twist of one of the frames, in its own axes, as p moves the placements of elements."""
+        """The Jacobian J (6 × n_p): the twist of a frame, in its own axes, as p moves the placements of elements."""
         # CasADi's Jacobian of the residuals has 13083 and 16456 instructions for an arm of six joints where these have
         # 3398 and 2171
         tree, p = self.kinematics.tree, self.kinematics.parameters.symbols
@@ -130,7 +130,7 @@ class Measurement:
         return ca.horzcat(*blocks)
 
     def functions(self) -> tuple[BatchFunction, ...]:
-        """(q, measured) → [L | r], (q) → X as a column, and (q) → J where r is zero, at any p."""
+        """The Functions (q, measured) → [L | r], (q) → X as a column, and (q) → J where r is zero, at any p."""
         q, p = ca.SX.sym("q", self.kinematics.tree.nq), self.kinematics.parameters.symbols
         if self.of_markers:
             return self._functions_of_markers(q, p)
@@ -177,7 +177,7 @@ class Measurement:
         return spread if spread > _NOTHING else 1.0
 
     def placements(self, q: Array, p: Array) -> Array:
-        """X of each configuration, by columns (N × 16), and of further markers beside it."""
+        """The placements X of the configurations, by columns (N × 16), and of further markers beside it."""
         return self._functions[1].at(p)(q)
 
     def residuals(self, samples: PoseSamples, p: Array) -> Array:
@@ -186,13 +186,13 @@ class Measurement:
         return np.where(samples.missing, np.nan, residuals)
 
     def rows(self, samples: PoseSamples, p: Array) -> Array:
-        """[L J | r] of each sample (N × m × (n_p + 1)), in m."""
+        """The rows [L J | r] of each sample (N × m × (n_p + 1)), in m."""
         linearized = self._functions[0].at(p)(samples.q, samples.measured)
         slopes = linearized[..., :-1] @ self._functions[2].at(p)(samples.q)
         return self.in_length(np.concatenate([slopes, linearized[..., -1:]], axis=2))
 
     def slopes(self, q: Array, p: Array) -> Array:
-        """J of each configuration (N × m × n_p), in m."""
+        """The Jacobian J of each configuration (N × m × n_p), in m."""
         return self.in_length(self._functions[2].at(p)(q))
 
     @cached_property

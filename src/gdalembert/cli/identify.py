@@ -27,7 +27,7 @@ _NAMES = ("t", "q", "v", "tau", "current")
 
 
 def add_identify(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run_identify` reads."""
+    """Add the arguments that :func:`run_identify` reads."""
     add_robot(parser)
     parser.add_argument("data", metavar="DATA", help="file of numbers: a row for each instant, by commas or blanks")
     text = (

@@ -139,6 +139,6 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def tell(message: object) -> None:
-    """One line on stderr, if there is one."""
+    """Print a message as one line of stderr, if there is one."""
     if sys.stderr is not None:
         print(f"{PROG}: {' '.join(str(message).split())}", file=sys.stderr, flush=True)

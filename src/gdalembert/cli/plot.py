@@ -28,7 +28,7 @@ _OPTIONS = {
 
 
 def add_plot(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run_plot` reads."""
+    """Add the arguments that :func:`run_plot` reads."""
     parser.add_argument("figure", metavar="FIGURE", choices=FIGURES, help=f"one of {', '.join(FIGURES)}")
     add_robot(parser)
     parser.add_argument("--output", metavar="FILE", help="a picture: .png, .pdf, .svg (default: FIGURE_ROBOT.png)")
@@ -102,14 +102,14 @@ FIGURES: dict[str, Callable[[Any, pin.Model, argparse.Namespace], Any]] = {
 
 
 def random_motion(model: pin.Model, duration: float, seed: int) -> tuple[Array, Array, Array, Array]:
-    """t, q, v, a from rest to rest, from the neutral configuration by up to 1 rad or m at each joint."""
+    """A motion t, q, v, a from rest to rest, from the neutral configuration by up to 1 rad or m at each joint."""
     number("--duration", duration, "s")
     way = np.random.default_rng(seed).uniform(-1, 1, model.nv)
     return from_rest_to_rest(model, pin.neutral(model), way, duration)
 
 
 def read_motion(model: pin.Model, path: Path) -> tuple[Array, Array, Array, Array]:
-    """t, q, v, a of a CSV file; if v and a are not in it, they are central differences."""
+    """The motion t, q, v, a of a CSV file; if v and a are not in it, they are central differences."""
     try:
         table = np.loadtxt(path, delimiter=",", ndmin=2)
     except ValueError as error:

@@ -38,7 +38,7 @@ _ROUNDED = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
 
 
 def add_robots(parser: argparse.ArgumentParser) -> None:
-    """No arguments."""
+    """Add nothing: the command has no arguments."""
 
 
 def run_robots(arguments: argparse.Namespace) -> int:
@@ -53,7 +53,7 @@ def run_robots(arguments: argparse.Namespace) -> int:
 
 
 def add_info(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run_info` reads."""
+    """Add the arguments that :func:`run_info` reads."""
     add_robot(parser)
     add_clean(parser)
     parser.add_argument("--json", action="store_true", help="print all of it as JSON, with all digits")
@@ -111,7 +111,7 @@ def rounded_angles(robot: str, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def about_rounded_angles(rounding: dict[str, Any]) -> str:
-    """The same in a sentence; "" if it changes no joint."""
+    """Say in a sentence what rounding of angles saves; "" if it changes no joint."""
     if not rounding["joints"]:
         return ""
     counts = [f"{after} of {before} in {name}" for name, (before, after) in rounding["instructions"].items()]
@@ -204,7 +204,7 @@ def _numbers(values: Iterable[float]) -> str:
 
 
 def add_count(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run_count` reads."""
+    """Add the arguments that :func:`run_count` reads."""
     add_dynamics(parser)
 
 
@@ -226,7 +226,7 @@ def run_count(arguments: argparse.Namespace) -> int:
 
 
 def add_cache(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run_cache` reads."""
+    """Add the arguments that :func:`run_cache` reads."""
     parser.add_argument("--clear", action="store_true", help="remove the libraries, and what killed builds left")
 
 

@@ -39,7 +39,7 @@ _INACCURATE = 1e-4
 def consistent(
     problem: LeastSquaresProblem, descent: Descent, limits: tuple[Array, Array], margin: float, *, bounded: bool
 ) -> Array:
-    """x (n_x) of bodies that exist, as near to the data as possible, with no pseudo-inertia below the margin.
+    """The unknowns x (n_x) of bodies that exist, as near to the data as possible, no pseudo-inertia below the margin.
 
     ``bounded``: whether some of the limits were given, so that perhaps nothing satisfies them.
 

@@ -33,7 +33,7 @@ Columns: TypeAlias = Mapping[str, Callable[..., Any]]
 
 
 class Efforts:
-    """f and its derivatives at many states.
+    """The efforts f of sensors and their derivatives, at many states.
 
     Attributes:
         names: names of p and of the coefficients c (n). ``nominal``: their values in the model, 0 for c.
@@ -84,12 +84,12 @@ class Efforts:
         )
 
     def derivatives(self, z: Array, q: Array, v: Array, a: Array, wrenches: Array) -> tuple[Array, Array]:
-        """[Y | C] in the axes of the sensors (N × m × n) and f (N × m) at z = (p, c)."""
+        """The derivatives [Y | C] in the axes of the sensors (N × m × n) and f (N × m) at z = (p, c)."""
         both = self._derivatives.at(z)(q, v, a, *([wrenches] if wrenches.shape[1] else []))
         return both[..., :-1], both[..., -1]
 
     def values(self, samples: Samples, z: Array) -> Array:
-        """f (N × m) of samples at z = (p, c)."""
+        """The efforts f (N × m) of samples at z = (p, c)."""
         evaluated = self._values.at(z)
         parts = (part.states for part in samples.parts())
         return np.concatenate([evaluated(q, v, a, *([w] if w.shape[1] else [])) for q, v, a, w in parts])
@@ -127,7 +127,7 @@ class Efforts:
 def _columns(
     columns: Columns | None, s: Mapping[str, ca.SX], nv: int, taken: tuple[str, ...]
 ) -> tuple[ca.SX, tuple[str, ...]]:
-    """C (nv × k), and a name for each column."""
+    """The columns C (nv × k), and a name for each."""
     if not isinstance(columns, Mapping | None):
         raise ArgumentTypeError(f"fit: columns={shown(columns)}; give {{name: function of (q, v, a)}}")
     blocks, names = [ca.SX(nv, 0)], list[str]()

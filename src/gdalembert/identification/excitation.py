@@ -267,7 +267,7 @@ def _noise(bounds: Bounds, efforts: tuple[int, ...], sigma: npt.ArrayLike | None
 
 
 def criterion(name: str, size: int) -> ca.Function:
-    """(information) → (cost), of an information matrix A = Wᵀ W (size × size).
+    """The Function (information) → (cost) of an information matrix A = Wᵀ W (size × size).
 
     ``"determinant"``: −½ log det A / size, the mean logarithm of the semi-axes of the confidence ellipsoid.
     ``"condition"``: ½ log(tr A tr A⁻¹), the logarithm of the condition number of W in Frobenius' norm. It is smooth, at
@@ -314,7 +314,7 @@ class Search:
         self._size = np.linalg.norm(every[:, self.columns], axis=0) / np.sqrt(len(typical))
 
     def w(self, x: Array) -> Array:
-        """W of the motion with unknowns x, all columns."""
+        """The matrix W of the motion with unknowns x, with all its columns."""
         return np.asarray(self.plan.rows_of_w(self.plan.coefficients(x)).full().T)
 
     def condition_number(self, x: Array) -> float:

@@ -29,7 +29,7 @@ Known: TypeAlias = Mapping[str, float | pin.Inertia | npt.ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class Experiment(Brief):
-    """One run of a robot: samples of its motion in rows, what was measured, and what is known of this run alone.
+    """A run of a robot: samples of its motion in rows, what was measured, and what is known of this run alone.
 
     NaN in ``tau`` or ``current`` is a sensor that tells nothing of that sample; NaN in q, v or a leaves the sample out.
 
@@ -92,12 +92,12 @@ class Samples(SampleArrays):
     slow: npt.NDArray[np.bool_]
 
     def parts(self) -> Iterator[Samples]:
-        """All of them, some thousand at a time."""
+        """The samples in parts of some thousand, which bounds the memory."""
         return (self.part(slice(start, start + _AT_ONCE)) for start in range(0, len(self), _AT_ONCE))
 
     @property
     def states(self) -> tuple[Array, Array, Array, Array]:
-        """q, v, a and the wrenches."""
+        """The arrays q, v, a and the wrenches."""
         return self.q, self.v, self.a, self.wrenches
 
 

@@ -92,7 +92,7 @@ class Reduced:
 
 
 def triangular(rows: Array) -> Array:
-    """A square R (n × n) with Rᵀ R = rowsᵀ rows: the triangular factor of the columns that are not zero."""
+    """The square matrix R (n × n) with Rᵀ R = rowsᵀ rows: the triangular factor of the columns that are not zero."""
     acts = rows.any(axis=0)
     # Cholesky's factor of rowsᵀ rows squares the condition number: of Panda's base parameters (9e3) it leaves errors of
     # 2e-12, this one 7e-15
@@ -137,7 +137,7 @@ class Combinations:
 
     @classmethod
     def of_structure(cls, rows: Array, names: tuple[str, ...], tolerance: float = _ZERO) -> Combinations:
-        """All that the rows (… × n_p) of random motions span."""
+        """The combinations that the rows (… × n_p) of random motions span."""
         torques = np.linalg.norm(rows, axis=0)
         torques[torques < _ZERO * torques.max(initial=0)] = 0.0
         _, values, vt = np.linalg.svd(np.linalg.qr(_over(rows, torques), mode="r"))
@@ -236,7 +236,7 @@ class LinearEstimate:
 
 
 def _solve(reduced: Reduced, base: Combinations, priors: Array, noise: Array) -> tuple[Array, Array, float]:
-    """β (k), T (k × k) and the condition number, by the singular values of columns of unit length."""
+    """The estimate β (k), T (k × k) and the condition number, by the singular values of columns of unit length."""
     rows = triangular(np.vstack([*(reduced.factors / noise[:, None, None]), priors]))
     columns = rows[:, list(base.pivots)]
     lengths = np.linalg.norm(columns, axis=0)
@@ -247,7 +247,7 @@ def _solve(reduced: Reduced, base: Combinations, priors: Array, noise: Array) ->
 
 
 def _noise(reduced: Reduced, base: Combinations, values: Array, weighted: bool, determined: Array | None) -> Array:
-    """σ_j from the residuals, whose degrees of freedom are shared among the samples of all joints.
+    """The noise σ_j from the residuals, whose degrees of freedom are shared among the samples of all joints.
 
     ``determined``: the number of values that each group of rows determines, if they are not shared.
     """
@@ -436,7 +436,7 @@ def excited(reduced: Reduced, structure: Combinations, names: tuple[str, ...], m
 
 
 def in_p(base: Combinations, sizes: Array) -> Array:
-    """C of base parameters as combinations of p, with the factor 1 for their own parameters."""
+    """The matrix C of base parameters as combinations of p, with the factor 1 for their own parameters."""
     return np.asarray(sizes[list(base.pivots), None] * base.matrix / sizes)
 
 

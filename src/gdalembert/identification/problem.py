@@ -51,7 +51,7 @@ class Factors:
     blocks: Array
 
     def efforts(self, x: Array) -> Array:
-        """f(z) in the rows of the factors (m × (n_z + 2)), where f is affine."""
+        """The efforts f(z) in the rows of the factors (m × (n_z + 2)), where f is affine."""
         return np.asarray(self.blocks[..., -2] + self.blocks[..., :-2] @ (self.view.of(x) - self.reference))
 
 
@@ -119,7 +119,7 @@ class LeastSquaresProblem:
         return self.unknowns.names
 
     def x(self, s: Array) -> Array:
-        """The unknowns (n_x)."""
+        """The unknowns x (n_x) of s."""
         return np.asarray(self.unknowns.nominal + self.sizes * s)
 
     def gains(self, x: Array) -> Array:
@@ -145,7 +145,7 @@ class LeastSquaresProblem:
         return [weights * (count / (total or 1.0)) for weights in rows]
 
     def _rows(self, run: Run, z: Array) -> Iterator[Array]:
-        """[Y C 1 | f(z) | y] of the samples of a run (… × m × (n_z + 2)), some thousand at a time."""
+        """The rows [Y C 1 | f(z) | y] of a run (… × m × (n_z + 2)), some thousand at a time."""
         n, m = len(self.efforts.names), len(self.efforts.sensors.names)
         ones = np.eye(m)[:, list(self.unknowns.sensors)]
 
@@ -240,7 +240,7 @@ class LeastSquaresProblem:
         return self._random_derivatives(self.unknowns.nominal)
 
     def _random_derivatives(self, x: Array) -> list[tuple[View, Array, Array, Array]]:
-        """Each different view, its z, and [Y C 1] and f of random motions there."""
+        """The different views, each with its z, and [Y C 1] and f of random motions there."""
         derivatives: list[tuple[View, Array, Array, Array]] = []
         n, ones = len(self.efforts.names), np.eye(len(self.efforts.sensors.names))[:, list(self.unknowns.sensors)]
         for view in self.unknowns.views:
@@ -306,7 +306,7 @@ class LeastSquaresProblem:
         )
 
     def _start(self, weighted: bool) -> Array:
-        """s with the gains that make the nominal efforts as large as the measured ones, and the best p with these.
+        """The start s: gains that make the nominal efforts as large as the measured ones, and the best p with these.
 
         Friction that grows with the load begins as in the prior.
         """

@@ -84,7 +84,7 @@ def remarks(
     s: Array,
     torques_of: tuple[Torques, Torques | None],
 ) -> tuple[str, ...]:
-    """One sentence each, for the warnings and the report: what looks wrong, what is uncertain, and unexplained.
+    """Sentences for the warnings and the report: what looks wrong, what is uncertain, and what is not explained.
 
     ``torques_of``: torques of the samples that were fitted, and of those held back.
     """

@@ -67,7 +67,7 @@ class Torques(Brief):
 
     @property
     def relative(self) -> Array:
-        """``rms`` over the root mean square of what was measured (m); nan for a sensor that always has 0."""
+        """The ratio of ``rms`` to the root mean square of what was measured (m); nan for a sensor that always has 0."""
         size = root_mean_square(self.measured)
         return np.asarray(self.rms / np.where(size > 0, size, np.nan))
 

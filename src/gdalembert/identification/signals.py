@@ -140,7 +140,7 @@ def _efforts(torques: Array, missing: Array, smooth: Filter, settling: int, kept
 
 
 def decimated(rows: npt.ArrayLike, factor: int) -> Array:
-    """Every ``factor``-th row, after a zero-phase low-pass filter against aliasing along the rows.
+    """The remaining rows, every ``factor``-th one, after a zero-phase low-pass filter against aliasing along the rows.
 
     Applied alike to the torques and to the columns of the regressor, it removes noise above the frequencies of the
     motion, also from functions of q, v and a that are not linear in them, and leaves rows whose errors are nearly

@@ -213,7 +213,7 @@ def _effort(problem: LeastSquaresProblem) -> str:
 
 
 def _some(problem: LeastSquaresProblem, run: Run) -> Samples:
-    """Some of the samples of a run, evenly."""
+    """The samples of a run that are looked at, evenly spaced."""
     return run.samples.part(slice(None, None, max(1, sum(len(other.samples) for other in problem.runs) // _MOST)))
 
 
@@ -236,7 +236,7 @@ def _left(problem: LeastSquaresProblem, samples: Samples, view: View) -> Array |
 
 
 def _regressor(problem: LeastSquaresProblem, samples: Samples, view: View) -> tuple[Array, Array, npt.NDArray[np.intp]]:
-    """Y about the nominal parameters, the efforts of what is known, and the places of those that are free."""
+    """The regressor Y about the nominal parameters, the efforts of what is known, and the places of the free ones."""
     n = len(problem.efforts.names)
     free, z = np.flatnonzero(view.free[:n]), view.of(problem.unknowns.nominal)[:n]
     y, f = problem.efforts.derivatives(z, *samples.states)
@@ -363,7 +363,7 @@ def _of_another_motion(problem: LeastSquaresProblem, run: Run) -> Iterator[str]:
 
 
 def _step(x: Array, rate: Array) -> tuple[float, float]:
-    """dt of x(t) with dx/dt = rate, by the median of dx / rate, and the median deviation from it, relative."""
+    """The step dt of x(t) with dx/dt = rate, by the median of dx / rate, and the median deviation from it, relative."""
     mean = (rate[1:] + rate[:-1]) / 2
     fast = np.abs(mean) > _OTHER * np.sqrt(np.mean(mean**2))
     if not fast.any():

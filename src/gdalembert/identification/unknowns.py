@@ -41,12 +41,12 @@ Prior: TypeAlias = Mapping[str, float | tuple[float, float]]
 
 
 def element(name: str) -> str:
-    """``"joint7"`` of ``"joint7.m"``."""
+    """The element of a parameter: ``"joint7"`` of ``"joint7.m"``."""
     return name.rpartition(".")[0]
 
 
 def quantity(name: str) -> str:
-    """``"m"`` of ``"joint7.m"``."""
+    """The quantity that a parameter is: ``"m"`` of ``"joint7.m"``."""
     return name.rpartition(".")[2]
 
 
@@ -58,7 +58,7 @@ class View:
     known: Array
 
     def of(self, x: Array) -> Array:
-        """z (n_z)."""
+        """The vector z (n_z) of the run."""
         return np.where(self.index >= 0, x[self.index], self.known)
 
     @property
@@ -82,7 +82,7 @@ class Body:
 
     @property
     def sizes(self) -> Array:
-        """m, m l and m l²."""
+        """The sizes m, m l and m l² of the ten parameters."""
         return self.mass * np.repeat([1.0, self.length, self.length**2], [1, 3, 6])
 
     def in_units(self, p: Array) -> Array:
@@ -93,7 +93,7 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
-    """The vector x.
+    """The vector x of unknowns.
 
     Attributes:
         names: names of its entries (n_x), parameters of the robot first.

@@ -102,7 +102,7 @@ def projected(q: Array, blocks: Blocks) -> Array:
 
 
 def unit_and_scale(q: ca.SX, blocks: Blocks) -> tuple[Matrix, Matrix]:
-    """q with unit lengths, and the divisor of each of its entries (nq)."""
+    """The configuration q with unit lengths, and the divisor of each of its entries (nq)."""
     scale = ca.SX.ones(q.shape[0])
     for _, start, stop in blocks:
         scale[start:stop] = ca.sqrt(ca.sumsqr(q[start:stop]))

@@ -1,5 +1,7 @@
-"""From ``pin.Model`` to :class:`~gdalembert.model.tree.Tree`; numbers without a meaning are refused, and joints that
-move no inertia are told from others: kinematics needs none, dynamics does."""
+"""Reading of a ``pin.Model`` as a :class:`~gdalembert.model.tree.Tree`; numbers without a meaning are refused.
+
+Joints that move no inertia are told from others: kinematics needs none, dynamics does.
+"""
 
 from __future__ import annotations
 
@@ -316,5 +318,5 @@ def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
 
 
 def _inner(x: Array, y: Array) -> Array:
-    """Tr(X_a Y_bᵀ) of all pairs."""
+    """The traces Tr(X_a Y_bᵀ) of all pairs."""
     return np.asarray(np.einsum("aij,bij->ab", x, y))

@@ -81,7 +81,7 @@ class LinkFrame:
 
     @property
     def matrix(self) -> Array:
-        """4 × 4."""
+        """The frame in the link (4 × 4)."""
         c, s = np.cos(self.angle), np.sin(self.angle)
         return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, self.slide], [0, 0, 0, 1]])
 

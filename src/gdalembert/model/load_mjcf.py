@@ -1,4 +1,4 @@
-"""From an MJCF file to a ``pin.Model``, by MuJoCo's own compiler.
+"""Reading of an MJCF file as a ``pin.Model``, by MuJoCo's own compiler.
 
 Defaults, classes, frames, includes, ``inertiafromgeom``, ``settotalmass``, ``eulerseq`` and so on are MuJoCo's to
 read: the model is built from the arrays of what it compiles, ``mujoco.MjModel``. What these say beside a ``pin.Model``
@@ -208,7 +208,7 @@ class MjcfRobot:
         return MjcfError(self.source, element, reason)
 
     def kind(self, joint: int) -> str:
-        """``"free"``, ``"ball"``, ``"slide"`` or ``"hinge"``."""
+        """The kind of a joint: ``"free"``, ``"ball"``, ``"slide"`` or ``"hinge"``."""
         return str(self.mujoco.mjtJoint(int(self.mj.jnt_type[joint])).name).removeprefix("mjJNT_").lower()
 
     def _mounted_body(self) -> int:
@@ -354,7 +354,7 @@ class MjcfRobot:
                 configurations[name] = self.configuration(mj.key_qpos[k])
 
     def configuration(self, qpos: Array) -> Array:
-        """q of MuJoCo's qpos; of ``root_joint`` the neutral one."""
+        """The configuration q of MuJoCo's qpos; of ``root_joint`` the neutral one."""
         q: Array = pin.neutral(self.model)
         for j, index in enumerate(self.joints):
             joint, first = self.model.joints[index], int(self.mj.jnt_qposadr[j])

@@ -1,4 +1,4 @@
-"""From a URDF to a ``pin.Model``: the shipped robots, and a guard before Pinocchio's parser.
+"""Reading of a URDF as a ``pin.Model``: the shipped robots, and a guard before Pinocchio's parser.
 
 Pinocchio's parser is silent where it hurts: ``mass="1.0kg"`` (or ``" 1 "``) loads as a massless link, the axis of a
 planar joint is ignored, a planar joint that mimics is made free, the links of a detached loop vanish, a zero axis stays
@@ -411,7 +411,7 @@ class CheckedUrdf:
         return values
 
     def copied(self, element: str, node: ET.Element, clean: ET.Element, *keys: str) -> list[float]:
-        """One number of each of these attributes, written to the clean copy as well."""
+        """The number of each of these attributes, which is written to the clean copy as well."""
         values = [self.numbers(element, node, key)[0] for key in keys]
         ET.SubElement(clean, node.tag, dict(zip(keys, map(_text, values), strict=True)))
         return values

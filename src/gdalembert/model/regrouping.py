@@ -288,7 +288,7 @@ def with_equal_magnitudes(tree: PreparedTree) -> PreparedTree:
 
 
 def sense_of(joint_type: JointType) -> float:
-    """−1 for a joint that moves along −z, else 1."""
+    """The sense of a joint: −1 if it moves along −z, else 1."""
     return -1.0 if joint_type.axis == (0.0, 0.0, -1.0) else 1.0
 
 

@@ -39,7 +39,7 @@ MASKED = "it has masked entries; leave them out, or give the numbers that they s
 
 
 def number(argument: str, value: Any, unit: str = "", *, least: float = 0.0, inclusive: bool = False) -> float:
-    """One finite number above (or, inclusive, at least) a limit."""
+    """A finite number above (or, inclusive, at least) a limit."""
     unit_suffix = f" [{unit}]" if unit else ""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise ArgumentTypeError(f"{argument}: expected a number{unit_suffix}, got {shown(value)}")
@@ -55,7 +55,7 @@ def number(argument: str, value: Any, unit: str = "", *, least: float = 0.0, inc
 
 
 def integer(argument: str, value: Any, least: int, most: int = MOST) -> int:
-    """One integer within limits, both included; without an upper one, of 64 bits."""
+    """An integer within limits, both included; without an upper one, of 64 bits."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ArgumentTypeError(f"{argument}: expected an integer, got {shown(value)}")
     if not least <= value <= most:
@@ -86,7 +86,7 @@ def file_path(argument: str, value: Any, wanted: str) -> Path:
 
 
 def choice(argument: str, value: Any, known: Sequence[str]) -> str:
-    """One of several words."""
+    """A word that is one of several."""
     if not isinstance(value, str) or value not in known:
         words = " or ".join(filter(None, [", ".join(map(repr, known[:-1])), repr(known[-1])]))
         raise ArgumentError(f"{argument}: got {shown(value)}; give {words}")

@@ -34,7 +34,7 @@ class Brief:
 
 
 def brief(x: object, parts_by_name: Mapping[str, Any] | None = None) -> str:
-    """The class and the attributes of an object, or other parts of it, as far as 300 characters go."""
+    """The text of the class and the attributes of an object, or other parts of it, as far as 300 characters go."""
     known = vars(x) if hasattr(x, "__dict__") else {}
     if parts_by_name is not None:
         shown = list(parts_by_name.items())

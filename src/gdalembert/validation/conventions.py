@@ -56,7 +56,7 @@ class Convention(Brief):
     write: Callable[[States, Array], Array] = lambda _, tau: tau
 
     def torque(self, reference: Reference) -> Torque:
-        """tau of a right formulation in this convention."""
+        """The torque of a right formulation in this convention."""
 
         def torque(q: Array, v: Array, a: Array) -> Array:
             read = self.read(States(q, v, a))
@@ -90,7 +90,7 @@ def _same(states: States) -> States:
 
 
 def _simple(sample: ReferenceSample) -> Iterator[Convention]:
-    """q, v and a exchanged, with other signs or in other units, joint by joint."""
+    """Conventions with q, v and a exchanged, with other signs or in other units, joint by joint."""
     tree = sample.reference.tree
     yield Convention("v and a are exchanged", lambda s: States(s.q, s.a, s.v))
     for joint in tree.independent_joints:
@@ -134,7 +134,7 @@ def _acceleration_of_free_flyer(joint: Joint) -> Iterator[Convention]:
 
 
 def _configuration(joint: Joint) -> Iterator[Convention]:
-    """Other readings of q alone."""
+    """Conventions that read q alone otherwise."""
 
     def of(text: str, columns: slice, change: Callable[[Array], Array]) -> Convention:
         return Convention(text, lambda s: replace(s, q=_changed(s.q, columns, change)))
@@ -165,7 +165,7 @@ _IN_WORDS = {
 
 
 def _of_moving_axes(joint: Joint) -> Iterator[Convention]:
-    """Other axes of v, a and tau, and another order of their parts and of the quaternion."""
+    """Conventions with other axes of v, a and tau, and another order of their parts and of the quaternion."""
     if not joint.type.has_quasi_velocities or joint.type.unit_length is None or joint.type.nv not in (3, 6):
         return
     frames = ("body", "hybrid", "mixed", "spatial") if joint.type.is_free else ("body", "universe")
@@ -196,7 +196,7 @@ def _after(quaternion: slice, convention: Convention) -> Convention:
 
 
 class _MovingAxes:
-    """v of a formulation is X v of Pinocchio, and tau is X⁻ᵀ tau, with X of the placement of the joint."""
+    """A convention in which v is X v of Pinocchio, and tau is X⁻ᵀ tau, with X of the placement of the joint."""
 
     def __init__(self, joint: Joint, frame: str, angular_first: bool) -> None:
         self.frame, self.joint = frame, joint
@@ -210,11 +210,11 @@ class _MovingAxes:
         self.placement = BatchFunction(ca.Function("placement", [q], [ca.densify(ca.horzcat(r, p))]), 3, 4)
 
     def convention(self, text: str) -> Convention:
-        """It, in words that are given."""
+        """The convention, in words that are given."""
         return Convention(text, self.read, self.write)
 
     def matrix(self, q: Array) -> Array:
-        """X (n × nv × nv), of Pinocchio's q (n × nq)."""
+        """The matrix X (n × nv × nv), of Pinocchio's q (n × nq)."""
         nq, nv = self.joint.type.nq, self.joint.type.nv
         pose = self.placement(q[:, self.joint.idx_q : self.joint.idx_q + nq])
         r, p = pose[:, :, :3], pose[:, :, 3]
@@ -231,7 +231,7 @@ class _MovingAxes:
         return x[:, self.order]
 
     def read(self, s: States) -> States:
-        """a is the rate of v: in turning axes it has −ω × v."""
+        """The states as Pinocchio has them: a is the rate of v, and has −ω × v in turning axes."""
         inverse = np.linalg.inv(self.matrix(s.q))
         v, a = (np.einsum("nij,nj->ni", inverse, motion[:, self.columns]) for motion in (s.v, s.a))
         if self.frame in ("hybrid", "mixed"):
@@ -241,7 +241,7 @@ class _MovingAxes:
         return States(s.q, _changed(s.v, self.columns, lambda _: v), _changed(s.a, self.columns, lambda _: a))
 
     def write(self, read: States, tau: Array) -> Array:
-        """The same power for every v."""
+        """The torque that has the same power for every v."""
         inverse = np.linalg.inv(self.matrix(read.q))
         return _changed(tau, self.columns, lambda of_joint: np.einsum("nji,nj->ni", inverse, of_joint))
 

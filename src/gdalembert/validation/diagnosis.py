@@ -435,7 +435,7 @@ def accounts_for(explanation: Array, value: Array, reference: Array, tolerance: 
 
 
 def factor(value: Array, reference: Array) -> float | None:
-    """s with value = s reference at all states; ``None`` if there is none."""
+    """The factor s with value = s reference at all states; ``None`` if there is none."""
     if not np.any(reference) or not np.all(np.isfinite(value)):
         return None
     square = float(np.sum(reference * reference))
@@ -459,7 +459,7 @@ def _permutation(value: Array, reference: Array) -> list[int] | None:
 
 
 def _transposed_coriolis(sample: ReferenceSample) -> Array:
-    """Cᵀ v (n × nv) of a matrix C with dM/dt = C + Cᵀ: the rate of M times v, minus C v."""
+    """The torque Cᵀ v (n × nv) of a matrix C with dM/dt = C + Cᵀ: the rate of M times v, minus C v."""
     q, v, zero = sample.states.q, sample.states.v, np.zeros_like(sample.states.v)
     scale = np.maximum(1, largest(v))[:, None]
 

@@ -24,7 +24,7 @@ _HEAD = ("quantity", "worst error", "tolerance", "worst joint", "")
 
 @dataclass(frozen=True, eq=False)
 class State(Brief):
-    """q (nq), v (nv) and a (nv) of one random state, and p (n_p) of a system with parameters."""
+    """The vectors q (nq), v (nv) and a (nv) of one random state, and p (n_p) of a system with parameters."""
 
     q: Array
     v: Array
@@ -32,13 +32,13 @@ class State(Brief):
     p: Array | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Vectors as lists."""
+        """The vectors as lists."""
         return {name: values for name, values in as_json(self).items() if values is not None}
 
 
 @dataclass(frozen=True, eq=False)
 class Check(Brief):
-    """One quantity or law, at its worst over all states.
+    """A quantity or law, at its worst over all states.
 
     Attributes:
         name: that of the quantity, as ``"mass_matrix"``.
@@ -179,7 +179,7 @@ class Residual(NamedTuple):
     addends: Array | float = 1.0
 
     def errors(self) -> Array:
-        """|value − reference| / max(1, max|reference|, addends) / tolerance_scale, in the shape of the value.
+        """The errors |value − reference| / max(1, max|reference|, addends) / tolerance_scale, shaped as the value.
 
         inf where a value is not finite; only the states that are judged.
         """

@@ -338,7 +338,7 @@ class Scene:
             self.visual_model.addGeometryObject(shown_body)
 
     def placements(self, q: Array) -> list[tuple[Array, Array]]:
-        """R (3 × 3) and p (3) [m] of each link."""
+        """The rotation R (3 × 3) and the position p (3) [m] of each link."""
         t = self._placements(q).full().reshape(3, -1, 4)
         return [(t[:, i, :3], t[:, i, 3]) for i in range(t.shape[1])]
 

@@ -18,7 +18,7 @@ from gdalembert.errors import ArgumentError
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run_report` reads."""
+    """Add the arguments that :func:`run_report` reads."""
     add_robot(parser)
     add_clean(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="an .html file (default: report_ROBOT.html)")

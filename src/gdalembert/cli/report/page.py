@@ -78,7 +78,7 @@ class PageSection:
 
 
 def escape(text: object) -> str:
-    """Text as HTML."""
+    """A text with the special characters of HTML escaped."""
     return html.escape(str(text))
 
 
@@ -117,13 +117,13 @@ def folded(summary: str, body: str) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """A few large numbers, each with what it is."""
+    """A row of large numbers, each above a line that says what it is."""
     cells = "".join(f"<div class=fact><b>{escape(a)}</b><span>{escape(b)}</span></div>" for a, b in pairs)
     return f"<div class=facts>{cells}</div>"
 
 
 def page(title: str, head: str, sections: Sequence[PageSection], foot: str) -> str:
-    """The whole page."""
+    """The page of all sections, in one file."""
     links = "".join(f'<a href="#{section.anchor}">{escape(section.title)}</a>' for section in sections)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'

@@ -31,7 +31,7 @@ _FEW = 12
 
 
 def says(subject: Subject) -> PageSection:
-    """Checks, joints, masses, limits, frames."""
+    """The section on what the URDF says: checks, joints, masses, limits, frames."""
     model, description = subject.model, subject.description
     inertias = [model.inertias[k] for k in range(1, model.njoints)]
     mass = sum(inertia.mass for inertia in inertias)
@@ -93,7 +93,7 @@ def says(subject: Subject) -> PageSection:
 
 
 def agrees(subject: Subject) -> tuple[PageSection, list[Report]]:
-    """Each formulation against Pinocchio."""
+    """The section on each formulation beside Pinocchio, and the reports."""
     names = [
         name for name in sorted(formulations(), reverse=True) if name == "newton_euler" or subject.tree.nv <= _LARGE
     ]
@@ -130,7 +130,7 @@ def agrees(subject: Subject) -> tuple[PageSection, list[Report]]:
 
 
 def base(subject: Subject) -> PageSection:
-    """The combinations of inertial parameters that torques tell."""
+    """The section on the combinations of inertial parameters that torques tell."""
     base_parameters = subject.dynamics.base_parameters
     values = base_parameters.of(subject.model)
     every = 10 * len(subject.tree.links)
@@ -152,7 +152,7 @@ def base(subject: Subject) -> PageSection:
 
 
 def formulas(subject: Subject) -> PageSection:
-    """The short entries of g and M."""
+    """The section on the short entries of g and M."""
     title, lead = "Closed forms", "Entries of the gravity torques and of the mass matrix that are short."
     if subject.tree.nv > _FORMS:
         text = f"The robot has {subject.tree.nv} velocities, and its formulas fill pages; code of any size, for a "

@@ -51,7 +51,7 @@ class Subject:
 
     @cached_property
     def dynamics(self) -> NewtonEuler:
-        """Newton–Euler, whose graphs are the smallest."""
+        """The Newton–Euler formulation, whose graphs are the smallest."""
         return NewtonEuler(self.model, clean=self.clean)
 
     @property
@@ -97,7 +97,7 @@ class Subject:
 
     @cached_property
     def swing(self) -> Swing:
-        """All joints move towards their farther limits, as fast as half of the limits of velocity allow."""
+        """The motion of all joints towards their farther limits, as fast as half of the limits of velocity allow."""
         way, duration = np.zeros(self.tree.nv), 1.0
         for joint, column in self.driven:
             low, high = self.range_of(joint, column)

@@ -296,7 +296,7 @@ class Ellipsoid(JointType):
         return cls((float(joint.radius_x), float(joint.radius_y), float(joint.radius_z)))
 
     def _columns(self, q: Matrix) -> tuple[Matrix, Matrix, Matrix]:
-        """w_0, w_1, w_2 = n in the joint frame's axes."""
+        """The columns w_0, w_1, w_2 = n in the joint frame's axes."""
         c: Matrix = ca.cos(q)
         s: Matrix = ca.sin(q)
         return ca.DM([1, 0, 0]), ca.vertcat(0, c[0], s[0]), ca.vertcat(s[1], -s[0] * c[1], c[0] * c[1])
@@ -331,7 +331,7 @@ class Ellipsoid(JointType):
 
 @dataclass(frozen=True)
 class Fixed(JointType):
-    """No motion: a link on a station of another one."""
+    """A joint without motion: a link on a station of another one."""
 
     nq, nv = 0, 0
     can_rotate = False
