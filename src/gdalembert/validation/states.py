@@ -54,7 +54,7 @@ class States(Brief):
 
 
 def draws(nv: int, samples: int, seed: int, size: int) -> Iterator[Array]:
-    """Random x, v and a (3 × n × nv), ``size`` states at a time: normal numbers, every second state with a structure."""
+    """Random x, v and a (3 × n × nv), ``size`` states at a time; every second one has a structure."""
     rng = np.random.default_rng(seed)
     factors, offsets = structures(nv)
     for done in range(0, samples, size):

@@ -280,7 +280,7 @@ class Deflection(ModalMotion):
 
     @property
     def turns(self) -> tuple[Array, Array]:
-        """The factors B (3 × m) and Θ_B (m × n) of Θ = B Θ_B: axes that the section turns about, how far in each mode."""
+        """The factors B (3 × m) and Θ_B (m × n) of Θ = B Θ_B: the axes of its turns, and how far each mode turns it."""
         if not self.rotation.any():
             return np.zeros((3, 0)), np.zeros((0, self.nv))
         if (axis := self.rotation_axis) is not None:
