@@ -20,28 +20,41 @@ from gdalembert.identification.unknowns import View
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import first_named
 
+# The limits stand between what right and wrong columns show in 24 simulated logs of a PUMA 560 and a Panda. Their
+# masses, centres of mass and inertias are off by 20 % (standard deviation), friction makes 30 % of the torques, noise
+# 3 %. A remark on a right log costs the user's trust: where both overlap, the limit spares all right columns and misses
+# some wrong ones.
 _ALIKE = 0.8
-"""Correlation of curves that are the same."""
+"""Correlation of curves that are the same: of 156 right torques with their nominal ones it is above in 63 %, and never
+below −0.05, so that the opposite sign is told for as many. Torques of other joints reach 0.86 and −0.97: correlation
+tells signs and units of a sensor, not which sensor it is."""
 _FACTOR = 10.0
-"""Ratio of torques to those of the nominal model, beyond which they are not of the right unit."""
+"""Ratio of torques to those of the nominal model, beyond which they are not of the right unit: of right ones that are
+alike it is 0.5 to 1.4. N mm are off by 1000; lbf ft, by 1.36, cannot be told from another mass."""
 _UNIT = 100.0
-"""Ratio of the currents of two runs, beyond which they are not in the same unit."""
+"""Ratio of the currents of two runs, beyond which they are not in the same unit: friction makes the currents of a light
+wrist many times those of a model without friction, so that the factor above would tell right ones."""
 _MOST, _FEW, _SHOWN = 2000, 1000, 3
-"""Samples that are looked at, and for a shift in time; and names that are listed."""
+"""Samples that are looked at, and for a shift in time, which bound the time of a fit of a long log; and names that are
+listed."""
 _ENOUGH = 5
-"""Samples for each parameter, below which a regressor explains any curve."""
+"""Samples for each parameter, below which a regressor explains any curve: noise alone leaves √(1 − 1/5) = 0.9 of it."""
 _DEPENDENT = 1e-6
 """Relative singular value of a regressor below which it is 0."""
 _OTHER = 0.5
-"""The part of what its own regressor leaves of a measurement that another one leaves, if it is that of the other."""
+"""The part of what its own regressor leaves of a measurement that another one leaves, if it is that of the other: at
+least 0.97 of right columns, below 0.5 of 73 % and below 0.7 of 98 % of those that were exchanged with a neighbour's."""
 _LEFT, _MORE = 0.2, 3.0
 """The part that a fit of all runs leaves of a measurement, and in units of what a fit of its run alone leaves, if runs
-contradict each other."""
-_RESTS = 0.01
-"""Speed [rad/s, m/s], and part of the largest speed, below which a joint rests."""
+contradict each other: at most 0.10 and 2.2 of right runs; above both limits are 98 % of columns with the opposite sign
+in one of two runs, and 77 % of those with half of the torque."""
+_RESTS = SMOOTHING
+"""Speed [rad/s, m/s], and part of the largest speed, below which a joint rests: there Coulomb friction, smoothed by
+tanh(v / 0.01), is below 0.76 of its size."""
 _STEADY, _UNSTEADY, _RATE = 0.2, 0.5, 1.25
 """Median deviation of dq / v from dt, relative to it, of curves that belong to each other and of others; and how many
-times larger dt by dq / v is not than dt by dv / a."""
+times larger dt by dq / v is not than dt by dv / a. Right columns of filtered logs deviate by at most 2e-4, q of another
+joint by at least 0.34 and in 99 % by more than 0.5: between the two limits nothing is said."""
 _LATEST, _STEPS = 0.2, 10
 """The largest shift in time that is looked for [s], and in how many steps."""
 _LEAST, _CERTAIN, _EXPLAINED = 0.5, 5.0, 0.35
