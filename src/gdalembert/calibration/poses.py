@@ -97,6 +97,7 @@ def _chosen(rows: Array, count: int) -> list[int]:
 
     def gains(inverse: Array) -> Array:
         """The gain ln det(M + JᵀJ) − ln det M of every candidate."""
+        # By the lemma of the determinant: 6 × 6 for each candidate, where M has a row for each combination.
         return np.asarray(np.linalg.slogdet(np.eye(rows.shape[1]) + rows @ inverse @ rows.transpose(0, 2, 1))[1])
 
     chosen: list[int] = []

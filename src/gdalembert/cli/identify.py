@@ -138,6 +138,7 @@ def _table(path: str, rows: str | None) -> Array:
     table = []
     for number, line in enumerate(lines[max(first - 1, 0) : last], start=max(first, 1)):
         try:
+            # Line by line: np.loadtxt counts rows without headers and comments, and an editor lines.
             table.append([float(x) for x in line.split(separator)])
         except ValueError:
             if number > 1:

@@ -47,6 +47,7 @@ _KEPT = 8  # programs make models anew in loops, of few robots
 
 def _built(model: pin.Model, clean: float) -> dict[Any, Any]:
     """The objects that were built of an equal robot."""
+    # A dictionary would need a hash of all numbers, which pin.Model has not.
     for robot, tolerance, objects in _BUILT:
         if tolerance == clean and robot == model:
             return objects
@@ -303,6 +304,7 @@ class Model:
     @property
     def configurations(self) -> Kinematics:
         """The kinematics of the joints in numbers, on which alone configurations depend."""
+        # Not the kinematics of the tree: with symbols among its constants these would be inputs here, too.
         return self.cached("joints", lambda: Kinematics(self.pin))
 
     @property

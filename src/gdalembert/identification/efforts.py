@@ -73,6 +73,7 @@ class Efforts:
     @cached_property
     def _derivatives(self) -> BatchFunction:
         inputs, tau = self._inputs
+        # One graph of both: apart, each would have the kinematics of the robot.
         efforts = ca.DM(self.sensors.matrix) @ ca.horzcat(ca.jacobian(tau, inputs["z"]), tau)
         return BatchFunction(function("efforts", inputs, {"Y_f": efforts}), *efforts.shape)
 
@@ -106,6 +107,7 @@ class Efforts:
             free, known = free & ~loads, np.where(loads, 0.0, known)
         other, n = np.random.default_rng(1), len(self.names)
         few = tuple(state[:3] for state in self.random_states)
+        # A second derivative by p would prove the same, by a graph for each pair of parameters.
         there = known * other.uniform(0.5, 1.5, n) + other.uniform(0.1, 1, n)
         here, there = (self.derivatives(z, *few)[0] for z in (known, np.where(free, there, known)))
         size = np.abs(here).max(axis=(0, 1), initial=0)

@@ -62,6 +62,7 @@ _OPTIONS: Mapping[str, Any] = {
     "show_eval_warnings": False,  # where W loses rank on a line search, IPOPT makes a shorter step
     "ipopt.print_level": 0,
     "ipopt.sb": "yes",
+    # the exact one would differentiate the regressor twice, at each instant
     "ipopt.hessian_approximation": "limited-memory",
     "ipopt.max_iter": 150,
     "ipopt.tol": 1e-3,  # the digits of a condition number after the third are of no use
@@ -274,6 +275,7 @@ def criterion(name: str, size: int) -> ca.Function:
     least the condition number in the spectral norm, and at most its ``size``-fold.
     """
     information = ca.SX.sym("information", size, size)
+    # By Cholesky: ca.det expands by minors, 109,664 instructions for 8 × 8 where these are 240.
     factor = ca.chol(information)  # A = Rᵀ R
     if name == "determinant":
         cost = -ca.sum1(ca.log(ca.diag(factor))) / size
@@ -298,6 +300,7 @@ class Search:
     def __init__(self, plan: Plan, name: str, rng: np.random.Generator, options: Mapping[str, Any]) -> None:
         self.plan, self._name, self._rng = plan, name, rng
         self._options = {**_OPTIONS, **options}
+        # Several motions: in one alone a column may be small by chance, and its unit would make it large everywhere.
         typical = [self.w(plan.random(rng)) for _ in range(_TYPICAL)]
         every = np.vstack(typical)
         if not np.isfinite(every).all():

@@ -160,6 +160,7 @@ def _checked_samples(
     left_out = np.asarray(np.isnan(np.hstack([q, v, a, wrenches])).any(axis=1))
     weights = np.hstack([np.where(np.isnan(measured), 0.0, weights), base])
     weights[left_out] = 0.0
+    # The rows stay, with weight 0: filters and shifts in time need samples that follow each other.
     q = np.where(left_out[:, None], neutral(tree).full().ravel(), q)
     v, a, wrenches = (np.where(left_out[:, None], 0.0, column) for column in (v, a, wrenches))
     check_samples(context, q, tree)

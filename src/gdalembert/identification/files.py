@@ -36,6 +36,7 @@ def save(result: Identification, path: str | PathLike[str]) -> None:
     """
     instance("save", result, Identification, "the result of gd.identification.fit")
     file = file_path("save", path, "the name of a file, as 'result.json'")
+    # JSON and not pickle, which runs code of whoever wrote the file, and no other program reads.
     text = json.dumps({"format": _FORMAT} | as_json(result), indent=1, allow_nan=False)
     file.write_text(text + "\n", encoding="utf-8")
 

@@ -136,6 +136,7 @@ def fit(
         x = consistent(problem, descent, limits, margin, bounded=bool(bounds))
         reached = at_bounds(problem, x, limits, margin)
     result = _identification(problem, descent, x, unseen, None if has_base else model, method, reached, suspected, slow)
+    # The result has them, too: a warning is shown once, or nowhere, and a report is read later.
     for remark in result.remarks:
         warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=3)
     return result

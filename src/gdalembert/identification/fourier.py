@@ -143,6 +143,7 @@ class Excitation:
         """The Function (t) → (q, v, a), as columns: a reference for simulations and controllers in CasADi."""
         t = ca.SX.sym("t")
         w = 2 * math.pi / self.period * np.arange(1, self.harmonics + 1)
+        # As in ``rows``, whose arrays of numbers take no symbol.
         phases = ca.DM(w) * t
         sine, cosine = ca.sin(phases), ca.cos(phases)
         first, in_sine, in_cosine = self.coefficients[0], *np.split(self.coefficients[1:], 2)
@@ -165,6 +166,7 @@ class Excitation:
         """
         rate = number("samples: rate", rate, "Hz")
         periods = integer("samples: periods", periods, 1)
+        # So that the motion may be repeated: with the rate as given, the last step would be shorter than the others.
         steps = math.ceil(rate * self.period - 1e-9)
         if steps <= 2 * self.harmonics:
             raise ArgumentError(

@@ -240,6 +240,7 @@ def _solve(reduced: Reduced, base: Combinations, priors: Array, noise: Array) ->
     rows = triangular(np.vstack([*(reduced.factors / noise[:, None, None]), priors]))
     columns = rows[:, list(base.pivots)]
     lengths = np.linalg.norm(columns, axis=0)
+    # By singular values, where a triangular solve would do: the condition number is asked for as well.
     u, values, vt = np.linalg.svd(columns / lengths, full_matrices=False)
     factor = vt.T / values / lengths[:, None]
     condition = float(values[0] / values[-1]) if len(values) else np.inf
@@ -374,6 +375,7 @@ def descended(
         trials = ((step, _cost(bounded, norms(s + step), measured, s + step)) for step in steps)
         better = next((trial for trial in trials if trial[-1] <= now * (1 + _ROUNDING) + _ROUNDING), None)
         if better is None:
+            # By the linear problem: what it promises and no step reaches is left to fall.
             promised = _part(now, _cost(bounded, reduced.norms(s + told), measured, s + told))
             return Descent(estimate, s, promised if promised > _FLAT else 0.0)
         step, then = better

@@ -125,6 +125,7 @@ class LeastSquaresProblem:
     def gains(self, x: Array) -> Array:
         """The gain of each sensor (m)."""
         gains = np.array(self.efforts.sensors.known)
+        # Logarithms, so that no step makes a gain 0 or negative, which would explain a current of the wrong sign.
         gains[list(self.unknowns.gains)] = np.exp(np.clip(x[self._first_gain :], -_MOST, _MOST))
         return gains
 
@@ -180,6 +181,8 @@ class LeastSquaresProblem:
                 rows = rows * np.sqrt(weights[start : start + len(rows)])[..., None]
                 start += len(rows)
                 for j in range(len(blocks)):
+                    # The factor of the samples so far beside the next ones: all rows of a long log at once would fill
+                    # the memory.
                     blocks[j] = triangular(np.vstack([blocks[j], rows[:, j]]))
             factors[at] = replace(factors[at], blocks=blocks)
         return tuple(factors)
@@ -222,6 +225,7 @@ class LeastSquaresProblem:
             return self.linearized(s).norms(s)
         x, squares = self.x(s), np.zeros(len(self.efforts.sensors.names))
         for run, view, weights in zip(self.runs, self.unknowns.views, self.weights, strict=True):
+            # A step that is tried needs residuals alone; with their derivatives it would take as long as a step.
             residuals = run.samples.measured - self.predicted(run.samples, view, x)
             if self.decimation > 1:
                 residuals = decimated(residuals, self.decimation)

@@ -164,6 +164,7 @@ def shift(problem: LeastSquaresProblem, run: Run, view: View, x: Array) -> Shift
     seen = samples.weights > 0
     known = zip(samples.measured.T, (seen | samples.slow).T, strict=True)
     measured = np.column_stack([_bridged(*column) for column in known])[:, :width]
+    # Of predicted efforts: differences of measured ones would be mostly their noise.
     rates = np.gradient(np.where(seen, problem.predicted(samples, view, x), np.nan), axis=0)[:, :width]
     most = min(len(samples) // 4, round(_LATEST / dt))
     some = slice(most, len(samples) - most, max(1, len(samples) // _FEW))
@@ -243,6 +244,7 @@ def _left(problem: LeastSquaresProblem, samples: Samples, view: View) -> Array |
     size = np.linalg.norm(measured, axis=0)
     left = np.ones((m, m))
     for j in range(m):
+        # With an offset, which a sensor may have, and which no joint is to be told from another one by.
         u = _basis(np.column_stack([y[:, j, free], known[:, j], np.ones(len(y))]))
         left[:, j] = np.linalg.norm(measured - u @ (u.T @ measured), axis=0)
     return np.asarray(np.divide(left, size[:, None], out=np.zeros((m, m)), where=size[:, None] > 0))

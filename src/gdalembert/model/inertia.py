@@ -24,6 +24,7 @@ def pseudo_inertia(mass: Any, com: npt.ArrayLike | ca.SX, inertia: npt.ArrayLike
     """The pseudo-inertia of m, c in the link frame and I about c, in its axes: a frozen array, or a sparse SX."""
     c = spatial.constant(com)
     first = mass * c
+    # Symmetric by writing it once: products rounded apart would make two numbers of one constant.
     second = spatial.symmetric(spatial.pseudo_inertia_of(spatial.constant(inertia)) + first @ c.T)
     j = spatial.rows((second, first), (first.T, mass))
     return ca.sparsify(j) if isinstance(j, ca.SX) else frozen(j.full())

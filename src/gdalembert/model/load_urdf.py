@@ -261,6 +261,7 @@ def _parse(data: str | bytes, source: str) -> ET.Element:
 
     builder = ET.TreeBuilder()
     parser = expat.ParserCreate()
+    # Not ET.XMLParser: it makes {uri}tag of prefixes, and expands entities.
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
     parser.CharacterDataHandler = builder.data
@@ -355,6 +356,7 @@ class CheckedUrdf:
     def rename(self, order: Sequence[UrdfJoint], copies: dict[str, ET.Element]) -> None:
         """Number the joints, so that Pinocchio, which visits siblings by name, comes to them in this order."""
         numbers = {joint.name: f"{number:05}" for number, joint in enumerate(order)}
+        # Behind Pinocchio its joints cannot be exchanged: transforms, limits and frames go by their indices.
         self.renamed = {number: name for name, number in numbers.items()}
         for name, copy in copies.items():
             copy.set("name", numbers[name])

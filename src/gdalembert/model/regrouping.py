@@ -257,6 +257,7 @@ def in_own_unit(tree: PreparedTree) -> PreparedTree:
     if not lengths or any(joint.type.can_translate for joint in tree.joints):
         return tree
     lengths = [x for x in lengths if x > rounding.NEGLIGIBLE * max(lengths)]
+    # By frequency: the longest would make one coordinate 1, this makes as many as can be.
     unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=rounding.SAME, atol=0)))
     scale = np.diag([1, 1, 1, unit])
     joints = (

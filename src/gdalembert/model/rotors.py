@@ -163,6 +163,7 @@ def _add(result: pin.Model, model: pin.Model, tree: Tree, name: str, rotor: Roto
 
     taken = {*result.names, *(known.name for known in result.frames)}
     names = (f"{name}_rotor{k if k > 1 else ''}" for k in itertools.count(1))
+    # A joint of its own would be a coordinate more; model.armature would have k² J alone, without the coupling.
     mimic = pin.JointModelMimic(pin.JointModel(rotation), scaling, offset)
     added = result.addJoint(carrier, mimic, placement, next(candidate for candidate in names if candidate not in taken))
     result.appendBodyToJoint(added, body, pin.SE3.Identity())

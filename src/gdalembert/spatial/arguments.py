@@ -105,6 +105,7 @@ def real(value: Any) -> Array:
     """An array of real numbers; TypeError or ValueError for texts, complex numbers, True, None and masked entries."""
     if is_masked(value):
         raise ValueError("entries are masked")
+    # Without dtype=float, by which NumPy takes True for 1, "3" for 3.0, and of complex numbers the real part.
     array = np.asarray(value.full() if isinstance(value, ca.DM) else value)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{array.dtype} is not real")
@@ -288,6 +289,7 @@ def required(context: str, name: str, extra: str) -> Any:
 
 def is_shown(category: type[Warning]) -> bool:
     """True if a warning may be shown, so that what only a warning tells is worth computing."""
+    # Not by warnings.catch_warnings, which changes the filters of all threads.
     for action, message, other, module, _ in warnings.filters:
         if issubclass(category, other) and (message is None and module is None):
             return action != "ignore"
@@ -296,6 +298,7 @@ def is_shown(category: type[Warning]) -> bool:
 
 def warn(message: str, category: type[Warning]) -> None:
     """Warn of what the user's line led to."""
+    # No fixed number of frames: decorators, and calls of ours inside, lie between by turns.
     frame, level, inside = sys._getframe(0), 1, ("gdalembert", "dataclasses")
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:
         frame, level = frame.f_back, level + 1

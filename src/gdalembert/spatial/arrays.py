@@ -74,6 +74,7 @@ def independent_columns(a: Array, *tolerances: float, order: Iterable[int] | Non
     the tolerance; without an order, the one with the longest part (pivoting, as by LAPACK's geqp3). Several tolerances
     count one after the other. The first k columns of the basis (m × r) span what the first k of the r chosen ones do.
     """
+    # scipy.linalg.qr(pivoting=True) takes no order, and among equal columns its choice is that of rounding.
     rest, chosen, basis = np.array(a, dtype=float), list[int](), np.zeros((len(a), 0))
     sequence = None if order is None else list(order)
     for tolerance in tolerances:

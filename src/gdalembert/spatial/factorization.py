@@ -39,6 +39,7 @@ class Factorization:
                 f"the matrix to be inverted is structurally singular: entry ({empty}, {empty}) is zero in every state; "
                 f"of a mass matrix, no torque depends on a[{empty}]"
             )
+        # Not ca.ldl, which begins at the first row, the root of a tree, so that zeros fill in.
         rows = [{i: m[k, i] for i in range(k + 1) if pattern.has_nz(k, i)} for k in range(m.shape[0])]
         self.kept = kept
         self.pivots: list[Matrix] = [row.pop(k) for k, row in enumerate(rows)]

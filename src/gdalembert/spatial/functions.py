@@ -220,6 +220,7 @@ def smaller(one: Matrix, other: Matrix) -> Matrix:
     for expression in (one, other):
         if isinstance(expression, ca.DM):
             return expression
+    # After cse: what is written twice is made once in the end.
     return min(ca.cse([one])[0], ca.cse([other])[0], key=ca.n_nodes)
 
 

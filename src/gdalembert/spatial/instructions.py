@@ -64,6 +64,7 @@ def operations(graph: ca.Function) -> list[int]:
 
 def operation_name(op: int) -> str:
     """CasADi's name of an operation, as ``"OP_ATAN2"``."""
+    # Searched each time: it is for messages, and a table would be made at each import.
     return next((name for name in dir(ca) if name.startswith("OP_") and getattr(ca, name) == op), f"operation {op}")
 
 

@@ -408,6 +408,7 @@ def _of_inertia(sample: ReferenceSample, k: int, added: Callable[[pin.Inertia], 
     assert model is not None
     body, change = model.inertias[k], added(model.inertias[k])
     torques = []
+    # The difference of two robots, each with a positive inertia: Pinocchio refuses the change alone.
     for inertia in (change, 0 * change):
         other, positive = model.copy(), body.inertia + 2 * np.linalg.norm(change) * np.eye(3)
         other.inertias[k] = pin.Inertia(body.mass, body.lever, positive + inertia)
@@ -486,6 +487,7 @@ def orders(tested: TorqueTerms, expected: TorqueTerms, joints: Sequence[Joint]) 
             if steps < _MOST_STEPS and k not in order.values() and fits(i, k, order):
                 yield from completed({**order, i: k})
 
+    # All n! orders would be 5040 for seven joints; the invariants of joints leave a few.
     all_orders = (order for order in completed({}) if order != list(range(len(order))))
     yield from (order for order, _ in zip(all_orders, range(_MOST), strict=False))
 

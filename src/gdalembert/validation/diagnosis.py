@@ -439,6 +439,7 @@ def factor(value: Array, reference: Array) -> float | None:
     if not np.any(reference) or not np.all(np.isfinite(value)):
         return None
     square = float(np.sum(reference * reference))
+    # By least squares: the ratio of single entries is noise where these are near zero.
     s = float(np.sum(value * reference)) / square
     return s if accounts_for(s * reference, value, reference) else None
 

@@ -206,6 +206,7 @@ class Reference(ABC):
         _, friction, part = np.moveaxis(self._forces(q, v), 2, 0)
         whole = tau - friction
         x = whole / (1 + part * np.sign(whole))
+        # The quadratic has a closed form, which the formulations use: a second way has to be another one.
         for _ in range(_NEWTON_STEPS):
             size = np.hypot(x, LEAST_TORQUE)
             slope = 1 + part * x / size

@@ -58,6 +58,7 @@ def draws(nv: int, samples: int, seed: int, size: int) -> Iterator[Array]:
     rng = np.random.default_rng(seed)
     factors, offsets = structures(nv)
     for done in range(0, samples, size):
+        # State by state, so that a state does not depend on how many are drawn at a time.
         drawn = rng.standard_normal((min(size, samples - done), 3, nv))
         structured = np.arange(done + 1 - done % 2, min(done + len(drawn), 2 * len(factors)), 2)
         drawn[structured - done] = factors[structured // 2] * drawn[structured - done] + offsets[structured // 2]

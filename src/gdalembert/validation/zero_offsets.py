@@ -185,6 +185,7 @@ def _refined(x: Array, residual: Residual) -> Array:
     """Refine offsets by Gauss and Newton's steps, with derivatives by differences."""
     for _ in range(_NEWTON_STEPS):
         steps = _STEP * np.eye(len(x))
+        # By differences: the reference may be Pinocchio, which has no graph.
         slope = np.stack([(residual(x + d) - residual(x - d)) / (2 * _STEP) for d in steps], axis=1)
         step, *_ = np.linalg.lstsq(slope, -residual(x), rcond=1e-9)
         x = x + step

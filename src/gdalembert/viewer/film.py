@@ -90,6 +90,7 @@ def write_film(path: str | os.PathLike[str], pictures: Iterator[Picture], fps: f
     how: dict[str, Any] = {"quality": _QUALITY, "method": 6}
     if Path(path).suffix.lower() == ".gif":
         some = [first, *others][:: max(1, len(others) // 8)]
+        # One palette for the whole film: with one for each picture the background would flicker.
         colours = Image.fromarray(np.vstack([np.asarray(picture) for picture in some])).quantize(_COLOURS)
         first, *others = (picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in (first, *others))
         how = {}

@@ -307,6 +307,7 @@ class Scene:
             raise ArgumentError("links: only a FlexibleArm has flexible links; leave it out")
         self.model = pin.Model()
         for i in range(len(self.tree.joints)):
+            # Each on the world, by its placement: a chain of joints would need q of Pinocchio for flexible links.
             self.model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), f"joint {i}")
         self.labels = [""]
         for frame, label in _shown(self.tree, frames, self.placements(self.neutral), self.size):

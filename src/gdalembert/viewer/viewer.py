@@ -225,6 +225,7 @@ class Viewer:
             for handle, tube in zip(self._tubes, self.scene.tubes, strict=True):
                 vertices = tube.vertices(drawn)
                 if digits is not None:
+                    # Powers of two leave zeros at the end of a number, by which the page is compressed.
                     step = 2.0 ** (math.ceil(math.log2(self.scene.size)) - digits)
                     vertices = step * np.rint(vertices / step)
                 handle.vertices = vertices.astype(np.float32)

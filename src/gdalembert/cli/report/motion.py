@@ -56,6 +56,7 @@ def _fastest(call: Callable[[], Any], calls: int = 1) -> float:
         for _ in range(number):
             call()
         rounds.append((time.perf_counter() - begun) / number)
+    # The shortest: a mean would measure what else the machine does.
     return 1e6 * min(rounds) / calls
 
 

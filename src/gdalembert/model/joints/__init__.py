@@ -100,6 +100,7 @@ class UnboundedRevolute(Revolute):
         return ca.vertcat(c * q[0] - s * q[1], s * q[0] + c * q[1])
 
     def difference(self, q0: Matrix, q1: Matrix) -> Matrix:
+        # The angle between both, not the difference of two angles, which jumps by 2π.
         return ca.atan2(q0[0] * q1[1] - q0[1] * q1[0], q0[0] * q1[0] + q0[1] * q1[1])
 
     def mimicked(self, q: Matrix, scaling: float, offset: float) -> Matrix:
@@ -270,6 +271,7 @@ class FreeFlyer(JointType):
         return ca.vertcat(maps.inverse_screw_shift(omega) @ (r.T @ (q1[:3] - p)), omega)
 
     def integrate_derivatives(self, v: Matrix) -> tuple[Matrix, Matrix]:
+        # In closed form: CasADi would differentiate integrate by q, which has one entry more than v.
         return adjoint_inverse(maps.motion_exp(v)), maps.motion_exp_jacobian(v)
 
 

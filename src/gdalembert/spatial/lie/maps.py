@@ -37,6 +37,7 @@ def even(x: Matrix, coefficients: Sequence[float], closed: Callable[[Matrix], Ma
     for c in reversed(coefficients):
         series = series * x + c
     small = x < _SERIES_BELOW
+    # Both sides are evaluated: the derivative of √0 on the other side would be infinite times 0.
     return ca.if_else(small, series, closed(ca.sqrt(ca.if_else(small, 1, x))))
 
 
@@ -155,6 +156,7 @@ def quaternion_exp(w: Matrix) -> Matrix:
 
 def quaternion_log(a: Matrix) -> Matrix:
     """The rotation vector, of length at most π, of a unit quaternion (x, y, z, w)."""
+    # By atan2: acos of w loses half of the digits near the identity.
     sign = ca.if_else(a[3] < 0, -1, 1)
     x = ca.sumsqr(a[:3])
     # 2 asin(√x) / √x as a series, and 2 atan2(√x, w) / √x where the series ends
@@ -170,6 +172,7 @@ def rotation_exp(w: Matrix) -> Matrix:
 
 def rotation_log(r: Matrix) -> Matrix:
     """The rotation vector w (3), of length at most π, of a rotation matrix."""
+    # Not acos((tr R − 1) / 2), which loses half of the digits near 0 and π, and the axis at π.
     return quaternion_log(quaternion_of(r))
 
 
