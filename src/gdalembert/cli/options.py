@@ -149,6 +149,11 @@ def from_rest_to_rest(model: pin.Model, start: Array, way: Array, duration: floa
     return Swing(duration * x, q, v, a)
 
 
+def formatted(value: float | None, digits: int = 6) -> str:
+    """A number, or a dash where there is none; −0 is 0."""
+    return "–" if value is None else f"{value + 0.0:.{digits}g}"
+
+
 def several(number: int, one: str, many: str) -> str:
     """A number with its noun, in the singular or the plural."""
     return f"{number} {one if number == 1 else many}"

@@ -17,6 +17,7 @@ from gdalembert.cli.options import (
     add_dynamics,
     add_robot,
     chosen_formulations,
+    formatted,
     load,
     options,
     print_table,
@@ -167,22 +168,22 @@ def _print_robot(robot: dict[str, Any]) -> None:
         mimics = "" if x["mimics"] is None else f", mimics {x['mimics']}"
         armature = x["armature"] if len(set(x["armature"])) > 1 else x["armature"][:1]  # once if they are equal
         kind = f"{x['type']}{axis}{mimics}"
-        rows.append((x["name"], kind, x["parent"] or "–", _number(x["mass"]), _numbers(armature) or "–"))
+        rows.append((x["name"], kind, x["parent"] or "–", formatted(x["mass"]), _numbers(armature) or "–"))
     print_table(("joint", "type", "parent", "mass [kg]", "armature"), rows, (0, 1, 2))
     print("\ncentres of mass [m] and inertias about them [kg m²], in the axes of the joint")
     entries = [(i, j) for j in range(3) for i in range(j + 1)]  # Ixx, Ixy, Iyy, Ixz, Iyz, Izz: Pinocchio's order
     rows = [
-        (x["name"], *map(_number, (*x["center_of_mass"], *(x["inertia"][i][j] for i, j in entries)))) for x in joints
+        (x["name"], *map(formatted, (*x["center_of_mass"], *(x["inertia"][i][j] for i, j in entries)))) for x in joints
     ]
     print_table(("joint", "x", "y", "z", *(f"I{'xyz'[i]}{'xyz'[j]}" for i, j in entries)), rows, (0,))
     print("\nlimits [rad, m; rad/s, m/s; N m, N]")
     keys = ("lower", "upper", "velocity", "effort")
-    print_table(("joint", *keys), [(x["name"], *(_number(x[key]) for key in keys)) for x in limits], (0,))
+    print_table(("joint", *keys), [(x["name"], *(formatted(x[key]) for key in keys)) for x in limits], (0,))
     print("\nframes: positions [m], and roll, pitch and yaw [rad], in the joint")
     rows = []
     for x in frames:
         angles = np.round(pin.rpy.matrixToRpy(np.array(x["rotation"])), 9)
-        rows.append((x["name"], x["type"], x["joint"] or "–", *map(_number, (*x["position"], *angles))))
+        rows.append((x["name"], x["type"], x["joint"] or "–", *map(formatted, (*x["position"], *angles))))
     print_table(("frame", "type", "joint", "x", "y", "z", "roll", "pitch", "yaw"), rows, (0, 1, 2))
     number = len(cleaning["changes"])
     effect = f", and tau by at most {cleaning['change_in_tau']:.1e} (relative)" if number else ""
@@ -195,12 +196,8 @@ def _print_robot(robot: dict[str, Any]) -> None:
         print(f"\nwithout inertia, so that there is kinematics and statics, but no dynamics: {', '.join(names)}")
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value + 0.0:.6g}"
-
-
 def _numbers(values: Iterable[float]) -> str:
-    return ", ".join(map(_number, values))
+    return ", ".join(map(formatted, values))
 
 
 def add_count(parser: argparse.ArgumentParser) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.cli.options import several
+from gdalembert.cli.options import formatted, several
 from gdalembert.cli.report.figures import bars, line_panels, point_views
-from gdalembert.cli.report.page import PageSection, escape, number, paragraph, table
+from gdalembert.cli.report.page import PageSection, escape, paragraph, table
 from gdalembert.cli.report.subject import Subject
 from gdalembert.compilation.compiled_function import CompiledFunction, compile
 from gdalembert.dynamics.kinematics import Kinematics
@@ -101,7 +101,7 @@ def speed(subject: Subject) -> tuple[PageSection, tuple[float, float] | None]:
             if name == "inverse_dynamics":
                 ratios = known[names[0]] / known[names[1]], known[names[0]] / known[names[2]]
         instructions, multiplications, additions = (f"{x:,}" for x in sizes.values())
-        rows.append((name, instructions, multiplications, additions, *(number(x, 3) for x in times)))
+        rows.append((name, instructions, multiplications, additions, *(formatted(x, 3) for x in times)))
     body = bars(drawn, "µs") if drawn else ""
     head = (
         "Function",
@@ -145,8 +145,8 @@ def torques(subject: Subject) -> PageSection:
         at = int(np.argmax(np.abs(total[column])))
         limit = float(subject.model.effortLimit[column])
         share = f"{100 * peaks[column] / limit:.0f} %" if 0 < limit < NO_LIMIT else "–"
-        cells = [number(float(part[column, at]), 3) for part in parts.values()]
-        rows.append((names[column], *cells, units[column], number(limit, 3) if share != "–" else "–", share))
+        cells = [formatted(float(part[column, at]), 3) for part in parts.values()]
+        rows.append((names[column], *cells, units[column], formatted(limit, 3) if share != "–" else "–", share))
     largest = sorted(sorted(columns, key=lambda column: -peaks[column])[:_PANELS])
     panels = {
         f"{names[column]} [{units[column]}]": {name: part[column] for name, part in parts.items()} for column in largest
@@ -204,7 +204,7 @@ def reach(subject: Subject) -> PageSection:
         ranges = [
             f"{low:.3g} … {high:.3g}" for low, high in zip(positions.min(axis=0), positions.max(axis=0), strict=True)
         ]
-        rows.append((frame, joint_name, number(float(far.min()), 3), number(float(far.max()), 3), *ranges))
+        rows.append((frame, joint_name, formatted(float(far.min()), 3), formatted(float(far.max()), 3), *ranges))
     body = point_views(points)
     head = ("frame", "on the link of", "nearest [m]", "farthest [m]", "x [m]", "y [m]", "z [m]")
     body += table(head, rows, (0, 1))

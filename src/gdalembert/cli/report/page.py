@@ -92,11 +92,6 @@ def bullets(texts: Iterable[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
 
 
-def number(value: float | None, digits: int = 4) -> str:
-    """A number, or a dash where there is none."""
-    return "–" if value is None else f"{value + 0.0:.{digits}g}"
-
-
 def table(
     head: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[int] = (0,), *, is_html: bool = False
 ) -> str:

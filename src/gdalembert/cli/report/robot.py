@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pinocchio as pin
 import sympy
 
-from gdalembert.cli.options import several
-from gdalembert.cli.report.page import PageSection, bullets, escape, folded, number, paragraph, table
+from gdalembert.cli.options import formatted, several
+from gdalembert.cli.report.page import PageSection, bullets, escape, folded, paragraph, table
 from gdalembert.cli.report.subject import Subject
 from gdalembert.dynamics.dynamics import formulations
 from gdalembert.dynamics.lagrange_euler import LagrangeEuler
@@ -28,6 +29,9 @@ _SHORT = 14
 """Operations of a closed form that is shown."""
 _FEW = 12
 """Entries of a mass matrix that are shown."""
+
+
+_number = partial(formatted, digits=4)
 
 
 def says(subject: Subject) -> PageSection:
@@ -60,23 +64,23 @@ def says(subject: Subject) -> PageSection:
         joint_limits = limits.get(joint["name"], {})
         axis = "" if joint["axis"] is None else f" ({', '.join(f'{x:.3g}' for x in joint['axis'])})"
         kind = joint["type"] + axis + ("" if joint["mimics"] is None else f", mimics {joint['mimics']}")
-        bounds = [number(joint_limits.get(key)) for key in ("lower", "upper", "velocity", "effort")]
-        armature = number(joint["armature"][0] if joint["armature"] else None)
-        rows.append((joint["name"], kind, joint["parent"] or "–", *bounds, number(joint["mass"]), armature))
+        bounds = [_number(joint_limits.get(key)) for key in ("lower", "upper", "velocity", "effort")]
+        armature = _number(joint["armature"][0] if joint["armature"] else None)
+        rows.append((joint["name"], kind, joint["parent"] or "–", *bounds, _number(joint["mass"]), armature))
     units = ("lower [rad, m]", "upper", "velocity [rad/s, m/s]", "effort [N m, N]", "mass [kg]", "armature")
     body += table(("joint", "type and axis", "parent", *units), rows, (0, 1, 2))
     rows = [
         (
             joint["name"],
-            *(number(x) for x in joint["center_of_mass"]),
-            *(number(joint["inertia"][i][j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))),
+            *(_number(x) for x in joint["center_of_mass"]),
+            *(_number(joint["inertia"][i][j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))),
         )
         for joint in description["joints"]
     ]
     head = ("link of joint", "x [m]", "y", "z", "Ixx [kg m²]", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
     body += folded("centres of mass, and inertias about them", table(head, rows))
     rows = [
-        (x["name"], x["type"], x["joint"] or "–", *(number(y) for y in x["position"])) for x in description["frames"]
+        (x["name"], x["type"], x["joint"] or "–", *(_number(y) for y in x["position"])) for x in description["frames"]
     ]
     shown = several(len(rows), "frame", "frames")
     body += folded(shown, table(("frame", "type", "joint", "x [m]", "y", "z"), rows, (0, 1, 2)))
@@ -135,7 +139,7 @@ def base(subject: Subject) -> PageSection:
     values = base_parameters.of(subject.model)
     every = 10 * len(subject.tree.links)
     rows = [
-        (escape(label), number(value), f"<span>{escape(name)}</span>")
+        (escape(label), _number(value), f"<span>{escape(name)}</span>")
         for label, name, value in zip(base_parameters.labels, base_parameters.names, values, strict=True)
     ]
     tabled = table(("base parameter", "value", "what it is"), rows, (0, 2), is_html=True)
