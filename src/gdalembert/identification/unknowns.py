@@ -242,11 +242,11 @@ class Unknowns:
 def _by_name(argument: str, values: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
     if values is None:
         return {}
-    instance(argument, values, Mapping, "a mapping of names of parameters")
-    for name in values:
+    by_name: Mapping[str, Any] = instance(argument, values, Mapping, "a mapping of names of parameters")
+    for name in by_name:
         if name not in names:
             raise UnknownNameError("parameter", name, names)
-    return values
+    return by_name
 
 
 def _is_part(name: str, known: Mapping[str, float], names: tuple[str, ...]) -> bool:

@@ -70,7 +70,7 @@ class Check(Brief):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as ``json.dumps`` takes it; an infinite error is the string ``"inf"``."""
-        return as_json(self) | {"ok": self.ok, "joint": self.joint, "state": self.state.to_dict()}
+        return {**as_json(self), "ok": self.ok, "joint": self.joint, "state": self.state.to_dict()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ class Report(Brief):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as ``json.dumps`` takes it."""
-        return as_json(self) | {"ok": self.ok, "checks": [check.to_dict() for check in self.checks]}
+        return {**as_json(self), "ok": self.ok, "checks": [check.to_dict() for check in self.checks]}
 
 
 class Residual(NamedTuple):

@@ -82,7 +82,7 @@ def extent(tree: Tree, placements: list[tuple[Array, Array]]) -> tuple[Array, Ar
         r, p = placements[frame.joint] if frame.joint >= 0 else (np.eye(3), np.zeros(3))
         points.append(p + r @ frame.translation)
     for joint, (r, p) in zip(tree.joints, placements, strict=True):
-        points.append(p + r @ joint.com)
+        points.append(p + r @ _body(joint)[1])
     return np.min(points, axis=0), np.max(points, axis=0)
 
 
@@ -165,15 +165,26 @@ def _leaves_free(joint_type: JointType) -> bool:
 
 
 def _leaf(joint: Joint, i: int, size: float) -> pin.GeometryObject:
-    com, moments, axes = joint.com, *np.linalg.eigh(joint.inertia)
-    if joint.mass <= 0 or moments.max() <= 0:
+    mass, com, inertia = _body(joint)
+    moments, axes = np.linalg.eigh(inertia)
+    if mass <= 0 or moments.max() <= 0:
         sphere = coal.Sphere(1.5 * _THIN * size)
         return _object(f"{joint.name} body", i, sphere, color_of(i), pin.SE3(np.eye(3), com))
-    squares = 6 * (moments.sum() - 2 * moments) / joint.mass
+    squares = 6 * (moments.sum() - 2 * moments) / mass
     sides = np.clip(np.sqrt(np.maximum(squares, 0)), 2 * _THIN * size, 0.2 * size)
     if np.linalg.det(axes) < 0:
         axes = -axes
     return _object(f"{joint.name} body", i, coal.Box(*sides), color_of(i), pin.SE3(axes, com))
+
+
+def _body(joint: Joint) -> tuple[float, Array, Array]:
+    """Mass, centre of mass, and the inertia tensor about it, of the body of a joint."""
+    # Not joint.com and joint.inertia, which are rounded to the digits that numbers of a model have: sides are roots.
+    body = joint.pseudo_inertia
+    mass = float(body[3, 3])
+    com = body[:3, 3] / mass if mass > 0 else np.zeros(3)
+    second = body[:3, :3] - mass * np.outer(com, com)
+    return mass, com, np.trace(second) * np.eye(3) - second
 
 
 def _circles(radii: Array) -> Array:
