@@ -157,6 +157,7 @@ def _split(measurement: Measurement, samples: PoseSamples, held_back: Any) -> tu
         return samples, None
     if isinstance(held_back, list | tuple) and len(held_back) == 2:
         return samples, measurement.samples("fit: held_back", *held_back)
+    # The last ones, not random ones: neighbours in time would be nearly the same poses, and tell nothing new.
     (count,) = held_back_counts("fit: held_back", held_back, [len(samples)], "(q, measured)")
     last = len(samples) - count
     return samples.part(slice(0, last)), samples.part(slice(last, None))
@@ -285,6 +286,7 @@ def ends(measurement: Measurement, samples: PoseSamples) -> Array:
     for _ in range(1 if measurement.is_pose else _TURNS):
         if has_base and not measurement.is_pose:
             there = t + np.einsum("nij,nj->ni", r, offsets[of_frame])
+            # By turns: beside offsets of tools, which turn with the links, the rotation of the base has no closed form.
             base = _rotation((measured - measured.mean(axis=0)).T @ (there - there.mean(axis=0)))
         of_tools = np.einsum("nij,nk->nikj", base @ r, np.eye(k)[of_frame] * has_tool).reshape(-1, 3 * k)
         unknown = np.hstack([has_base * np.tile(np.eye(3), (len(t), 1)), of_tools])

@@ -119,6 +119,7 @@ class Model:
             def read(k: int) -> Any:
                 value = getattr(self.pin, name)
                 constant = _KINDS[name](value[k] if many else value)
+                # Copies: the user may change the parts in place, and nobody is told.
                 self._seen[name, k] = tuple(type(part)(part) for part in constant.parts)
                 return constant
 

@@ -359,6 +359,7 @@ class Search:
                 f"({motion.status}) exceeds {name} by {over:.3g}; give a longer period, other paths, more starts or "
                 "more iterations"
             )
+        # Of those within the limits: the least cost of all is that of a motion that exceeds them.
         return min(valid, key=lambda candidate: candidate.cost)
 
     def _run(self) -> Excitation:

@@ -158,6 +158,7 @@ def _checked_samples(
     weights = sample_weights(context, experiment.weights, count, width)
     base = np.repeat(weights.max(axis=1, keepdims=True), len(sensors.names) - width, axis=1)  # rows that nothing drives
     left_out = np.asarray(np.isnan(np.hstack([q, v, a, wrenches])).any(axis=1))
+    # A sample that any sensor has counts for what nothing drives, which is 0 without being measured.
     weights = np.hstack([np.where(np.isnan(measured), 0.0, weights), base])
     weights[left_out] = 0.0
     # The rows stay, with weight 0: filters and shifts in time need samples that follow each other.

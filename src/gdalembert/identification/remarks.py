@@ -178,6 +178,7 @@ def _couplings(problem: LeastSquaresProblem, fitted: Torques) -> list[str]:
         best = (_FOLLOWS, "", "")
         for j in (k for k in range(len(names)) if k != i):
             speed = fitted.speeds[:, j]
+            # With tanh of the speed, as Coulomb friction of the other axis would be, beside its viscous part.
             for of, curves in (
                 ("speed", np.column_stack([speed, np.tanh(speed / SMOOTHING)])),
                 (effort, measured[:, [j]]),

@@ -140,7 +140,7 @@ def _compiled(mujoco: ModuleType, source: Any) -> tuple[Any, str]:
         path = Path(os.fsdecode(source))
         name, read = path.name, mujoco.MjModel.from_xml_path
         data = str(path)
-    _check_root(name, data if name == "<text>" else read_file(path, MjcfError))
+    _check_root(name, data if name == "<text>" else read_file(source, MjcfError))
     try:
         return read(data), name
     except Exception as error:
@@ -233,6 +233,7 @@ class MjcfRobot:
         at = at * placement(mj.body_pos[body], mj.body_quat[body])
         first, number = int(mj.body_jntadr[body]), int(mj.body_jntnum[body])
         inertial = placement(mj.body_ipos[body], mj.body_iquat[body])
+        # By principal moments and axes: a compiled model does not keep the tensor as it was written.
         moments = pin.Inertia(float(mj.body_mass[body]), np.zeros(3), np.diag(mj.body_inertia[body]))
         if mounted:
             joint = self._add_joint("root_joint", self.root_joint, joint, at)

@@ -139,17 +139,17 @@ def read_source(source: object) -> tuple[str | bytes, str, str, bool]:
     bare = isinstance(source, str) and not path.suffix and len(path.parts) < 2
     if bare and not (source and os.path.exists(source)):
         raise errors.UnknownNameError("shipped robot", str(source), robots())
-    return read_file(path, UrdfError), path.name, path.stem, False
+    return read_file(source, UrdfError), path.name, path.stem, False
 
 
-def read_file(path: Path, refusal: Callable[[str, None, str], Exception]) -> bytes:
+def read_file(source: str | os.PathLike[str], refusal: Callable[[str, None, str], Exception]) -> bytes:
     """The first bytes of a file, one more than the largest that is read."""
     try:
-        with path.open("rb") as file:
+        with open(os.fsdecode(source), "rb") as file:
             return file.read(MAX_SIZE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise refusal(errors.shortened(str(path), 10_000), None, f"cannot be read: {reason}") from None
+        raise refusal(errors.shortened(str(source), 10_000), None, f"cannot be read: {reason}") from None
 
 
 def check_root_joint(joint: object) -> None:
@@ -401,6 +401,7 @@ class CheckedUrdf:
         words = text.split()
         if len(words) != known.size:
             self.refuse(element, f"<{node.tag} {key}={quoted(text)}> has {len(words)} numbers; give {known.size}")
+        # float() alone takes 1_000, inf and nan.
         values = [float(word) if _NUMBER.fullmatch(word) else math.nan for word in words]
         if not all(map(math.isfinite, values)):
             self.refuse(
@@ -582,4 +583,5 @@ def _zeros(rpy: Sequence[float]) -> int:
 
 
 def _text(*values: float) -> str:
+    # repr is the shortest text that reads back to the same double; %.17g writes 0.1 in 17 digits.
     return " ".join(map(repr, values))

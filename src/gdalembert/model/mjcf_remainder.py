@@ -183,6 +183,7 @@ class Remainder:
     def _loops_are_redundant(self) -> bool:
         """True if rows of the loops depend on each other at ``qpos0``, as those of a planar mechanism do."""
         mujoco, mj = self.mujoco, self.mj
+        # Dense: efc_J of a sparse one has a pattern of its own for each row.
         kind, mj.opt.jacobian = mj.opt.jacobian, mujoco.mjtJacobian.mjJAC_DENSE
         try:
             data = mujoco.MjData(mj)

@@ -140,6 +140,7 @@ def prepare(tree: Tree, *, regroup_symbols: bool = True, keep_axes: bool = True,
 
 @lru_cache(maxsize=64)
 def _of_numbers(tree: Tree, keep_axes: bool) -> PreparedTree:
+    # Kept, since the dynamics and the kinematics of one robot ask for the same.
     return _prepared(tree, False, keep_axes)
 
 

@@ -45,6 +45,7 @@ class Factorization:
         self.pivots: list[Matrix] = [row.pop(k) for k, row in enumerate(rows)]
         self._rows, self._factors = rows, [dict[int, Matrix]()] * len(rows)
         for k in reversed(range(kept, len(rows))):
+            # One division for each entry, not a reciprocal: what shares divisors is found when a Function is made.
             self._factors[k] = {i: entry / self.pivots[k] for i, entry in rows[k].items()}
             for i, factor in self._factors[k].items():
                 self.pivots[i] = self.pivots[i] - factor * rows[k][i]

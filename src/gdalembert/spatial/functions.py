@@ -285,6 +285,7 @@ class Evaluation:
 
     def __init__(self, function: ca.Function, arguments: Sequence[Array], results: Sequence[Array]) -> None:
         self.arguments, self.results = arguments, results
+        # Not by a call, which makes DM of arrays number by number.
         buffer, self.evaluate = function.buffer()
         self.failed = buffer.ret
         for setter, arrays in ((buffer.set_arg, arguments), (buffer.set_res, results)):

@@ -396,6 +396,8 @@ def _bodies(tested: TorqueTerms, sample: ReferenceSample) -> Iterator[tuple[str,
         for name, change in zip(names, changes, strict=True):
             yield text.format(f"the body at joint {name!r}"), tau + change
         columns = np.moveaxis(changes, 0, -1).reshape(-1, len(changes))
+        # All subsets of n bodies are 2 to the n; a share of each, which is 0 or 1 where this explains it, is one
+        # solution.
         shares, *_ = np.linalg.lstsq(columns, (tested.tau - tau).ravel(), rcond=1e-12)
         some = np.abs(shares - 1) < _UNIT_COEFFICIENT
         which = listed(repr(name) for name, is_changed in zip(names, some, strict=True) if is_changed)

@@ -495,6 +495,7 @@ def _bodies(difference: Array, sample: ReferenceSample) -> list[str]:
     by_body = np.array(regressors).reshape(difference.size, -1, 10)
     accounting = []
     for k, name in enumerate(sample.reference.tree.joint_names):
+        # Any parameters: whether a body can have them is not asked, as a sign may be what is wrong.
         parameters, *_ = np.linalg.lstsq(by_body[:, k], difference.ravel(), rcond=1e-12)
         left = np.abs(by_body[:, k] @ parameters - difference.ravel()).max()
         if left <= EXPLAINED * np.abs(difference).max():

@@ -249,6 +249,7 @@ class Reference(ABC):
         """
         if not self.external.is_input:
             return np.tile(ca.DM(self.external.constant).full().ravel(order="F"), (len(states), 1))
+        # Of the state, not drawn anew: the same state is evaluated more than once, and has to have the same wrenches.
         rates, size = np.hstack([states.v, states.a]), 6 * len(self.external)
         combination = np.random.default_rng(size).normal(size=(rates.shape[1], size)) / np.sqrt(rates.shape[1])
         no_moments = np.tile(np.arange(6), len(self.external)) >= np.repeat(self.external.rows, 6)

@@ -204,6 +204,7 @@ class Residual(NamedTuple):
         per_joint: dict[str, float] = {}
         for index in np.ndindex(per_entry.shape):
             for name in (names[i] for i in index):
+                # A joint of several entries, and a row and a column of a matrix, have one number: their largest.
                 per_joint[name] = max(per_joint.get(name, 0.0), float(per_entry[index]))
         entry = tuple(names[i] for i in worst) if error > 0 else ()
         state = State(judged.q[k], judged.v[k], judged.a[k], p)

@@ -345,6 +345,7 @@ def _torque_of_callable(system: Callable[..., npt.ArrayLike], tree: Tree, p: Arr
             raise ArgumentError(f"the system under test returned the shape {tau.shape}, not {nv} numbers, {at}")
         return tau.ravel()
 
+    # Kept, since the diagnosis asks for states that the comparison has had, and a call may take long.
     @lru_cache(maxsize=_CALLS_KEPT)
     def known(state: bytes) -> Array:
         q, v, a = np.split(np.frombuffer(state), [nq, nq + nv])

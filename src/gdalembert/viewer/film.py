@@ -60,6 +60,7 @@ def headless(program: str, url: str, width: int, height: int) -> Iterator[None]:
     command = [program, *_OPTIONS, f"--window-size={width},{height}"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--no-sandbox")  # of which browsers of root have none
+    # Its own profile: with that of the user, a browser that runs takes the page, and is not ended.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         process = subprocess.Popen(
             [*command, f"--user-data-dir={profile}", url], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

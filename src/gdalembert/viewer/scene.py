@@ -427,6 +427,7 @@ def motion_of(tree: Tree, motion: Any, context: str = "play") -> tuple[float, fl
             )
         return float(motion.t[0]), float(motion.t[-1]), lambda time: motion.at(time)[0]
     if isinstance(motion, Solution | PhasesSolution):
+        # Phases meet at one time, before and after an impact: of both the first is shown.
         later = np.append(True, np.diff(motion.t) > 0)
         motion = (motion.t[later], motion.q[later])
     if not isinstance(motion, tuple | list) or len(motion) != 2:

@@ -252,6 +252,7 @@ class Viewer:
         while True:
             begun = time.monotonic()
             for k, (due, instant) in enumerate(zip(clock, times, strict=True)):
+                # By the clock of the start: a sleep of one frame after another would add up what each draws.
                 late = time.monotonic() - begun - due
                 if late > 1 / fps and k < len(clock) - 1:
                     continue

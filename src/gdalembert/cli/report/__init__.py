@@ -90,4 +90,5 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() or platform.machine()
+    # platform.processor() is empty on many Linux systems.
     return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.machine())
