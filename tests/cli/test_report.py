@@ -17,7 +17,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.cli.main import main
-from gdalembert.cli.report import speed_fact
+from gdalembert.cli.report.command import speed_fact
 from gdalembert.cli.report.figures import line_panels, ticks
 
 TITLES = [

@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics, Options, formulations
@@ -21,8 +19,6 @@ from gdalembert.model.rounding import CLEANED
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import aligned
 
-_SAMPLES = 201
-"""Instants of a motion."""
 _REFERENCES = {reference.name: reference for reference in REFERENCES}
 
 
@@ -126,32 +122,6 @@ def numbers(option: str, text: str, example: str) -> list[float]:
         return [float(x) for x in text.split(",")]
     except ValueError:
         raise ArgumentError(f"{option} {text}: give numbers, as {example}") from None
-
-
-class Swing(NamedTuple):
-    """Times [s] and rows of q, v and a."""
-
-    t: Array
-    q: Array
-    v: Array
-    a: Array
-
-
-def from_rest_to_rest(model: pin.Model, start: Array, way: Array, duration: float) -> Swing:
-    """The motion q = integrate(start, s way) with s = 10 x³ − 15 x⁴ + 6 x⁵, x = t / duration; v = ṡ way.
-
-    Of the polynomials that begin and end with v = a = 0 it has the least degree.
-    """
-    x = np.linspace(0, 1, _SAMPLES)
-    q = np.array([pin.integrate(model, start, s * way) for s in x**3 * (10 - 15 * x + 6 * x**2)])
-    v = np.outer(30 * x**2 * (1 - x) ** 2 / duration, way)
-    a = np.outer(60 * x * (1 - x) * (1 - 2 * x) / duration**2, way)
-    return Swing(duration * x, q, v, a)
-
-
-def formatted(value: float | None, digits: int = 6) -> str:
-    """A number, or a dash where there is none; −0 is 0."""
-    return "–" if value is None else f"{value + 0.0:.{digits}g}"
 
 
 def several(number: int, one: str, many: str) -> str:

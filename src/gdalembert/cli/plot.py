@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.cli.options import add_configuration, add_robot, check_output, configuration, from_rest_to_rest, load
+from gdalembert.cli.options import add_configuration, add_robot, check_output, configuration, load
 from gdalembert.errors import ArgumentError
 from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import Array
 
+_SAMPLES = 201
 _REFERENCES = {"local": pin.LOCAL, "world": pin.WORLD, "local-world-aligned": pin.LOCAL_WORLD_ALIGNED}
 _OPTIONS = {
     ("torque-decomposition",): ("joint", "by", "trajectory", "duration"),
@@ -28,7 +29,7 @@ _OPTIONS = {
 
 
 def add_plot(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that :func:`run_plot` reads."""
+    """The arguments that :func:`run_plot` reads."""
     parser.add_argument("figure", metavar="FIGURE", choices=FIGURES, help=f"one of {', '.join(FIGURES)}")
     add_robot(parser)
     parser.add_argument("--output", metavar="FILE", help="a picture: .png, .pdf, .svg (default: FIGURE_ROBOT.png)")
@@ -102,14 +103,22 @@ FIGURES: dict[str, Callable[[Any, pin.Model, argparse.Namespace], Any]] = {
 
 
 def random_motion(model: pin.Model, duration: float, seed: int) -> tuple[Array, Array, Array, Array]:
-    """A motion t, q, v, a from rest to rest, from the neutral configuration by up to 1 rad or m at each joint."""
+    """t, q, v, a from rest to rest, from the neutral configuration by up to 1 rad or m at each joint.
+
+    q = integrate(neutral, s δ) with s = 10 x³ − 15 x⁴ + 6 x⁵, x = t / duration; v = ṡ δ.
+    """
     number("--duration", duration, "s")
-    way = np.random.default_rng(seed).uniform(-1, 1, model.nv)
-    return from_rest_to_rest(model, pin.neutral(model), way, duration)
+    x = np.linspace(0, 1, _SAMPLES)
+    delta = np.random.default_rng(seed).uniform(-1, 1, model.nv)
+    neutral = pin.neutral(model)
+    q = np.array([pin.integrate(model, neutral, s * delta) for s in x**3 * (10 - 15 * x + 6 * x**2)])
+    v = np.outer(30 * x**2 * (1 - x) ** 2 / duration, delta)
+    a = np.outer(60 * x * (1 - x) * (1 - 2 * x) / duration**2, delta)
+    return duration * x, q, v, a
 
 
 def read_motion(model: pin.Model, path: Path) -> tuple[Array, Array, Array, Array]:
-    """The motion t, q, v, a of a CSV file; if v and a are not in it, they are central differences."""
+    """t, q, v, a of a CSV file; if v and a are not in it, they are central differences."""
     try:
         table = np.loadtxt(path, delimiter=",", ndmin=2)
     except ValueError as error:

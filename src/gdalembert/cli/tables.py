@@ -17,7 +17,6 @@ from gdalembert.cli.options import (
     add_dynamics,
     add_robot,
     chosen_formulations,
-    formatted,
     load,
     options,
     print_table,
@@ -39,7 +38,7 @@ _ROUNDED = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
 
 
 def add_robots(parser: argparse.ArgumentParser) -> None:
-    """Add nothing: the command has no arguments."""
+    """No arguments."""
 
 
 def run_robots(arguments: argparse.Namespace) -> int:
@@ -54,7 +53,7 @@ def run_robots(arguments: argparse.Namespace) -> int:
 
 
 def add_info(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that :func:`run_info` reads."""
+    """The arguments that :func:`run_info` reads."""
     add_robot(parser)
     add_clean(parser)
     parser.add_argument("--json", action="store_true", help="print all of it as JSON, with all digits")
@@ -112,7 +111,7 @@ def rounded_angles(robot: str, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def about_rounded_angles(rounding: dict[str, Any]) -> str:
-    """Say in a sentence what rounding of angles saves; "" if it changes no joint."""
+    """The same in a sentence; "" if it changes no joint."""
     if not rounding["joints"]:
         return ""
     counts = [f"{after} of {before} in {name}" for name, (before, after) in rounding["instructions"].items()]
@@ -168,22 +167,22 @@ def _print_robot(robot: dict[str, Any]) -> None:
         mimics = "" if x["mimics"] is None else f", mimics {x['mimics']}"
         armature = x["armature"] if len(set(x["armature"])) > 1 else x["armature"][:1]  # once if they are equal
         kind = f"{x['type']}{axis}{mimics}"
-        rows.append((x["name"], kind, x["parent"] or "–", formatted(x["mass"]), _numbers(armature) or "–"))
+        rows.append((x["name"], kind, x["parent"] or "–", _number(x["mass"]), _numbers(armature) or "–"))
     print_table(("joint", "type", "parent", "mass [kg]", "armature"), rows, (0, 1, 2))
     print("\ncentres of mass [m] and inertias about them [kg m²], in the axes of the joint")
     entries = [(i, j) for j in range(3) for i in range(j + 1)]  # Ixx, Ixy, Iyy, Ixz, Iyz, Izz: Pinocchio's order
     rows = [
-        (x["name"], *map(formatted, (*x["center_of_mass"], *(x["inertia"][i][j] for i, j in entries)))) for x in joints
+        (x["name"], *map(_number, (*x["center_of_mass"], *(x["inertia"][i][j] for i, j in entries)))) for x in joints
     ]
     print_table(("joint", "x", "y", "z", *(f"I{'xyz'[i]}{'xyz'[j]}" for i, j in entries)), rows, (0,))
     print("\nlimits [rad, m; rad/s, m/s; N m, N]")
     keys = ("lower", "upper", "velocity", "effort")
-    print_table(("joint", *keys), [(x["name"], *(formatted(x[key]) for key in keys)) for x in limits], (0,))
+    print_table(("joint", *keys), [(x["name"], *(_number(x[key]) for key in keys)) for x in limits], (0,))
     print("\nframes: positions [m], and roll, pitch and yaw [rad], in the joint")
     rows = []
     for x in frames:
         angles = np.round(pin.rpy.matrixToRpy(np.array(x["rotation"])), 9)
-        rows.append((x["name"], x["type"], x["joint"] or "–", *map(formatted, (*x["position"], *angles))))
+        rows.append((x["name"], x["type"], x["joint"] or "–", *map(_number, (*x["position"], *angles))))
     print_table(("frame", "type", "joint", "x", "y", "z", "roll", "pitch", "yaw"), rows, (0, 1, 2))
     number = len(cleaning["changes"])
     effect = f", and tau by at most {cleaning['change_in_tau']:.1e} (relative)" if number else ""
@@ -196,12 +195,16 @@ def _print_robot(robot: dict[str, Any]) -> None:
         print(f"\nwithout inertia, so that there is kinematics and statics, but no dynamics: {', '.join(names)}")
 
 
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value + 0.0:.6g}"
+
+
 def _numbers(values: Iterable[float]) -> str:
-    return ", ".join(map(formatted, values))
+    return ", ".join(map(_number, values))
 
 
 def add_count(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that :func:`run_count` reads."""
+    """The arguments that :func:`run_count` reads."""
     add_dynamics(parser)
 
 
@@ -223,7 +226,7 @@ def run_count(arguments: argparse.Namespace) -> int:
 
 
 def add_cache(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that :func:`run_cache` reads."""
+    """The arguments that :func:`run_cache` reads."""
     parser.add_argument("--clear", action="store_true", help="remove the libraries, and what killed builds left")
 
 

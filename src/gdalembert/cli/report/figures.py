@@ -13,7 +13,6 @@ from gdalembert.spatial.arrays import Array
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8A8A8A")
 """The palette of Okabe and Ito, which colour-blind readers can distinguish, and a grey."""
 INK = "#222222"
-# Written as SVG by hand: matplotlib is an extra, and a report is to need none.
 _WIDTH, _HEIGHT, _LEFT, _BELOW, _ABOVE = 340, 190, 46, 26, 22
 _COLUMNS = 3
 _SIDE = 330

@@ -49,7 +49,7 @@ footer { margin-top: 50px; color: var(--soft); font-size: 13px; border-top: 1px 
 
 
 @dataclass(frozen=True)
-class PageSection:
+class Section:
     """A part of the page.
 
     Attributes:
@@ -78,7 +78,7 @@ class PageSection:
 
 
 def escape(text: object) -> str:
-    """A text with the special characters of HTML escaped."""
+    """Text as HTML."""
     return html.escape(str(text))
 
 
@@ -90,6 +90,11 @@ def paragraph(text: str, style: str = "") -> str:
 def bullets(texts: Iterable[str]) -> str:
     """A list of texts."""
     return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number, or a dash where there is none."""
+    return "–" if value is None else f"{value + 0.0:.{digits}g}"
 
 
 def table(
@@ -112,13 +117,13 @@ def folded(summary: str, body: str) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """A row of large numbers, each above a line that says what it is."""
+    """A few large numbers, each with what it is."""
     cells = "".join(f"<div class=fact><b>{escape(a)}</b><span>{escape(b)}</span></div>" for a, b in pairs)
     return f"<div class=facts>{cells}</div>"
 
 
-def page(title: str, head: str, sections: Sequence[PageSection], foot: str) -> str:
-    """The page of all sections, in one file."""
+def page(title: str, head: str, sections: Sequence[Section], foot: str) -> str:
+    """The whole page."""
     links = "".join(f'<a href="#{section.anchor}">{escape(section.title)}</a>' for section in sections)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'

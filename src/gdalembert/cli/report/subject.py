@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.cli.options import Swing, from_rest_to_rest, load
+from gdalembert.cli.options import load
 from gdalembert.cli.tables import about_rounded_angles, description, rounded_angles
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import FileWarning
@@ -21,6 +21,7 @@ from gdalembert.model.load_mjcf import is_mjcf
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
 
+_SAMPLES = 201
 _FARTHEST = 1.0
 """Largest swing of a joint [rad, m]."""
 _SHARE = 0.6
@@ -29,6 +30,15 @@ _FASTEST = 0.5
 """The largest velocity of the swing, relative to the limit."""
 _PEAK = 1.875
 """Peak of the rate of 10 x³ − 15 x⁴ + 6 x⁵ over [0, 1]."""
+
+
+class Swing(NamedTuple):
+    """Times [s] and rows of q, v and a, from rest to rest."""
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +61,7 @@ class Subject:
 
     @cached_property
     def dynamics(self) -> NewtonEuler:
-        """The Newton–Euler formulation, whose graphs are the smallest."""
+        """Newton–Euler, whose graphs are the smallest."""
         return NewtonEuler(self.model, clean=self.clean)
 
     @property
@@ -97,7 +107,7 @@ class Subject:
 
     @cached_property
     def swing(self) -> Swing:
-        """The motion of all joints towards their farther limits, as fast as half of the limits of velocity allow."""
+        """All joints move towards their farther limits, as fast as half of the limits of velocity allow."""
         way, duration = np.zeros(self.tree.nv), 1.0
         for joint, column in self.driven:
             low, high = self.range_of(joint, column)
@@ -107,7 +117,12 @@ class Subject:
             limit = float(self.model.velocityLimit[column])
             if 0 < limit < NO_LIMIT:
                 duration = max(duration, _PEAK * abs(way[column]) / (_FASTEST * limit))
-        return from_rest_to_rest(self.model, self.home, way, duration)
+        x = np.linspace(0, 1, _SAMPLES)
+        s = x**3 * (10 - 15 * x + 6 * x**2)
+        q = np.array([pin.integrate(self.model, self.home, part * way) for part in s])
+        v = np.outer(30 * x**2 * (1 - x) ** 2 / duration, way)
+        a = np.outer(60 * x * (1 - x) * (1 - 2 * x) / duration**2, way)
+        return Swing(duration * x, q, v, a)
 
 
 def _floats(joint: Joint) -> bool:
