@@ -285,7 +285,6 @@ def is_singular(tree: Tree, motors: Array | None = None) -> bool:
         m[np.ix_(rows, columns)] += block
         if i != j:
             m[np.ix_(columns, rows)] += block.T
-    # Scaled to a diagonal of 1: a light wrist beside a heavy shoulder is not singular.
     unit = 1 / np.sqrt(np.maximum(np.abs(np.diag(m)), 1e-300))
     return bool(np.abs(np.linalg.eigvalsh(unit[:, None] * m * unit)).min() < SINGULAR)
 

@@ -460,7 +460,7 @@ def rotor_columns(arm: Arm) -> Iterator[tuple[int, int]]:
 
 
 def _stiffness_of_links(arm: Arm) -> Matrix:
-    """The stiffness K_f of all links (nv × nv), from the inertia of their modes and the factors of the arm."""
+    """K_f of all links (nv × nv), from the inertia of their modes and the factors of the arm."""
     k: Matrix = ca.SX(arm.tree.nv, arm.tree.nv)
     for i, inertia in arm.nominal.modal.items():
         columns = arm.nominal.joints[arm.nominal.first_station(i)].columns

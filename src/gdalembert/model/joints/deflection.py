@@ -299,7 +299,7 @@ class Deflection(ModalMotion):
         return turn.left_jacobian() @ along, first @ along, second @ along
 
     def force_stiffness(self, q: Matrix, force: Matrix, moment: Matrix) -> Matrix:
-        """The derivative by f (n × n) of the modal forces of a force kept in link and a moment kept in section axes."""
+        """∂/∂f of the modal forces of a force in link axes and a moment in section axes that keep them (n × n)."""
         stiffness = spatial.constant(-self.shortening) * ca.dot(spatial.constant(self.beam), force)
         if self.rotation_axis is not None:
             return stiffness
