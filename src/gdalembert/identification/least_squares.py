@@ -375,7 +375,6 @@ def descended(
         trials = ((step, _cost(bounded, norms(s + step), measured, s + step)) for step in steps)
         better = next((trial for trial in trials if trial[-1] <= now * (1 + _ROUNDING) + _ROUNDING), None)
         if better is None:
-            # By the linear problem: what it promises and no step reaches is left to fall.
             promised = _part(now, _cost(bounded, reduced.norms(s + told), measured, s + told))
             return Descent(estimate, s, promised if promised > _FLAT else 0.0)
         step, then = better
