@@ -345,12 +345,12 @@ def _link_axes(tree: Tree, i: int) -> Array:
     return turned_to(axis)
 
 
-def _between(joint: Joint, parent_to_ours: Array, link_to_ours: Array) -> Joint:
-    """A joint between links that stand at these placements in our frames."""
-    body = transformed(link_to_ours, joint.pseudo_inertia)
+def _between(joint: Joint, parent: Array, frame: Array) -> Joint:
+    """A joint between links that stand at ``parent`` and ``frame`` in our frames."""
+    body = transformed(frame, joint.pseudo_inertia)
     if isinstance(joint.type, ModalMotion):
-        return replace(joint, type=joint.type.seen_from(link_to_ours[:3, :3].T), pseudo_inertia=body)
-    placement = rounding.clean_product(parent_to_ours, homogeneous(joint.rotation, joint.translation), link_to_ours.T)
+        return replace(joint, type=joint.type.seen_from(frame[:3, :3].T), pseudo_inertia=body)
+    placement = rounding.clean_product(parent, homogeneous(joint.rotation, joint.translation), frame.T)
     rotation, translation = frozen(placement[:3, :3]), frozen(placement[:3, 3])
     along = joint.type.with_axis((0.0, 0.0, 1.0))
     return replace(joint, type=along, rotation=rotation, translation=translation, pseudo_inertia=body)
