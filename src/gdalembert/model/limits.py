@@ -137,7 +137,7 @@ class Bounds(Brief):
                 "give the robot actuation=B (nv × nu), or bounds u={name: (lower, upper)}"
             )
 
-    def within(self, argument: str, x: Array, key: str) -> Array:
+    def within(self, what: str, x: Array, key: str) -> Array:
         """The entries x of q or v (``key``), moved to a bound that they exceed by 1e-6 or less, as those of solvers do.
 
         Raises:
@@ -149,7 +149,7 @@ class Bounds(Brief):
         if len(outside):
             i = int(outside[0])
             ends = f"({lower[i]:.9g}, {upper[i]:.9g})"
-            raise ArgumentError(f"{argument} of {names[i]!r} is {x[i]:.9g}, outside its bounds {ends}")
+            raise ArgumentError(f"{what} of {names[i]!r} is {x[i]:.9g}, outside its bounds {ends}")
         return frozen(clipped)
 
     def excess(self, q: npt.ArrayLike, v: npt.ArrayLike) -> dict[str, float]:
