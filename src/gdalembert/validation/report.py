@@ -31,7 +31,7 @@ class State(Brief):
     a: Array
     p: Array | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, list[float]]:
         """The vectors as lists."""
         return {name: values for name, values in as_json(self).items() if values is not None}
 
