@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.cli.options import several
-from gdalembert.cli.report.figures import bars, line_panels, point_views
+from gdalembert.cli.report.figures import bars, drawn, line_panels, point_views
 from gdalembert.cli.report.page import Section, escape, number, paragraph, table
 from gdalembert.cli.report.subject import Subject
 from gdalembert.compilation.compiled_function import CompiledFunction, compile
@@ -81,7 +81,7 @@ def _times(subject: Subject, name: str, function: CompiledFunction | None) -> tu
 def speed(subject: Subject) -> tuple[Section, tuple[float, float] | None]:
     """Sizes of graphs, and times beside Pinocchio's; how many times as fast inverse dynamics is: a call, in batches."""
     rows, reasons, ratios = [], dict[str, None](), None
-    drawn: dict[str, dict[str, float]] = {}
+    measured: dict[str, dict[str, float]] = {}
     for name, (theirs, _, _) in _PINOCCHIO.items():
         function = getattr(subject.dynamics, name)
         sizes, compiled = count(function), None
@@ -96,12 +96,12 @@ def speed(subject: Subject) -> tuple[Section, tuple[float, float] | None]:
         names = (f"pin.{theirs}", "compiled, a call", "compiled, in a batch")
         known = {label: x for label, x in zip(names, times, strict=True) if x is not None}
         if len(known) == 3:
-            drawn[name] = known
+            measured[name] = known
             if name == "inverse_dynamics":
                 ratios = known[names[0]] / known[names[1]], known[names[0]] / known[names[2]]
         instructions, multiplications, additions = (f"{x:,}" for x in sizes.values())
         rows.append((name, instructions, multiplications, additions, *(number(x, 3) for x in times)))
-    body = bars(drawn, "µs") if drawn else ""
+    body = drawn(bars, measured, "µs") if measured else ""
     head = (
         "Function",
         "instructions",
@@ -150,7 +150,7 @@ def torques(subject: Subject) -> Section:
     panels = {
         f"{names[column]} [{units[column]}]": {name: part[column] for name, part in parts.items()} for column in largest
     }
-    body = line_panels(swing.t, panels)
+    body = drawn(line_panels, swing.t, panels)
     if len(largest) < len(columns):
         body += paragraph(f"The {_PANELS} joints with the largest torques are drawn.", "note")
     body += table(("joint", "at its peak", *list(parts)[1:], "unit", "limit", "of the limit"), rows)
@@ -204,7 +204,7 @@ def reach(subject: Subject) -> Section:
             f"{low:.3g} … {high:.3g}" for low, high in zip(positions.min(axis=0), positions.max(axis=0), strict=True)
         ]
         rows.append((frame, joint_name, number(float(far.min()), 3), number(float(far.max()), 3), *ranges))
-    body = point_views(points)
+    body = drawn(point_views, points)
     head = ("frame", "on the link of", "nearest [m]", "farthest [m]", "x [m]", "y [m]", "z [m]")
     body += table(head, rows, (0, 1))
     base = "The floating base stands at zero. " if subject.has_floating_base else ""
