@@ -83,6 +83,18 @@ def lines_of_python(text: str) -> str:
     return "\n".join(html.unescape(code) for code in re.findall(r"<pre>(.*?)</pre>", text, re.DOTALL))
 
 
+def rows_of(text: str, title: str) -> dict[str, list[str]]:
+    """The rows of the tables of a section by their first cell; of rows of the same name, those of the first table."""
+    section = text.partition(f"<h2>{title}</h2>")[2].partition("</section>")[0]
+    rows: dict[str, list[str]] = {}
+    for row in re.findall(r"<tr>(.*?)</tr>", section):
+        name, *cells = (
+            html.unescape(re.sub(r"<.*?>", "", cell)) for cell in re.findall(r"<t[dh].*?>(.*?)</t[dh]>", row)
+        )
+        rows.setdefault(name, cells)
+    return rows
+
+
 def check(text: str, scene: bool) -> None:
     found = Page(outside(text))
     assert found.loaded == ["data:,"]
@@ -119,6 +131,44 @@ def test_a_report_of_a_robot_without_limits(tmp_path: Path, monkeypatch: pytest.
     assert np.abs(np.asarray(values["tau"]).T - tau).max() < 1e-12
     row = re.search(r"<tr><td class=l>hinge</td><td>([-\d.e]+)</td>", text.partition("Torques of a swing</h2>")[2])
     assert abs(float(row[1])) == pytest.approx(np.abs(tau).max(), rel=5e-3)
+
+
+@pytest.mark.long
+def test_tables_are_the_numbers_of_the_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the digits that are printed."""
+    monkeypatch.setenv("CC", "no-such-compiler")
+    for name in ("viser", "matplotlib"):
+        monkeypatch.setitem(sys.modules, name, None)
+    text = report(tmp_path / "arm.html", "two_link_arm")
+    model = gd.load_urdf("two_link_arm")
+    dyn, data = gd.NewtonEuler(model), model.createData()
+    joints = rows_of(text, "What the URDF says")
+    for k, name in enumerate(list(model.names)[1:]):
+        limits = (model.lowerPositionLimit, model.upperPositionLimit, model.velocityLimit, model.effortLimit)
+        numbers = [*(limit[k] for limit in limits), model.inertias[k + 1].mass, model.armature[k]]
+        assert [float(cell) for cell in joints[name][2:]] == pytest.approx(numbers, rel=1e-3)
+    sizes = rows_of(text, "Graph sizes and speed")
+    for name in ("inverse_dynamics", "mass_matrix", "forward_dynamics_derivatives"):
+        assert sizes[name][0] == str(getattr(dyn, name).n_instructions())
+        assert sizes[name][4:] == ["–", "–"]
+    base = rows_of(text, "Base parameters")
+    printed = [float(base[label][0]) for label in dyn.base_parameters.labels]
+    assert printed == pytest.approx(dyn.base_parameters.of(model), rel=1e-3, abs=1e-12)
+    values: dict[str, object] = {}
+    exec(lines_of_python(text).replace("gd.compile(", "gd.compile(interpreter=True, function="), values)
+    q, v, a = (np.asarray(values[name]) for name in "qva")
+    peaks = rows_of(text, "Torques of a swing")
+    for k, name in enumerate(list(model.names)[1:]):
+        tau = [pin.rnea(model, data, *state)[k] for state in zip(q, v, a, strict=True)]
+        at = int(np.argmax(np.abs(tau)))
+        gravity = pin.computeGeneralizedGravity(model, data, q[at])[k]
+        velocity = pin.nonLinearEffects(model, data, q[at], v[at])[k] - gravity
+        inertia = tau[at] - velocity - gravity
+        assert [float(x) for x in peaks[name][:4]] == pytest.approx([tau[at], inertia, velocity, gravity], rel=5e-3)
+        assert peaks[name][6] == f"{100 * abs(tau[at]) / model.effortLimit[k]:.0f} %"
+    nearest, farthest = (float(x) for x in rows_of(text, "Reachable points")["tip"][1:3])
+    assert nearest == pytest.approx(0.5 - 0.4, abs=0.01)  # links of 0.5 m and 0.4 m, at random configurations
+    assert farthest == pytest.approx(0.5 + 0.4, abs=0.01)
 
 
 def test_what_a_report_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
