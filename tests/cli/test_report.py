@@ -271,10 +271,10 @@ def test_a_page_has_its_figures_once_and_whole(tmp_path: Path, monkeypatch: pyte
     values: dict[str, object] = {}
     exec(lines_of_python(text).replace("gd.compile(", "gd.compile(interpreter=True, function="), values)
     t, panels = drawn["line_panels"]
-    np.testing.assert_allclose(t, values["t"], rtol=1e-8)  # the page prints nine digits
+    np.testing.assert_allclose(t, values["motion"].t, rtol=1e-8)  # the page prints nine digits
     for k, lines in enumerate(panels.values()):
         torque, *parts = lines.values()
-        np.testing.assert_allclose(torque, np.asarray(values["tau"])[k], atol=1e-5)  # of a way in six digits
+        np.testing.assert_allclose(torque, np.asarray(values["tau"])[k], atol=1e-6)  # of ends in nine digits
         np.testing.assert_allclose(np.sum(parts, axis=0), torque, atol=1e-12)
     ((name, positions),) = drawn["point_views"][0].items()
     row = re.search(rf"<td class=l>{name}</td><td class=l>[^<]*</td><td>[^<]*</td><td>([^<]*)</td>", text)

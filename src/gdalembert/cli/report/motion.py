@@ -13,7 +13,7 @@ import pinocchio as pin
 from gdalembert.cli.options import several
 from gdalembert.cli.report.figures import bars, drawn, line_panels, point_views
 from gdalembert.cli.report.page import Section, escape, number, paragraph, table
-from gdalembert.cli.report.subject import Subject
+from gdalembert.cli.report.subject import SAMPLES, Subject
 from gdalembert.compilation.compiled_function import CompiledFunction, compile
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import CompilationError, FileWarning, MissingPackageError, UnsupportedError
@@ -160,21 +160,11 @@ def torques(subject: Subject) -> Section:
         f"polynomial of degree five, with at most half of its limit of velocity.{base}",
         "note",
     )
-    moved = ", ".join(f"{x:.6g}" for x in _way(subject))
-    start = ", ".join(f"{x:.9g}" for x in subject.home)
-    code = f"t = np.linspace(0, {swing.t[-1]:.9g}, 201)\nx, way = t / t[-1], np.array([{moved}])\n"
-    code += (
-        f"q = np.array([pin.integrate(model, np.array([{start}]), s * way) for s in x**3 * (10 - 15 * x + 6 * x**2)])\n"
-    )
-    code += "v = np.outer(30 * x**2 * (1 - x) ** 2 / t[-1], way)\n"
-    code += "a = np.outer(60 * x * (1 - x) * (1 - 2 * x) / t[-1] ** 2, way)\n"
-    code += "tau = dyn.inverse_dynamics(q.T, v.T, a.T)  # nv x 201\ng = dyn.generalized_gravity(q.T)"
+    ends = (f"[{', '.join(f'{x:.9g}' for x in q)}]" for q in (swing.q[0], swing.q[-1]))
+    code = f"motion = gd.ocp.rest_to_rest(dyn, {', '.join(ends)}, {swing.t[-1]:.9g}, {SAMPLES})"
+    code += "\nq, v, a = motion.q, motion.v, motion.a"
+    code += "\ntau = dyn.inverse_dynamics(q.T, v.T, a.T)  # nv x 201\ng = dyn.generalized_gravity(q.T)"
     return Section(title, lead, body, code)
-
-
-def _way(subject: Subject) -> Array:
-    """The way of the swing, an entry for each velocity."""
-    return np.asarray(pin.difference(subject.model, subject.swing.q[0], subject.swing.q[-1]))
 
 
 def reach(subject: Subject) -> Section:
@@ -191,9 +181,7 @@ def reach(subject: Subject) -> Section:
         return Section(title, lead, paragraph("No link of the robot moves by a motor."))
     rng, way = np.random.default_rng(0), np.zeros((_POINTS, tree.nv))
     for joint, column in subject.driven:
-        low, high = sorted(subject.range_of(joint, column))
-        at = subject.home[joint.idx_q + column - joint.idx_v] if joint.type.nq == joint.type.nv else 0.0
-        way[:, column] = rng.uniform(low - at, high - at, _POINTS)
+        way[:, column] = rng.uniform(*subject.way_to_limits(joint, column), _POINTS)
     q = np.array([pin.integrate(subject.model, subject.home, row) for row in way])
     kinematics, points, rows = Kinematics(subject.model), {}, []
     for frame, joint_name in ends.items():
