@@ -21,6 +21,9 @@ import gdalembert as gd
 from gdalembert.cli.main import main
 from gdalembert.cli.report import figures
 from gdalembert.cli.report.command import speed_fact
+from gdalembert.cli.report.robot import says
+from gdalembert.cli.report.subject import Subject
+from tests.helpers.models import build
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,16 +86,15 @@ def lines_of_python(text: str) -> str:
     return "\n".join(html.unescape(code) for code in re.findall(r"<pre>(.*?)</pre>", text, re.DOTALL))
 
 
-def rows_of(text: str, title: str) -> dict[str, list[str]]:
-    """The rows of the tables of a section by their first cell; of rows of the same name, those of the first table."""
+def tables_of(text: str, title: str) -> list[dict[str, list[str]]]:
+    """The tables of a section: rows by their first cell."""
     section = text.partition(f"<h2>{title}</h2>")[2].partition("</section>")[0]
-    rows: dict[str, list[str]] = {}
-    for row in re.findall(r"<tr>(.*?)</tr>", section):
-        name, *cells = (
-            html.unescape(re.sub(r"<.*?>", "", cell)) for cell in re.findall(r"<t[dh].*?>(.*?)</t[dh]>", row)
-        )
-        rows.setdefault(name, cells)
-    return rows
+    tables = []
+    for table in re.findall(r"<table>(.*?)</table>", section):
+        rows = [re.findall(r"<t[dh].*?>(.*?)</t[dh]>", row) for row in re.findall(r"<tr>(.*?)</tr>", table)]
+        texts = [[html.unescape(re.sub(r"<.*?>", "", cell)) for cell in row] for row in rows]
+        tables.append({name: cells for name, *cells in texts})
+    return tables
 
 
 def check(text: str, scene: bool) -> None:
@@ -133,6 +135,14 @@ def test_a_report_of_a_robot_without_limits(tmp_path: Path, monkeypatch: pytest.
     assert abs(float(row[1])) == pytest.approx(np.abs(tau).max(), rel=5e-3)
 
 
+def test_every_velocity_of_a_joint_has_its_limits() -> None:
+    model = build(np.random.default_rng(0), ["Spherical", "RX"], [0, 1])
+    model.velocityLimit = np.arange(1.0, 5.0)
+    page = says(Subject("robot", model, (), "", 1e-11)).html()
+    _, _, limits, _ = tables_of(page, "What the URDF says")
+    assert [velocity for _, _, velocity, _ in limits.values()] == ["velocity", "1", "2", "3", "4"]
+
+
 @pytest.mark.long
 def test_tables_are_the_numbers_of_the_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To the digits that are printed."""
@@ -142,22 +152,28 @@ def test_tables_are_the_numbers_of_the_robot(tmp_path: Path, monkeypatch: pytest
     text = report(tmp_path / "arm.html", "two_link_arm")
     model = gd.load_urdf("two_link_arm")
     dyn, data = gd.NewtonEuler(model), model.createData()
-    joints = rows_of(text, "What the URDF says")
+    joints, inertias, limits, frames = tables_of(text, "What the URDF says")
+    of_model = (model.lowerPositionLimit, model.upperPositionLimit, model.velocityLimit, model.effortLimit)
     for k, name in enumerate(list(model.names)[1:]):
-        limits = (model.lowerPositionLimit, model.upperPositionLimit, model.velocityLimit, model.effortLimit)
-        numbers = [*(limit[k] for limit in limits), model.inertias[k + 1].mass, model.armature[k]]
-        assert [float(cell) for cell in joints[name][2:]] == pytest.approx(numbers, rel=1e-3)
-    sizes = rows_of(text, "Graph sizes and speed")
+        body = model.inertias[k + 1]
+        for cells, numbers in (
+            (joints[name][2:], [body.mass, model.armature[k]]),
+            (limits[name], [limit[k] for limit in of_model]),
+            (inertias[name], [*body.lever, *body.inertia[np.triu_indices(3)][[0, 1, 3, 2, 4, 5]]]),
+        ):
+            assert [float(cell) for cell in cells] == pytest.approx(numbers, rel=1e-5, abs=1e-12)
+    assert list(frames)[1:] == [frame.name for frame in model.frames]
+    (sizes,) = tables_of(text, "Graph sizes and speed")
     for name in ("inverse_dynamics", "mass_matrix", "forward_dynamics_derivatives"):
         assert sizes[name][0] == str(getattr(dyn, name).n_instructions())
         assert sizes[name][4:] == ["–", "–"]
-    base = rows_of(text, "Base parameters")
+    (base,) = tables_of(text, "Base parameters")
     printed = [float(base[label][0]) for label in dyn.base_parameters.labels]
     assert printed == pytest.approx(dyn.base_parameters.of(model), rel=1e-3, abs=1e-12)
     values: dict[str, object] = {}
     exec(lines_of_python(text).replace("gd.compile(", "gd.compile(interpreter=True, function="), values)
     q, v, a = (np.asarray(values[name]) for name in "qva")
-    peaks = rows_of(text, "Torques of a swing")
+    (peaks,) = tables_of(text, "Torques of a swing")
     for k, name in enumerate(list(model.names)[1:]):
         tau = [pin.rnea(model, data, *state)[k] for state in zip(q, v, a, strict=True)]
         at = int(np.argmax(np.abs(tau)))
@@ -166,7 +182,8 @@ def test_tables_are_the_numbers_of_the_robot(tmp_path: Path, monkeypatch: pytest
         inertia = tau[at] - velocity - gravity
         assert [float(x) for x in peaks[name][:4]] == pytest.approx([tau[at], inertia, velocity, gravity], rel=5e-3)
         assert peaks[name][6] == f"{100 * abs(tau[at]) / model.effortLimit[k]:.0f} %"
-    nearest, farthest = (float(x) for x in rows_of(text, "Reachable points")["tip"][1:3])
+    (points,) = tables_of(text, "Reachable points")
+    nearest, farthest = map(float, points["tip"][1:3])
     assert nearest == pytest.approx(0.5 - 0.4, abs=0.01)  # links of 0.5 m and 0.4 m, at random configurations
     assert farthest == pytest.approx(0.5 + 0.4, abs=0.01)
 

@@ -11,6 +11,7 @@ import sympy
 from gdalembert.cli.options import several
 from gdalembert.cli.report.page import Section, bullets, escape, folded, number, paragraph, table
 from gdalembert.cli.report.subject import Subject
+from gdalembert.cli.tables import robot_tables
 from gdalembert.dynamics.dynamics import formulations
 from gdalembert.dynamics.lagrange_euler import LagrangeEuler
 from gdalembert.errors import UnsupportedError
@@ -53,33 +54,9 @@ def says(subject: Subject) -> Section:
         effect = f"tau by at most {largest:.1e} (relative)" if largest else "nothing else"
         text = f"{rounded} cleaned of rounding noise, which changes {effect}."
         body += paragraph(text) + folded("what is cleaned", bullets(changes))
-    body += "<h3>Joints</h3>"
-    limits = {row["name"]: row for row in description["limits"]}
-    rows = []
-    for joint in description["joints"]:
-        joint_limits = limits.get(joint["name"], {})
-        axis = "" if joint["axis"] is None else f" ({', '.join(f'{x:.3g}' for x in joint['axis'])})"
-        kind = joint["type"] + axis + ("" if joint["mimics"] is None else f", mimics {joint['mimics']}")
-        bounds = [number(joint_limits.get(key)) for key in ("lower", "upper", "velocity", "effort")]
-        armature = number(joint["armature"][0] if joint["armature"] else None)
-        rows.append((joint["name"], kind, joint["parent"] or "–", *bounds, number(joint["mass"]), armature))
-    units = ("lower [rad, m]", "upper", "velocity [rad/s, m/s]", "effort [N m, N]", "mass [kg]", "armature")
-    body += table(("joint", "type and axis", "parent", *units), rows, (0, 1, 2))
-    rows = [
-        (
-            joint["name"],
-            *(number(x) for x in joint["center_of_mass"]),
-            *(number(joint["inertia"][i][j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))),
-        )
-        for joint in description["joints"]
-    ]
-    head = ("link of joint", "x [m]", "y", "z", "Ixx [kg m²]", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
-    body += folded("centres of mass, and inertias about them", table(head, rows))
-    rows = [
-        (x["name"], x["type"], x["joint"] or "–", *(number(y) for y in x["position"])) for x in description["frames"]
-    ]
-    shown = several(len(rows), "frame", "frames")
-    body += folded(shown, table(("frame", "type", "joint", "x [m]", "y", "z"), rows, (0, 1, 2)))
+    for k, (title, head, rows, left) in enumerate(robot_tables(description)):  # inertias and frames are long
+        shown = table(head, rows, left)
+        body += folded(title, shown) if k % 2 else f"<h3>{escape(title[0].upper() + title[1:])}</h3>{shown}"
     body += paragraph(
         "A URDF has rigid links and a tree of joints. Flexible links (gd.FlexibleArm), contacts and closed loops "
         "(gd.ConstrainedDynamics) are added in Python.",
