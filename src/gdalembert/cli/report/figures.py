@@ -28,7 +28,7 @@ def drawn(draw: Callable[..., Figure], *data: Any) -> str:
     except MissingPackageError as error:
         return paragraph(f"There is no figure: {error}.", "note")
     file = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none"}):
+    with matplotlib.rc_context({"svg.fonttype": "none"}):  # outlines of letters could not be searched or copied
         draw(*data).savefig(file, format="svg", dpi=192, transparent=True, metadata=_NO_METADATA)
     svg = file.getvalue()
     # groups have the same ids in every figure, and a page has each id once
@@ -74,6 +74,7 @@ def point_views(points: Mapping[str, Array]) -> Figure:
     for ax, title, (i, j) in zip(grid.flat, ("from the side", "from above"), ((0, 2), (0, 1)), strict=True):
         for k, (name, positions) in enumerate(points.items()):
             style = {"color": COLOURS[k % len(COLOURS)], "markersize": 3, "markeredgewidth": 0, "label": name}
+            # as a picture in the SVG, of 0.2 MB: as 8,000 marks it has 0.9 MB
             ax.plot(positions[:, i], positions[:, j], ".", alpha=0.55, rasterized=True, **style)
         ax.plot(0, 0, "+", color=INK, markersize=9, markeredgewidth=1.2)
         label(ax, f"{'xyz'[i]} [m]", f"{'xyz'[j]} [m]", title)
