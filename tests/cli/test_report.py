@@ -255,6 +255,7 @@ def test_bars_are_the_data() -> None:
     assert [bar.get_width() for bar in ax.patches] == [3.21, 0.5, 12.0, 4.0]
     centres = [bar.get_y() + bar.get_height() / 2 for bar in ax.patches]
     assert centres == sorted(centres)
+    assert ax.yaxis_inverted()  # the first on top
     assert list(ax.get_yticks()) == pytest.approx([np.mean(centres[:2]), np.mean(centres[2:])])
     assert [tick.get_text() for tick in ax.get_yticklabels()] == list(rows)
     svg = figures.drawn(figures.bars, rows, "µs")
