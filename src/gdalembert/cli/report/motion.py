@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from gdalembert.cli.options import several
 from gdalembert.cli.report.figures import bars, drawn, line_panels, point_views
-from gdalembert.cli.report.page import Section, escape, number, paragraph, table
+from gdalembert.cli.report.page import PageSection, escape, number, paragraph, table
 from gdalembert.cli.report.subject import SAMPLES, Subject
 from gdalembert.compilation.compiled_function import CompiledFunction, compile
 from gdalembert.dynamics.kinematics import Kinematics
@@ -78,7 +78,7 @@ def _times(subject: Subject, name: str, function: CompiledFunction | None) -> tu
     return theirs, _fastest(lambda: function(*one)), _fastest(lambda: function.batch(*every), _BATCH)
 
 
-def speed(subject: Subject) -> tuple[Section, tuple[float, float] | None]:
+def speed(subject: Subject) -> tuple[PageSection, tuple[float, float] | None]:
     """Sizes of graphs, and times beside Pinocchio's; how many times as fast inverse dynamics is: a call, in batches."""
     rows, reasons, ratios = [], dict[str, None](), None
     measured: dict[str, dict[str, float]] = {}
@@ -121,16 +121,16 @@ def speed(subject: Subject) -> tuple[Section, tuple[float, float] | None]:
     code = "f = gd.compile(dyn.inverse_dynamics)  # needs a C compiler\nprint(dyn.inverse_dynamics.n_instructions())"
     code += "\nq, v, a = pin.neutral(model), np.zeros(model.nv), np.ones(model.nv)"
     code += "\nprint(f(q, v, a), f.batch(np.tile(q, (1000, 1)), v, a).shape)"
-    return Section("Graph sizes and speed", lead, body, code), ratios
+    return PageSection("Graph sizes and speed", lead, body, code), ratios
 
 
-def torques(subject: Subject) -> Section:
+def torques(subject: Subject) -> PageSection:
     """The terms of each joint's torque over the swing."""
     title, dynamics, swing = "Torques of a swing", subject.dynamics, subject.swing
     lead = "All joints swing from rest to rest; each torque is the sum of the terms of M a + C v + g."
     columns = [column for _, column in subject.driven]
     if not columns:
-        return Section(title, lead, paragraph("No joint of the robot has a motor."))
+        return PageSection(title, lead, paragraph("No joint of the robot has a motor."))
     q, v, a = swing.q.T, swing.v.T, swing.a.T
     gravity = dynamics.generalized_gravity(q).full()
     velocity = dynamics.nle(q, v).full() - gravity
@@ -164,10 +164,10 @@ def torques(subject: Subject) -> Section:
     code = f"motion = gd.ocp.rest_to_rest(dyn, {', '.join(ends)}, {swing.t[-1]:.9g}, {SAMPLES})"
     code += "\nq, v, a = motion.q, motion.v, motion.a"
     code += "\ntau = dyn.inverse_dynamics(q.T, v.T, a.T)  # nv x 201\ng = dyn.generalized_gravity(q.T)"
-    return Section(title, lead, body, code)
+    return PageSection(title, lead, body, code)
 
 
-def reach(subject: Subject) -> Section:
+def reach(subject: Subject) -> PageSection:
     """The points that the ends of the robot reach."""
     title, tree = "Reachable points", subject.tree
     lead = "Where the ends of the robot come at random configurations within its limits; the cross is the origin."
@@ -178,7 +178,7 @@ def reach(subject: Subject) -> Section:
         if i not in parents and frames and not (joint.type.nv == 6 and subject.has_floating_base):
             ends[max(frames, key=_far).name] = joint.name
     if not ends or not subject.driven:
-        return Section(title, lead, paragraph("No link of the robot moves by a motor."))
+        return PageSection(title, lead, paragraph("No link of the robot moves by a motor."))
     rng, way = np.random.default_rng(0), np.zeros((_POINTS, tree.nv))
     for joint, column in subject.driven:
         way[:, column] = rng.uniform(*subject.way_to_limits(joint, column), _POINTS)
@@ -204,7 +204,7 @@ def reach(subject: Subject) -> Section:
     )
     first = next(iter(ends))
     code = f"placement = gd.Kinematics(model).frame_placement({first!r})\nprint(placement(pin.neutral(model)))"
-    return Section(title, lead, body, code)
+    return PageSection(title, lead, body, code)
 
 
 def _far(frame: Frame) -> tuple[float, bool]:
