@@ -268,6 +268,16 @@ def test_bars_are_the_data() -> None:
 
 
 @pytest.mark.extras
+def test_names_are_drawn_as_they_are() -> None:
+    """Neither formulas nor marks; letters that matplotlib's font lacks are no warning."""
+    names = [r"$\frac$ & <b>", "关节", 25 * "long"]
+    svg = figures.drawn(figures.line_panels, T, {name: {"torque": SINE} for name in names})
+    svg += figures.drawn(figures.point_views, dict.fromkeys(names, np.eye(3)))
+    for name in names:
+        assert svg.count(f">{html.escape(name, quote=False)}</text>") == 2
+
+
+@pytest.mark.extras
 def test_a_page_has_its_figures_once_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The torques of the figure are those of the robot at the times of the swing; texts are texts, ids are unique."""
     monkeypatch.setenv("CC", "no-such-compiler")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,16 +20,19 @@ if TYPE_CHECKING:
 
 _COLUMNS = 3
 _NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+_TEXTS = {"svg.fonttype": "none", "text.parse_math": False}
+"""Texts stay texts, for outlines of letters could not be searched; a name with dollars is no formula."""
 
 
 def drawn(draw: Callable[..., Figure], *data: Any) -> str:
-    """The figure as SVG, whose texts stay text; without matplotlib, a sentence that says so."""
+    """The figure as SVG; without matplotlib, a sentence that says so."""
     try:
         matplotlib = required("a figure", "matplotlib", "plot")
     except MissingPackageError as error:
         return paragraph(f"There is no figure: {error}.", "note")
     file = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none"}):  # outlines of letters could not be searched or copied
+    with matplotlib.rc_context(_TEXTS), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # letters that matplotlib's font lacks, a browser has
         draw(*data).savefig(file, format="svg", dpi=192, transparent=True, metadata=_NO_METADATA)
     svg = file.getvalue()
     # groups have the same ids in every figure, and a page has each id once
@@ -36,7 +40,7 @@ def drawn(draw: Callable[..., Figure], *data: Any) -> str:
 
 
 def _panels(columns: int, rows: int, width: float, height: float) -> tuple[Figure, Any]:
-    """A figure of panels (rows, columns), whose sizes are in inches; pyplot would keep it."""
+    """A figure of ``width`` × ``height`` inches, and its panels (rows, columns); pyplot would keep it."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -81,7 +85,9 @@ def point_views(points: Mapping[str, Array]) -> Figure:
         middle = (low + high) / 2
         ax.set(xlim=middle[i] + [-half, half], ylim=middle[j] + [-half, half], aspect="equal")
     if len(points) > 1:
-        figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside right upper", markerscale=4, **LEGEND)
+        figure.legend(
+            *grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=3, markerscale=4, **LEGEND
+        )
     return figure
 
 
