@@ -76,8 +76,8 @@ def point_views(points: Mapping[str, Array]) -> Figure:
     low, high = every.min(axis=0), every.max(axis=0)
     half = 0.54 * (float(np.max(high - low)) or 1.0)
     for ax, title, (i, j) in zip(grid.flat, ("from the side", "from above"), ((0, 2), (0, 1)), strict=True):
-        for k, (name, positions) in enumerate(points.items()):
-            style = {"color": COLOURS[k % len(COLOURS)], "markersize": 3, "markeredgewidth": 0, "label": name}
+        for k, positions in enumerate(points.values()):
+            style = {"color": COLOURS[k % len(COLOURS)], "markersize": 3, "markeredgewidth": 0}
             # as a picture in the SVG, of 0.2 MB: as 8,000 marks it has 0.9 MB
             ax.plot(positions[:, i], positions[:, j], ".", alpha=0.55, rasterized=True, **style)
         ax.plot(0, 0, "+", color=INK, markersize=9, markeredgewidth=1.2)
@@ -85,9 +85,7 @@ def point_views(points: Mapping[str, Array]) -> Figure:
         middle = (low + high) / 2
         ax.set(xlim=middle[i] + [-half, half], ylim=middle[j] + [-half, half], aspect="equal")
     if len(points) > 1:
-        figure.legend(
-            *grid[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=3, markerscale=4, **LEGEND
-        )
+        figure.legend(grid[0, 0].lines[:-1], list(points), loc="outside upper left", ncols=3, markerscale=4, **LEGEND)
     return figure
 
 
