@@ -84,8 +84,8 @@ class TrigonometricPolynomial:
     """
 
     __slots__ = ("_denominator", "_waves")
-    # SymPy's expand and TR8 take 0.10 s for the first entry of D of puma560_3; D, h and c of it take 0.03 s in this form.
-    # Polynomials of sympy.polys.rings, whose monomials are tuples, need as many lines, because `terms` needs the waves.
+    # SymPy's expand and TR8 take 0.10 s for the first entry of D of puma560_3; D, h and c take 0.03 s in this form.
+    # Polynomials of sympy.polys.rings, whose monomials are tuples, would save few lines: `terms` needs the waves.
     # From the robot to M of puma560 and to g of panda7 they take, in multiples of the time with packed integers:
     #   in sin x and cos x with sin² x = 1 − cos² x:    2.0 and 0.6 (253 terms, which are 2,316 of waves)
     #   as coefficients of the waves:                   2.2 and 2.5
