@@ -513,7 +513,7 @@ def _load(
         ) from error
 
 
-def external(function: ca.Function, order: int, where: str) -> ca.Function:
+def external(function: ca.Function, order: int, context: str) -> ca.Function:
     """The Function as machine code, from the cache or compiled now by ``-O1 -march=native``.
 
     Its derivatives have tens of thousands of instructions, for which compilers take long at higher levels.
@@ -521,10 +521,10 @@ def external(function: ca.Function, order: int, where: str) -> ca.Function:
     Args:
         function: a Function of SX, without a state of its own; its derivatives are those of whole Jacobians.
         order: order of derivatives: 1 for its Jacobian, 2 for its adjoint and the Jacobian of that, too.
-        where: the caller, for messages.
+        context: the caller, for messages.
     """
     without = "drop compiled=True"
-    tool = Compiler(where, "-O1", without, f"{without}, or take fewer or smaller parts").find()
+    tool = Compiler(context, "-O1", without, f"{without}, or take fewer or smaller parts").find()
     by_jacobian = {"enable_forward": False}
     options: dict[str, Any] = by_jacobian | {"is_diff_in": function.is_diff_in(), "reverse_options": by_jacobian}
 

@@ -289,12 +289,12 @@ def centroidal_dynamics_derivatives(
     """∂h/∂q, ∂ḣ/∂q, ∂ḣ/∂v and ∂ḣ/∂a (6 × nv each), in the tangent space of q."""
     moved = _RobotInMotion.of(_Robot.at(tree, q), v, a)
     robot, pull = moved.robot, spatial.skew(moved.force / (moved.robot.mass * moved.robot.unit**2))
-    found: tuple[list[tuple[Joint, Matrix]], ...] = ([], [], [], [])
+    columns: tuple[list[tuple[Joint, Matrix]], ...] = ([], [], [], [])
     for element, inward in moved.columns():
         by_v, by_q, displaced = inward.fields
         by_q = by_q + _moment(pull @ inward.column.force)  # −∂c/∂q × F
         displaced = (displaced - _moment(inward.eta)).times(ca.DM.eye(element.joint.type.nv) / 2)
-        for blocks, part in zip(found, (displaced, by_q, by_v, inward.column), strict=True):
+        for blocks, part in zip(columns, (displaced, by_q, by_v, inward.column), strict=True):
             blocks.append((element.joint, element.rate * robot.in_si(part)))
-    by_q, rate_by_q, rate_by_v, rate_by_a = (of_columns(tree.nv, 6, blocks) for blocks in found)
+    by_q, rate_by_q, rate_by_v, rate_by_a = (of_columns(tree.nv, 6, blocks) for blocks in columns)
     return by_q, rate_by_q, rate_by_v, rate_by_a

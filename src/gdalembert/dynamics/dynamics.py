@@ -236,11 +236,11 @@ class Dynamics(EquationsOfMotion, ABC):
                 "gd.joint_torques and the kinematics of cpin need no inertia"
             )
 
-    def require_inertia_of(self, where: str, p: Array) -> None:
+    def require_inertia_of(self, context: str, p: Array) -> None:
         """Refuse p (n_p) with which a joint moves no inertia."""
         if names := self.parameters.idle_joints(p):
             raise ArgumentError(
-                f"{where}: {self.tree.name}: with this p {without_inertia(names)}; give p of a robot with inertia"
+                f"{context}: {self.tree.name}: with this p {without_inertia(names)}; give p of a robot with inertia"
             )
 
     def at(self, p: Values = None) -> Self:
@@ -294,8 +294,10 @@ class Dynamics(EquationsOfMotion, ABC):
     def _arguments(self) -> Options:
         """The arguments beside the model."""
         friction = dict(self.friction) if isinstance(self.friction, Mapping) else self.friction
-        own = Options(clean=self.clean, springs=dict(self.springs), friction=friction, wrenches=dict(self.wrenches))
-        return self._options | own
+        as_given = Options(
+            clean=self.clean, springs=dict(self.springs), friction=friction, wrenches=dict(self.wrenches)
+        )
+        return self._options | as_given
 
     # What callers ask of any robot, rigid or flexible.
 
@@ -356,38 +358,38 @@ class Dynamics(EquationsOfMotion, ABC):
             return 0.0
         if self._origin is not None:
             return self._origin[1][0].change_in_tau
-        own, nv = self._with_values(self.parameters.values).under(), self.tree.nv
+        cleaned, nv = self._with_values(self.parameters.values).under(), self.tree.nv
         parameters = self._options.get("parameters") if idle_joints(self._given) else None  # which no robot is without
-        given = type(self)(self._given, **(self._arguments | Options(clean=0, parameters=parameters, wrenches=None)))
-        given = given._with_values(given.parameters.values)
+        exact = type(self)(self._given, **(self._arguments | Options(clean=0, parameters=parameters, wrenches=None)))
+        exact = exact._with_values(exact.parameters.values)
         x, v, a = np.split(np.random.default_rng(0).normal(size=(100, 3 * nv)), 3, axis=1)
         worst = 0.0
         for state in zip(reached(self.tree, x), v, a, strict=True):
-            before = given.inverse_dynamics(*state).full()
-            change = np.abs(own.inverse_dynamics(*state).full() - before).max()
+            before = exact.inverse_dynamics(*state).full()
+            change = np.abs(cleaned.inverse_dynamics(*state).full() - before).max()
             worst = max(worst, float(change / max(1.0, np.abs(before).max())))
         return worst
 
     # Small motions about a configuration. Arguments ``p`` are values of the parameters, by default those of the model.
 
-    def configuration(self, what: str, q: npt.ArrayLike) -> Array:
+    def configuration(self, argument: str, q: npt.ArrayLike) -> Array:
         """A configuration (nq), or that of joints alone, with undeformed links and rotors where their joints are.
 
-        ``what`` is its name in errors.
+        ``argument`` is its name in errors.
 
         Raises:
             ArgumentError: if it has another length, a number is not finite, or a quaternion is not of unit length.
         """
-        given, joints = numbers(what, q), self.tree.nq - (self.tree.nv - self.modes.start)
-        if joints < self.tree.nq and given.shape in ((joints,), (joints, 1)):
-            given = np.pad(given.ravel(), (0, self.tree.nq - joints))
+        x, joints = numbers(argument, q), self.tree.nq - (self.tree.nv - self.modes.start)
+        if joints < self.tree.nq and x.shape in ((joints,), (joints, 1)):
+            x = np.pad(x.ravel(), (0, self.tree.nq - joints))
             if self.flexible_joints:
-                given[-len(self.flexible_joints) :] = given[[joint.idx_q for joint in self.flexible_joints]]
-        elif joints < self.tree.nq and given.shape not in ((self.tree.nq,), (self.tree.nq, 1)):
+                x[-len(self.flexible_joints) :] = x[[joint.idx_q for joint in self.flexible_joints]]
+        elif joints < self.tree.nq and x.shape not in ((self.tree.nq,), (self.tree.nq, 1)):
             raise ArgumentError(
-                f"{what} has shape {given.shape}; give ({self.tree.nq},), or ({joints},) of the joints alone"
+                f"{argument} has shape {x.shape}; give ({self.tree.nq},), or ({joints},) of the joints alone"
             )
-        return checked_configuration(what, given, self.tree)
+        return checked_configuration(argument, x, self.tree)
 
     def force_stiffness(self, q: Array, p: Values = None) -> Array:
         """∂force/∂q at rest (nv × nv) [N m/rad, N/m]: the stiffness of the force elements; gravity is not in it."""
@@ -400,14 +402,14 @@ class Dynamics(EquationsOfMotion, ABC):
         by_q, _ = self.force_derivatives_expression(s["q"], ca.DM.zeros(self.tree.nv))
         return ca.Function("stiffness", list(s.values()), [by_q])
 
-    def _values_of(self, where: str, p: Values, *, dynamics: bool = True) -> list[Array]:
+    def _values_of(self, context: str, p: Values, *, dynamics: bool = True) -> list[Array]:
         """p as the last input of a Function; for dynamics every joint has to move inertia with it."""
         if self.parameters:
-            values = self.parameters.vector(p, f"{where}: p")
+            values = self.parameters.vector(p, f"{context}: p")
             if dynamics and self.parameters.idle_in_model:
-                self.require_inertia_of(where, values)
+                self.require_inertia_of(context, values)
             return [values]
-        self.parameters.refuse(where, p)
+        self.parameters.refuse(context, p)
         return []
 
     def natural_frequencies(self, q: npt.ArrayLike, *, joints: str | None = None, p: Values = None) -> Array:
@@ -447,31 +449,31 @@ class Dynamics(EquationsOfMotion, ABC):
         damping = np.sum(shapes * (self.at(p).damping_matrix @ shapes), axis=0)
         return np.asarray(damping / (2 * np.where(frequencies > 0, frequencies, np.nan)))
 
-    def _natural_modes(self, where: str, q: npt.ArrayLike, joints: str | None, p: Values) -> tuple[Array, Array]:
+    def _natural_modes(self, context: str, q: npt.ArrayLike, joints: str | None, p: Values) -> tuple[Array, Array]:
         first, nv = self.modes.start, self.tree.nv
         if joints is None:
             joints = "braked" if first < nv else "free"
-        choice(f"{where}: joints", joints, HELD)
-        configuration = self.configuration(f"{where}: q", q)
+        choice(f"{context}: joints", joints, HELD)
+        configuration = self.configuration(f"{context}: q", q)
         swinging = [joint.idx_v for joint in self.flexible_joints]
         chosen = {"braked": [*swinging, *self.modes], "locked": [*range(first, nv)], "free": [*range(nv)]}[joints]
         index = np.ix_(chosen, chosen)
-        given = self._values_of(where, p)
+        values = self._values_of(context, p)
         stiffness = self.force_stiffness(configuration, p)[index]
         size = np.abs(stiffness).max(initial=0)
         if not np.isfinite(size) or np.abs(stiffness - stiffness.T).max(initial=0) > elements.ASYMMETRY * size:
             raise ArgumentError(
-                f"{where}: the stiffness of the forces is not finite and symmetric at q; take the eigenvalues of "
+                f"{context}: the stiffness of the forces is not finite and symmetric at q; take the eigenvalues of "
                 "linearize(q)"
             )
         unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
         held = np.linalg.eigvalsh(stiffness / np.outer(unit, unit))
         if held.min(initial=0) < -elements.ASYMMETRY:
             raise ArgumentError(
-                f"{where}: a force drives the robot away from q (negative stiffness), so that it does not vibrate "
+                f"{context}: a force drives the robot away from q (negative stiffness), so that it does not vibrate "
                 "about it; take the eigenvalues of linearize(q)"
             )
-        half = np.linalg.inv(np.linalg.cholesky(self.mass_matrix(configuration, *given).full()[index]))
+        half = np.linalg.inv(np.linalg.cholesky(self.mass_matrix(configuration, *values).full()[index]))
         squares, vectors = np.linalg.eigh(half @ stiffness @ half.T)
         # K alone, in units of its own diagonal, says how many of them are zero; in the products it is lost in rounding
         squares[: np.count_nonzero(held < _HELD)] = 0
@@ -497,7 +499,7 @@ class Dynamics(EquationsOfMotion, ABC):
                 configuration at rest, as :meth:`~gdalembert.FlexibleArm.static_deflection` gives it for an arm. With v
                 or u the equations are linearised about any motion.
 
-        Wrenches that are an input are zero; ``dyn.under(wrenches).linearize(q)`` has constant ones.
+        Constant ``wrenches`` (6 × n, or as the input is) act where they are an input, zero by default.
 
         Raises:
             ArgumentError: if an argument has a wrong length, or if without v and u no u holds the robot at q.
@@ -505,7 +507,7 @@ class Dynamics(EquationsOfMotion, ABC):
         nv, actuators = self.tree.nv, self.actuators
         configuration = self.configuration("linearize: q", q)
         rate = np.zeros(nv) if v is None else vector("linearize: v", v, nv)
-        robot = self.at(p).under()
+        robot = self.at(p).under(wrenches)
         nle = robot.inverse_dynamics(configuration, rate, np.zeros(nv)).full().ravel()
         if u is None:
             effort = actuators.efforts(configuration, nle)
@@ -545,31 +547,31 @@ def formulations() -> dict[str, type[Dynamics]]:
     return dict(sorted(REGISTRY.items()))
 
 
-def _warn_of_cleaning(given: Tree, cleaned: Tree, changes: tuple[Change, ...], tolerance: float) -> None:
+def _warn_of_cleaning(exact: Tree, cleaned: Tree, changes: tuple[Change, ...], tolerance: float) -> None:
     """Warn if cleaning changes tau or accelerations by more than 1e-9 of their size, at one random state.
 
     What rounding alone does to accelerations, if M is badly conditioned, is no matter of cleaning: nothing is computed
     where cleaning takes rounding away and no more, as it does of most models.
     """
-    if len(changes) == len(clean_tree(given, min(tolerance, ENTRY_ERROR))[1]):
+    if len(changes) == len(clean_tree(exact, min(tolerance, ENTRY_ERROR))[1]):
         return
     rng = np.random.default_rng(0)
-    q = ca.DM(random_configuration(given, rng))
-    v, a = (ca.DM(rng.normal(size=given.nv)) for _ in range(2))
-    tau = rnea.inverse_dynamics(given, q, v, a)
+    q = ca.DM(random_configuration(exact, rng))
+    v, a = (ca.DM(rng.normal(size=exact.nv)) for _ in range(2))
+    tau = rnea.inverse_dynamics(exact, q, v, a)
     in_tau = _change(rnea.inverse_dynamics(cleaned, q, v, a), tau)
-    in_a = 0.0 if idle_joints(given) else _change(aba.forward_dynamics(cleaned, q, v, tau), a)
+    in_a = 0.0 if idle_joints(exact) else _change(aba.forward_dynamics(cleaned, q, v, tau), a)
     if in_a > _NOTICED:
-        in_a -= _change(aba.forward_dynamics(given, q, v, tau), a)
+        in_a -= _change(aba.forward_dynamics(exact, q, v, tau), a)
     if max(in_tau, in_a) > _NOTICED:
         warn(
-            f"{given.name}: clean={tolerance:g} changes tau by {in_tau:.1e} and accelerations by {max(in_a, 0):.1e} of "
+            f"{exact.name}: clean={tolerance:g} changes tau by {in_tau:.1e} and accelerations by {max(in_a, 0):.1e} of "
             "their size; give a smaller tolerance, or clean=0 to take every number as it is",
             CleaningWarning,
         )
 
 
-def _change(found: ca.DM, wanted: ca.DM) -> float:
+def _change(value: ca.DM, wanted: ca.DM) -> float:
     """max|Δ| / max|wanted|; 0 where that is no number, as for a robot without inertia."""
-    change = float(ca.norm_inf(found - wanted) / ca.norm_inf(wanted))
+    change = float(ca.norm_inf(value - wanted) / ca.norm_inf(wanted))
     return change if np.isfinite(change) else 0.0

@@ -66,14 +66,14 @@ class smallest(cached_property[ca.Function]):
         name, size = build.__name__, ca.Function.n_instructions
 
         def variant(robot: EquationsOfMotion) -> ca.Function:
-            found: ca.Function = min([build(robot), *(getattr(other, name) for other in robot._alternatives)], key=size)
-            return found
+            least: ca.Function = min([build(robot), *(getattr(other, name) for other in robot._alternatives)], key=size)
+            return least
 
         @wraps(build)
         def of_all(robot: EquationsOfMotion) -> ca.Function:
             composed = COMPOSITIONS[name](robot) if robot._is_small and name in COMPOSITIONS else ()
-            found: ca.Function = min([variant(robot), *composed], key=size)
-            return found
+            least: ca.Function = min([variant(robot), *composed], key=size)
+            return least
 
         super().__init__(of_all)
         self.variant = variant
@@ -113,10 +113,10 @@ class FreeBases:
         by_q, by_v = (ca.SX(self.tree.nv, self.tree.nv) for _ in range(2))
         for joint in self.joints:
             rotation, _ = joint.placement(q)
-            own, linear, angular = joint.velocity(v), joint.columns[:3], joint.columns[3:]
+            twist, linear, angular = joint.velocity(v), joint.columns[:3], joint.columns[3:]
             by_q[linear, angular] = spatial.skew(rotation.T @ spatial.constant(self.tree.gravity))
-            by_v[linear, linear] = -spatial.skew(own[3:])
-            by_v[linear, angular] = spatial.skew(own[:3])
+            by_v[linear, linear] = -spatial.skew(twist[3:])
+            by_v[linear, angular] = spatial.skew(twist[:3])
         return by_q, by_v
 
 
@@ -296,8 +296,8 @@ class EquationsOfMotion(Expressions):
         dtau_dv -= dtau_dv @ free.linear
         by_q, by_v = self.force_derivatives_expression(q, v)
         half = factorization.half_solve(-ca.horzcat(dtau_dq + by_q, dtau_dv + by_v))
-        found = ca.horzcat(*free.derivatives(q, v)) + factorization.half_inverse.T @ factorization.divide(half)
-        return ca.horzcat(found, factorization.inverse)
+        derivatives = ca.horzcat(*free.derivatives(q, v)) + factorization.half_inverse.T @ factorization.divide(half)
+        return ca.horzcat(derivatives, factorization.inverse)
 
     @smallest
     def inverse_dynamics_hessian(self) -> ca.Function:

@@ -115,9 +115,9 @@ class Force(Brief, ABC):
 
 def dissipated_power(force: Force, tree: Tree, q: Matrix, v: Matrix) -> Matrix:
     """The power that a force element takes out of a robot [W]."""
-    given = force.power(q, v)
-    if given is not None:
-        return given
+    power = force.power(q, v)
+    if power is not None:
+        return power
     x = ca.SX.sym("q", tree.nq)
     slope = _evaluated(ca.gradient(ca.SX(force.energy(x)), x), x, q)
     return ca.dot(v, force.torque(q, v)) - ca.dot(slope, tree.configuration_rate(q, v))
@@ -141,14 +141,16 @@ def check_forces(forces: Iterable[Force] | None, tree: Tree) -> tuple[Force, ...
         raise ArgumentTypeError(
             f"forces: expected a list of force elements, got {type(forces).__name__}; give [force, …]"
         )
-    for each in forces or ():
-        if not isinstance(each, Force):
-            raise ArgumentTypeError(f"forces: expected force elements of gdalembert.dynamics.forces, got {shown(each)}")
-        if not isinstance(getattr(each, "name", None), str):
-            raise ArgumentTypeError(f"forces: {type(each).__name__} has no name; give the class name = '…'")
-        if each.name == "gravity":
+    for force in forces or ():
+        if not isinstance(force, Force):
+            raise ArgumentTypeError(
+                f"forces: expected force elements of gdalembert.dynamics.forces, got {shown(force)}"
+            )
+        if not isinstance(getattr(force, "name", None), str):
+            raise ArgumentTypeError(f"forces: {type(force).__name__} has no name; give the class name = '…'")
+        if force.name == "gravity":
             raise ArgumentError("forces: gravity acts on every robot already; change the gravity of the model")
-        _check(each, tree)
+        _check(force, tree)
     return tuple(forces or ())
 
 
@@ -160,14 +162,16 @@ def _check(force: Force, tree: Tree) -> None:
         ("energy(q)", (1, 1), lambda: force.energy(q)),
         ("power(q, v)", (1, 1), lambda: ca.DM(0) if (power := force.power(q, v)) is None else power),
     ]
-    for what, shape, evaluate in parts:
+    for method, expected, evaluate in parts:
         try:
-            found = ca.SX(evaluate()).shape
+            shape = ca.SX(evaluate()).shape
         except Exception as error:
             reason = reason_of(error)
-            raise ArgumentTypeError(f"force {force.name!r}: {what} cannot be evaluated in CasADi: {reason}") from error
-        if found != shape:
-            raise ArgumentError(f"force {force.name!r}: {what} has shape {found}; give {shape}")
+            raise ArgumentTypeError(
+                f"force {force.name!r}: {method} cannot be evaluated in CasADi: {reason}"
+            ) from error
+        if shape != expected:
+            raise ArgumentError(f"force {force.name!r}: {method} has shape {shape}; give {expected}")
     rate = ca.jtimes(ca.SX(force.energy(q)), q, tree.configuration_rate(q, v))
     terms = ca.vertcat(ca.dot(v, force.torque(q, v)), rate, dissipated_power(force, tree, q, v))
     power = ca.Function("power", [q, v], [terms], {"allow_free": True})

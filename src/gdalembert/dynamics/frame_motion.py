@@ -358,7 +358,7 @@ class _Part:
     rates: Motion  # dS/dt
     gradient: Motion  # ∂(S v)/∂q at constant v, in the tangent space
     inner: Motion  # what the joints before it add to the twist
-    own: Motion  # what it adds
+    added: Motion  # what it adds
     outer: Motion  # what those after it add
 
 
@@ -370,19 +370,23 @@ def _parts(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v
     columns = [Motion(*joint.subspace(q)).to_parent(r, p) for joint, r, p in links]
     rates = [Motion(*joint.subspace_rate(q, v)).to_parent(r, p) for joint, r, p in links]
     gradients = [subspace_gradient(joint, q, v).to_parent(r, p) for joint, r, p in links]
-    own = [s.times(joint.velocity(v)) for (joint, *_), s in zip(links, columns, strict=True)]
-    inner = accumulate(own, initial=_AT_REST)
-    outer = list(accumulate(reversed(own), initial=_AT_REST))[-2::-1]
-    parts = zip(links, columns, rates, gradients, inner, own, outer, strict=False)
+    added = [s.times(joint.velocity(v)) for (joint, *_), s in zip(links, columns, strict=True)]
+    inner = accumulate(added, initial=_AT_REST)
+    outer = list(accumulate(reversed(added), initial=_AT_REST))[-2::-1]
+    parts = zip(links, columns, rates, gradients, inner, added, outer, strict=False)
     return [_Part(joint, *rest) for (joint, *_), *rest in parts]
 
 
 def subspace_gradient(joint: Joint, q: Matrix, v: Matrix) -> Motion:
     """∂(S v)/∂q of a joint, in link axes: the columns are dS/dt along each of its velocities, times v."""
-    own = joint.velocity(v)
-    rates = [joint.type.subspace_rate(joint.configuration(q), unit) for unit in ca.horzsplit(ca.DM.eye(joint.type.nv))]
-    halves = zip(*((linear @ own, angular @ own) for linear, angular in rates), strict=True) if rates else ((), ())
-    return Motion(*(ca.horzcat(ca.DM(3, 0), *half) for half in halves))
+    columns = [rate.times(joint.velocity(v)).vector for rate in subspace_rates(joint, q)]
+    return Motion(*ca.vertsplit(ca.horzcat(ca.DM(6, 0), *columns), 3))
+
+
+def subspace_rates(joint: Joint, q: Matrix) -> list[Motion]:
+    """dS/dt of a joint, in link axes, along each of its velocities."""
+    x, units = joint.configuration(q), ca.horzsplit(ca.DM.eye(joint.type.nv))
+    return [Motion(*joint.type.subspace_rate(x, unit)) for unit in units]
 
 
 def of_columns(nv: int, rows: int, blocks: Iterable[tuple[Joint, Matrix]]) -> Matrix:
@@ -403,7 +407,7 @@ def jacobian_rate(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Ma
 
     def rate(part: _Part) -> Motion:
         inner, outer = (
-            (part.inner, part.outer + part.own) if part.joint.type.nv == 1 else (part.inner + part.own, part.outer)
+            (part.inner, part.outer + part.added) if part.joint.type.nv == 1 else (part.inner + part.added, part.outer)
         )
         against = {
             pin.LOCAL: -part.outer,
@@ -425,7 +429,7 @@ def velocity_derivatives(
     """
 
     def derivative(part: _Part) -> Motion:
-        later = part.outer + part.own
+        later = part.outer + part.added
         if reference == pin.LOCAL:
             moved = part.inner.cross(part.columns)
         else:

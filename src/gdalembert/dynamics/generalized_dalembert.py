@@ -270,9 +270,9 @@ class GeneralizedDAlembert(Dynamics):
 
         def column(j: int, s: int) -> tuple[Matrix, Matrix]:
             """Force and moment of the column rates of joint j in the subtree of s."""
-            (linear, angular), own = rates[j], links[j].angular
-            force = mass[s] * linear - spatial.skew(first[s]) @ angular - spatial.skew(first_rate[s]) @ own
-            moment = spatial.skew(first[s]) @ linear + second[s] @ angular + spatial.inertia_of(second_rate[s]) @ own
+            (linear, angular), axes = rates[j], links[j].angular
+            force = mass[s] * linear - spatial.skew(first[s]) @ angular - spatial.skew(first_rate[s]) @ axes
+            moment = spatial.skew(first[s]) @ linear + second[s] @ angular + spatial.inertia_of(second_rate[s]) @ axes
             return force, moment
 
         upper = [(i, j, work(links[i], *column(j, j))) for i, j in tree.pairs()]

@@ -196,9 +196,9 @@ class Kinematics:
         log6 of oMf⁻¹ T, with an angle of at most π: what inverse kinematics drives to zero
         (:mod:`gdalembert.spatial.lie`).
         """
-        own = self.symbols("q")
-        s = {"q": own["q"], "T": ca.SX.sym("T", 4, 4)} | self._p
-        placed = frame_motion.transform(self.tree, self.tree.frames[self._frame(frame)], *own.values())
+        inputs = self.symbols("q")
+        s = {"q": inputs["q"], "T": ca.SX.sym("T", 4, 4)} | self._p
+        placed = frame_motion.transform(self.tree, self.tree.frames[self._frame(frame)], *inputs.values())
         r, p = placed[:3, :3], placed[:3, 3]
         difference = spatial.transform(r.T @ s["T"][:3, :3], r.T @ (s["T"][:3, 3] - p))
         return function("frame_error", s, {"error": motion_log(difference)})

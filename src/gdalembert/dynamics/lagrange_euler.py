@@ -86,9 +86,9 @@ def move(tree: Tree, links: list[HomogeneousLink], q: Matrix, v: Matrix, a: Matr
     motions: list[tuple[Matrix, Matrix]] = []
     for joint, link in zip(tree.joints, links, strict=True):
         velocity, acceleration = motions[joint.parent] if joint.parent >= 0 else (_NULL, _NULL)
-        own, rates = weighted(link.q_hat, joint.velocity(v)), twists(link.a, *joint.subspace_rate(q, v))
-        acceleration = acceleration + weighted(link.q_hat, joint.velocity(a)) + commutator(velocity, own)
-        motions.append((velocity + own, acceleration + weighted(rates, joint.velocity(v))))
+        added, rates = weighted(link.q_hat, joint.velocity(v)), twists(link.a, *joint.subspace_rate(q, v))
+        acceleration = acceleration + weighted(link.q_hat, joint.velocity(a)) + commutator(velocity, added)
+        motions.append((velocity + added, acceleration + weighted(rates, joint.velocity(v))))
     return motions
 
 
@@ -157,8 +157,8 @@ def second_derivative(tree: Tree, q: Matrix, links: list[HomogeneousLink], k: Co
         return k.q_hat @ m.q_hat if m.joint > k.joint else m.q_hat @ k.q_hat
     along_m = ca.DM(tree.nv, 1)
     along_m[m.at] = 1
-    own = twists(links[k.joint].a, *tree.joints[k.joint].subspace_rate(q, along_m))
-    return m.q_hat @ k.q_hat + own[k.k]
+    own_rates = twists(links[k.joint].a, *tree.joints[k.joint].subspace_rate(q, along_m))
+    return m.q_hat @ k.q_hat + own_rates[k.k]
 
 
 class LagrangeEuler(Dynamics):
@@ -204,9 +204,9 @@ class LagrangeEuler(Dynamics):
         p = tree.suffix_sums([link.p for link in links])
         vp = tree.suffix_sums([v_s @ link.p for link, (v_s, _) in zip(links, motions, strict=True)])
         rates: list[list[Matrix]] = []
-        for joint, link, (own, _) in zip(tree.joints, links, motions, strict=True):
+        for joint, link, (velocity, _) in zip(tree.joints, links, motions, strict=True):
             # a single column is not turned by the joint's own motion
-            turning = own if joint.type.nv > 1 else motions[joint.parent][0] if joint.parent >= 0 else _NULL
+            turning = velocity if joint.type.nv > 1 else motions[joint.parent][0] if joint.parent >= 0 else _NULL
             subspace_rates = twists(link.a, *joint.subspace_rate(q, v))
             rates.append([commutator(turning, x) + y for x, y in zip(link.q_hat, subspace_rates, strict=True)])
 

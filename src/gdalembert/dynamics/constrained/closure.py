@@ -259,11 +259,11 @@ class Closure(ABC):
         at = self._satisfied("degrees_of_freedom", q)
         return int(self._robot.tree.nv - rank(self._rates(at)))
 
-    def check_state(self, where: str, q: npt.ArrayLike, v: npt.ArrayLike) -> None:
+    def check_state(self, context: str, q: npt.ArrayLike, v: npt.ArrayLike) -> None:
         """Refuse a state (nq; nv) from which no motion can begin.
 
         Args:
-            where: what the message begins with.
+            context: the beginning of the message.
             q, v: the state.
 
         Raises:
@@ -271,11 +271,11 @@ class Closure(ABC):
                 one, by how much, and what to do; if constraints are redundant there, as those of an overconstrained
                 linkage are wherever it is closed, and there is no regularization.
         """
-        at = self._satisfied(where, q)
+        at = self._satisfied(context, q)
         rates = self._rates(at)
-        check_independent_at(f"{where}: ", [rates], self._set, "at this q")
-        moving = vector(f"{where}: v", v, self._robot.tree.nv)
-        self._check_rates(f"{where}: v", rates @ moving, moving, "/s", "take consistent_velocity(q, v)")
+        check_independent_at(f"{context}: ", [rates], self._set, "at this q")
+        moving = vector(f"{context}: v", v, self._robot.tree.nv)
+        self._check_rates(f"{context}: v", rates @ moving, moving, "/s", "take consistent_velocity(q, v)")
 
     def _check_where_closed(self) -> None:
         """Refuse, without a regularization, loops that are redundant wherever they are closed, as far as is seen."""

@@ -143,7 +143,7 @@ class ConstrainedDynamics(Closure):
         self._check_where_closed()
 
     @staticmethod
-    def of(where: str, robot: object) -> ConstrainedDynamics:
+    def of(context: str, robot: object) -> ConstrainedDynamics:
         """A robot with its constraints, of which a :class:`~gdalembert.Dynamics` has none.
 
         Raises:
@@ -153,7 +153,7 @@ class ConstrainedDynamics(Closure):
             return robot
         if isinstance(robot, Dynamics):
             return ConstrainedDynamics(robot, [])
-        raise ArgumentTypeError(f"{where} takes a Dynamics, as gd.NewtonEuler(model), not {type(robot).__name__}")
+        raise ArgumentTypeError(f"{context} takes a Dynamics, as gd.NewtonEuler(model), not {type(robot).__name__}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         gains = {name: getattr(self, name) for name in ("stiffness", "damping", "restitution", "regularization")}

@@ -46,7 +46,7 @@ import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.dynamics.constraints.constraint_types import ConstraintType
-from gdalembert.dynamics.frame_motion import fixed_placement, of_columns, placement, subspace_gradient
+from gdalembert.dynamics.frame_motion import fixed_placement, of_columns, placement, subspace_gradient, subspace_rates
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix, cross_columns, spin, transform
 from gdalembert.spatial.functions import derivative_along, symbols
@@ -202,8 +202,7 @@ def torques_carried(columns: Sequence[tuple[Joint, Motion]], force: Wrench, nv: 
 def torques_of_gradient(chain: Chain, force: Wrench, nv: int) -> Blocks:
     """The part of ∂(Jᵀ f)/∂q by the gradient of S(q): ∂Sᵀ/∂q f."""
     for k, (joint, _, _) in enumerate(chain.placed):
-        units = ca.horzsplit(ca.DM.eye(joint.type.nv))
-        rates = (chain.seen(k, Motion(*joint.type.subspace_rate(joint.configuration(chain.q), unit))) for unit in units)
+        rates = (chain.seen(k, rate) for rate in subspace_rates(joint, chain.q))
         block = ca.horzcat(*(force.work(rate.linear, rate.angular) for rate in rates))
         yield joint, of_columns(nv, joint.type.nv, [(joint, block.T)]).T
 

@@ -129,12 +129,12 @@ class Parameters:
             raise UnknownNameError("parameter", name, self.names)
         return self._index[name]
 
-    def vector(self, p: Values = None, where: str = "p") -> Array:
+    def vector(self, p: Values = None, argument: str = "p") -> Array:
         """p (n_p) as numbers.
 
         Args:
             p: all values, or some of them by name, the others being those of the model; by default those of the model.
-            where: what an error calls the argument.
+            argument: its name in errors.
 
         Raises:
             UnknownNameError: if a name is not that of a parameter.
@@ -142,15 +142,15 @@ class Parameters:
             ArgumentError: if p has another length, or a number that is not finite, or none is known for a symbol.
         """
         if p is not None and not isinstance(p, Mapping):
-            return vector(where, p, len(self))
+            return vector(argument, p, len(self))
         values = np.array(self.values)
         for name, value in (p or {}).items():
-            values[self.index(name)] = vector(f"{where}[{name!r}]", [value], 1)[0]
+            values[self.index(name)] = vector(f"{argument}[{name!r}]", [value], 1)[0]
         if unknown := [name for name, value in zip(self.names, values, strict=True) if np.isnan(value)]:
-            raise ArgumentError(f"{self.tree.name}: {where}: no value for {', '.join(unknown)}; give it by name")
+            raise ArgumentError(f"{self.tree.name}: {argument}: no value for {', '.join(unknown)}; give it by name")
         return frozen(values)
 
-    def refuse(self, where: str, p: Values) -> None:
+    def refuse(self, context: str, p: Values) -> None:
         """Refuse values for a robot without parameters.
 
         Raises:
@@ -158,7 +158,7 @@ class Parameters:
         """
         if p is not None and (len(p) if isinstance(p, Mapping | list | tuple) else np.size(p)):
             raise ArgumentError(
-                f"{where}: p is given, but {self.tree.name} has no parameters; drop p, or make the robot with "
+                f"{context}: p is given, but {self.tree.name} has no parameters; drop p, or make the robot with "
                 "parameters={kind: True}"
             )
 
