@@ -33,8 +33,7 @@ from gdalembert import spatial
 from gdalembert.dynamics import forces as elements
 from gdalembert.dynamics.actuation import Actuation, actuators_of, check_tendons
 from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
-from gdalembert.dynamics.friction import FrictionOfJoints, JointFriction
-from gdalembert.dynamics.motors import Motors, MotorsByActuator, check_rows
+from gdalembert.dynamics.friction import FrictionOfJoints, JointFriction, Motors, MotorsByActuator
 from gdalembert.dynamics.newton_euler import aba, rnea
 from gdalembert.dynamics.parameters.parameters import Given, Values, parameters_of
 from gdalembert.dynamics.sources import Source
@@ -216,7 +215,6 @@ class Dynamics(EquationsOfMotion, ABC):
         rotors: tuple[elements.Force, ...] = ()
         if motors is not None:
             of_motors = Motors.of(tree, self.actuators, self.actuators.names(tree.velocity_names), motors)
-            check_rows(tree, of_motors)
             rotors = (of_motors,)
         self.motors = MappingProxyType(dict({} if motors is None else motors))
         added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *rotors, *forces)
