@@ -15,9 +15,8 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.dynamics import centroidal, frame_motion
 from gdalembert.dynamics.frames import FrameIndex, asked_frame, check_reference, find_frame, joint_frame
-from gdalembert.dynamics.parameters.groups import Inertia, Payload
+from gdalembert.dynamics.parameters.groups import Inertia, Payload, Placement
 from gdalembert.dynamics.parameters.parameters import Given, Parameters, Values, parameters_of
-from gdalembert.dynamics.parameters.placement import Placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import (

@@ -11,20 +11,22 @@ which converge quadratically even where rows of J are redundant, because λ vani
 from __future__ import annotations
 
 import contextlib
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Self
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, Self
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics.constrained.checks import DEPENDENT, check_independent_at, rank
-from gdalembert.dynamics.constraints.constraint import Constraint
+from gdalembert.dynamics.constrained.checks import DEPENDENT, check_independent_at, gains, rank
+from gdalembert.dynamics.constraints.constraint import Constraint, Contact
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, residual
+from gdalembert.dynamics.constraints.relative_motion import FramePair
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.parameters.parameters import Values
+from gdalembert.dynamics.frame_motion import placement
+from gdalembert.dynamics.parameters.parameters import Parameters, Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.model.configuration import (
     checked_configuration,
@@ -33,8 +35,9 @@ from gdalembert.model.configuration import (
     random_configuration,
     unit_blocks,
 )
+from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import number, vector
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arrays import Array, frozen, homogeneous
 from gdalembert.spatial.functions import derivative_along, function, symbols
 from gdalembert.spatial.interrupts import interruptible
 
@@ -52,8 +55,10 @@ _SPREADS = (0.0, 0.1, 1.0)
 
 
 @interruptible
-class Closure(ABC):
-    """States and accelerations that satisfy constraints; a part of :class:`~gdalembert.ConstrainedDynamics`.
+class Closure:
+    """Copies of a robot that constraints hold, and states and accelerations that satisfy them.
+
+    It is a part of :class:`~gdalembert.ConstrainedDynamics`.
 
     Contacts without an anchor are held wherever they are at the given configuration.
     """
@@ -61,8 +66,122 @@ class Closure(ABC):
     dynamics: Dynamics
     constraints: tuple[Constraint, ...]
     regularization: float
+    damping: float | Sequence[npt.ArrayLike]
+    tree: Tree
+    parameters: Parameters
     _robot: Dynamics
     _set: ConstraintSet
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = {name: getattr(self, name) for name in ("stiffness", "damping", "restitution", "regularization")}
+        return partial(type(self), **options), (self.dynamics, self.constraints)
+
+    def at(self, p: Values = None) -> Self:
+        """A copy with numbers in place of p, as :meth:`~gdalembert.Dynamics.at`."""
+        return self._of(self.dynamics.at(p))
+
+    def under(self, wrenches: npt.ArrayLike | None = None) -> Self:
+        """A copy under constant wrenches (6 × n), which are no input then, as :meth:`~gdalembert.Dynamics.under`."""
+        return self._of(self.dynamics.under(wrenches))
+
+    def anchored(self, q: npt.ArrayLike, p: Values = None) -> Self:
+        """A copy with every contact that has no anchor held where its frame is at q.
+
+        Args:
+            q: a configuration (nq).
+            p: values of the parameters, all or some by name, where placements are; by default those of the model.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if q is not a configuration, or p cannot be used.
+        """
+        if self.tree.has_displacements and p is not None:
+            return self._with(constraints=self.at(p).anchored(q).constraints)
+        configuration = checked_configuration("anchored: q", q, self._robot.nominal)
+        if self.is_anchored:
+            return self
+        anchors = iter(self.missing_anchors(configuration, self.parameters.values).reshape(-1, 4, 3))
+        held: list[Constraint] = []
+        for constraint in self.constraints:
+            if isinstance(constraint, Contact) and not constraint.is_anchored:
+                *axes, point = next(anchors)
+                constraint = constraint.with_anchor(frozen(homogeneous(np.column_stack(axes), point)))
+            held.append(constraint)
+        return self._with(constraints=tuple(held))
+
+    @property
+    def is_anchored(self) -> bool:
+        """True if every contact has an anchor."""
+        return all(constraint.is_anchored for constraint in self.constraints)
+
+    def with_anchors(self, q: Array, p: Array) -> tuple[Self, Array]:
+        """A copy with the missing anchors as parameters behind p, built once, and the values of all at q (nq)."""
+        if self.is_anchored:
+            return self, p
+        return self._with_anchors, np.concatenate([p, self.missing_anchors(q, p)])
+
+    def missing_anchors(self, q: Array, p: Array) -> Array:
+        """[R p] of each contact without an anchor, column by column, where its frame is at q (nq)."""
+        placements = np.asarray(self._places(q, *([p] if len(p) else [])).full().ravel())
+        missing = (constraint for constraint in self.constraints if not constraint.is_anchored)
+        for constraint, anchor in zip(missing, placements.reshape(-1, 12), strict=True):
+            if not np.isfinite(anchor).all():
+                raise ArgumentError(
+                    f"{constraint.name}: no point touches at this q, as of a wheel whose axle is along the normal; "
+                    "begin from another q"
+                )
+        return placements
+
+    @cached_property
+    def _places(self) -> ca.Function:
+        """(q) → (anchors) of :meth:`missing_anchors`; p is the last input where the robot has parameters."""
+        tree, s, columns = self._robot.tree, self.symbols("q"), [ca.SX(0, 1)]
+        for constraint, pair in zip(self.constraints, self._set.pairs, strict=True):
+            if isinstance(constraint, Contact) and not constraint.is_anchored:
+                r, x = placement(tree, tree.frames[pair.first], s["q"])
+                columns.append(ca.vec(ca.densify(ca.SX(ca.horzcat(r, constraint.touching_point(r, x))))))
+        return function("anchors", s, {"anchors": ca.vertcat(*columns)})
+
+    @cached_property
+    def _with_anchors(self) -> Self:
+        """A copy in which the missing anchors are symbols behind the parameters, whose values are not known."""
+        made, held, symbols = self._with(), list[Constraint](), ca.SX(0, 1)
+        for k, constraint in enumerate(self.constraints):
+            if isinstance(constraint, Contact) and not constraint.is_anchored:
+                anchor = ca.SX.sym(f"anchor_{k}", 3, 4)
+                symbols, constraint = ca.vertcat(symbols, ca.vec(anchor)), constraint.with_anchor(anchor)
+            held.append(constraint)
+        made.constraints = tuple(held)
+        robot, pairs = with_frames(self.dynamics, made.constraints)
+        known, n = robot.parameters, symbols.numel()
+        names = (*known.names, *(f"anchors[{k}]" for k in range(n)))
+        values = np.concatenate([known.values, np.full(n, np.nan)])
+        made._robot = made.dynamics = robot._on(robot.tree)
+        made.tree, made._set = robot.tree, replace(self._set, pairs=pairs)
+        symbols = ca.vertcat(known.symbols, symbols)
+        made.parameters = made._robot.parameters = Parameters(names, values, symbols, robot.tree, robot.forces)
+        return made
+
+    def damped(self, rate: float) -> Self:
+        """A copy in which velocities that violate a constraint decay at this rate at least [1/s]: more ``damping``.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if the rate is no number of at least 0.
+        """
+        least = number("damped: rate", rate, "1/s", inclusive=True)
+        own_damping = gains("damping", [constraint.damping for constraint in self.constraints], self._set.pairs)
+        missing = np.where(own_damping > 0, 0.0, np.maximum(self._set.damping, least))
+        made = self._with()
+        made.damping = [rates.full().ravel() for rates in self._set.split(ca.DM(missing))]
+        made._set = replace(made._set, damping=frozen(own_damping + missing))
+        return made
+
+    def _of(self, dynamics: Dynamics) -> Self:
+        return self if dynamics is self.dynamics else self._with(dynamics=dynamics)
+
+    def _with(self, **changed: Any) -> Self:
+        make, (dynamics, constraints) = self.__reduce__()
+        made: Self = make(changed.get("dynamics", dynamics), changed.get("constraints", constraints))
+        return made
 
     @property
     def nc(self) -> int:
@@ -113,14 +232,6 @@ class Closure(ABC):
         s = self.symbols("q", "v", "a")
         error = self._set.acceleration_error(self._robot.tree, s["q"], s["v"], s["a"])
         return function("acceleration_error", s, {"error": error})
-
-    @abstractmethod
-    def missing_anchors(self, q: Array, p: Array) -> Array:
-        """[R p] of each contact without an anchor, column by column, where its frame is at q (nq)."""
-
-    @abstractmethod
-    def anchored(self, q: npt.ArrayLike, p: Values = None) -> Self:
-        """A copy with every contact that has no anchor held where its frame is at q."""
 
     def closed_configuration(self, q0: npt.ArrayLike, hold: Sequence[str] = (), *, tolerance: float = 1e-12) -> Array:
         """The configuration (nq) near q0 that satisfies the constraints.
@@ -375,3 +486,22 @@ class Closure(ABC):
                 raise UnknownNameError("joint, flexible link or coordinate", name, list(known))
             held |= matches
         return np.array([k for k in range(len(names)) if k not in held], dtype=int)
+
+
+def with_frames(dynamics: Dynamics, constraints: Sequence[Constraint]) -> tuple[Dynamics, tuple[FramePair, ...]]:
+    """The robot with the frames of the constraints behind its own, and the pairs of them."""
+    if not constraints:
+        return dynamics, ()
+    first = range(len(dynamics.tree.frames), len(dynamics.tree.frames) + 2 * len(constraints), 2)
+    pairs = tuple(
+        FramePair(constraint.name, k, k + 1, constraint.holds, constraint.is_anchored)
+        for constraint, k in zip(constraints, first, strict=True)
+    )
+
+    def with_both(tree: Tree) -> Tree:
+        added = (frame for constraint in constraints for frame in constraint.frames(tree))
+        return replace(tree, frames=(*tree.frames, *added))
+
+    robot = dynamics._on(with_both(dynamics.tree))
+    robot.nominal = with_both(dynamics.nominal)
+    return robot, pairs

@@ -24,7 +24,7 @@ from gdalembert.dynamics.frames import asked_frame, joint_frame
 from gdalembert.errors import ArgumentError, UnsupportedError, shown
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.model.tree import Frame, Tree
-from gdalembert.spatial.algebra import Matrix, entries, transform
+from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import checked_transform, number, numbers, vector
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 from gdalembert.spatial.brief import Brief
@@ -135,18 +135,12 @@ class Contact(ByValue, Constraint):
             rotation = frozen(np.eye(3))
         return frame, Frame("anchor", -1, rotation, point)
 
-    def held_at(self, r: Matrix, x: Matrix) -> Contact:
-        """A copy with the anchor where the frame is placed in the universe, at R (3 × 3) and x (3)."""
-        anchor = ca.evalf(transform(r, self.touching_point(r, x))).full()
-        check_touching(self.name, anchor)
-        return Contact(self.frame, self.kind, anchor, **dict(self.options))
-
     def touching_point(self, r: Matrix, x: Matrix) -> Matrix:
         """The point (3) that is held of a frame at R and x."""
         return self.holds.touching_point(r, x) if isinstance(self.holds, RowSelection) else x
 
-    def with_anchor(self, anchor: ca.SX) -> Contact:
-        """A copy that is held at [R p] (3 × 4) of symbols."""
+    def with_anchor(self, anchor: Array | ca.SX) -> Contact:
+        """A copy that is held at [R p], numbers (4 × 4) or symbols (3 × 4)."""
         held = copy(self)
         object.__setattr__(held, "anchor", anchor)
         return held
@@ -189,14 +183,6 @@ class Loop(Brief, Constraint):
         first, second = (tree.frames[asked_frame(tree, frame)] for frame in (self.first, self.second))
         check_two_links(self.name, first, second)
         return first, second
-
-
-def check_touching(name: str, anchor: Array) -> None:
-    """Refuse an anchor that is not defined."""
-    if not np.isfinite(anchor).all():
-        raise ArgumentError(
-            f"{name}: no point touches at this q, as of a wheel whose axle is along the normal; begin from another q"
-        )
 
 
 def check_two_links(name: str, first: Frame, second: Frame) -> None:

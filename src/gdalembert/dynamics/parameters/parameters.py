@@ -14,8 +14,15 @@ import pinocchio as pin
 
 from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.parameters.base import Base
-from gdalembert.dynamics.parameters.groups import Armature, GravityVector, Inertia, ParameterGroup, Payload, inertia_of
-from gdalembert.dynamics.parameters.placement import Placement
+from gdalembert.dynamics.parameters.groups import (
+    Armature,
+    GravityVector,
+    Inertia,
+    ParameterGroup,
+    Payload,
+    Placement,
+    inertia_of,
+)
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import check_same_joints, idle_joints, is_singular, name_of, read_tree
