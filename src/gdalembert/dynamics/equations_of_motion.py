@@ -286,18 +286,26 @@ class EquationsOfMotion(Expressions):
         """∂a/∂q, ∂a/∂v and M⁻¹ (nv × 3 nv), armature and all forces included."""
         factorization = Factorization(self.mass_matrix_expression(q) + self._armature_matrix)
         a, free = ca.SX.sym("a", self.tree.nv), FreeBases(self.tree)
-        slow = v - free.linear @ v
-        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
-        at_rest = self.generalized_gravity_expression(q) + self.wrench_torque_expression(q, wrenches)
-        bias = at_rest + 0.5 * (dtau_dv @ slow) + self.force_torque_expression(q, v)  # C v is quadratic in v
-        dtau_dq = ca.substitute(dtau_dq, a, factorization.solve(tau - bias))
-        # what is not known already of a free base: how wrenches depend on its pose
-        dtau_dq += (self.wrench_stiffness_expression(q, wrenches) - dtau_dq) @ free.pose
-        dtau_dv -= dtau_dv @ free.linear
-        by_q, by_v = self.force_derivatives_expression(q, v)
-        half = factorization.half_solve(-ca.horzcat(dtau_dq + by_q, dtau_dv + by_v))
+        bias, by_q, by_v = self._bias_and_derivatives(free, q, v, a, wrenches)
+        by_q = ca.substitute(by_q, a, factorization.solve(tau - bias))
+        half = factorization.half_solve(-ca.horzcat(by_q, by_v))
         derivatives = ca.horzcat(*free.derivatives(q, v)) + factorization.half_inverse.T @ factorization.divide(half)
         return ca.horzcat(derivatives, factorization.inverse)
+
+    def _bias_and_derivatives(
+        self, free: FreeBases, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix
+    ) -> tuple[Matrix, Matrix, Matrix]:
+        """tau (nv) at a = 0, and ∂tau/∂q and ∂tau/∂v (nv × nv) at a, but for what is known of free bases."""
+        slow = v - free.linear @ v
+        by_q, by_v = self.inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
+        at_rest = self.generalized_gravity_expression(q) + self.wrench_torque_expression(q, wrenches)
+        # C v is quadratic in v, so that it follows from ∂tau/∂v, which is there already, and needs no recursion
+        bias = at_rest + 0.5 * (by_v @ slow) + self.force_torque_expression(q, v)
+        # what is not known already of a free base: how wrenches depend on its pose
+        by_q += (self.wrench_stiffness_expression(q, wrenches) - by_q) @ free.pose
+        by_v -= by_v @ free.linear
+        force_dq, force_dv = self.force_derivatives_expression(q, v)
+        return bias, by_q + force_dq, by_v + force_dv
 
     @smallest
     def inverse_dynamics_hessian(self) -> ca.Function:

@@ -331,24 +331,17 @@ def constrained_dynamics_derivatives(
     m = robot.mass_matrix_expression(q) + robot._armature_matrix
     kkt = KKTInverse(m, rows)
 
-    a, slow = ca.SX.sym("a", nv), v - free.linear @ v
-    links_dq, links_dv = robot.inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
+    a = ca.SX.sym("a", nv)
+    bias, tau_dq, tau_dv = robot._bias_and_derivatives(free, q, v, a, wrenches)
     known_dq, known_dv = free.derivatives(q, v)
-    drift = known_dv @ (v - slow)
-    at_rest = robot.generalized_gravity_expression(q) + robot.wrench_torque_expression(q, wrenches)
-    bias = at_rest + 0.5 * (links_dv @ slow) + robot.force_torque_expression(q, v)  # C v is quadratic in v
+    drift = known_dv @ (free.linear @ v)
     error = rows.bias(v) + rows.from_first_frames(constraints.correction(tree, q, v)) + rows.matrix @ drift
-
-    links_dq += (robot.wrench_stiffness_expression(q, wrenches) - links_dq) @ free.pose
-    links_dv -= links_dv @ free.linear
-    force_dq, force_dv = robot.force_derivatives_expression(q, v)
     mu, zero = constraints.regularization, ca.DM(rows.matrix.shape[0], 3 * nv)
     forces, loads = zero[:, 0], zero
     for _ in range(constraints.proximal_steps):
         classical, forces = kkt.solve(tau - bias, mu * rows.from_first_frames(forces) - error)
         moved, error_dq, error_dv = _of_constraints(rows, q, v, classical + drift, forces)
-        links_here = ca.substitute(links_dq, a, classical)
-        torques = ca.horzcat(moved - links_here - force_dq, -links_dv - force_dv, ca.DM.eye(nv))
+        torques = ca.horzcat(moved - ca.substitute(tau_dq, a, classical), -tau_dv, ca.DM.eye(nv))
         errors = ca.horzcat(error_dq + rows.matrix @ known_dq, error_dv + rows.matrix @ known_dv, zero[:, :nv])
         rates, loads = kkt.solve(torques, mu * rows.from_first_frames(loads) - ca.cse([errors])[0])
     by_q, by_v, by_tau = ca.horzsplit(rates, nv)
