@@ -201,7 +201,7 @@ class CompiledFunction:
         self._only = next(iter(self.outputs.values())) if len(self.outputs) == 1 else None
 
     def __call__(self, /, *inputs: npt.ArrayLike, out: Any = None, **named: npt.ArrayLike) -> Any:
-        """One evaluation.
+        """Evaluate one state.
 
         Raises:
             ArgumentError: if an input is missing, given twice or of the wrong shape, or if the evaluation fails.
@@ -231,7 +231,7 @@ class CompiledFunction:
     def batch(
         self, /, *inputs: npt.ArrayLike, threads: int | None = 1, out: Any = None, axis: int = 0, **named: npt.ArrayLike
     ) -> Any:
-        """N evaluations: inputs (N, …) and outputs (N, …); an input without N is the same for all of them.
+        """Evaluate N states: inputs (N, …) and outputs (N, …); an input without N is the same for all of them.
 
         So p (n_p,) are the parameters of all states, and p (N, n_p) has a row for each.
 
@@ -406,7 +406,7 @@ class _Interpreter:
         self._idle: list[Evaluation] = []  # as many as there were simultaneous callers
 
     def many(self, n: int, inputs: Sequence[Reals], outputs: Sequence[Reals]) -> int:
-        """n states (n, …); k + 1 if state k fails."""
+        """Evaluate n states (n, …); returns k + 1 if state k fails."""
         try:
             evaluation = self._idle.pop()
         except IndexError:

@@ -227,7 +227,7 @@ class Library:
         self.address: int = ctypes.cast(self._many, ctypes.c_void_p).value or 0
 
     def many(self, n: int, inputs: Sequence[Reals], outputs: Sequence[Reals]) -> int:
-        """n states (n, …), whose entries lie one step apart; k + 1 if state k fails, -1 without memory."""
+        """Evaluate n states (n, …), whose entries lie one step apart; k + 1 if state k fails, -1 without memory."""
         steps = [(x.ctypes.data, x.strides[0] // x.itemsize, x.strides[-1] // x.itemsize) for x in (*inputs, *outputs)]
         task = np.array([n, *(number for step in steps for number in step)], dtype=np.int64)
         return int(self._many(ctypes.c_void_p(task.ctypes.data)))
@@ -438,7 +438,7 @@ CASADI_SYMBOL_EXPORT casadi_int gdalembert_together(const casadi_int* task) {{ r
 
 
 def _text(name: str) -> str:
-    """A file of C code."""
+    """The text of a file of C code."""
     return resources.files(__package__).joinpath("c", name).read_text(encoding="utf-8")
 
 

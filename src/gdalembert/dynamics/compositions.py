@@ -26,7 +26,7 @@ Composition: TypeAlias = Callable[[Robot], Iterator[ca.Function]]
 
 
 def derivatives(expression: ca.SX, x: ca.SX, directions: Matrix) -> Iterator[ca.SX]:
-    """∂expression/∂x @ directions, differentiated forward, and in reverse."""
+    """Derivatives ∂expression/∂x @ directions, taken forward, and in reverse."""
     yield ca.jtimes(expression, x, directions)
     yield ca.jtimes(expression, x, ca.DM.eye(expression.shape[0]), True).T @ directions
 
@@ -58,7 +58,7 @@ def kinetic_energy(robot: Robot) -> Iterator[ca.Function]:
 
 
 def generalized_gravity(robot: Robot) -> Iterator[ca.Function]:
-    """g as the gradient of the potential energy, and as nle and tau at rest."""
+    """Gravity g as the gradient of the potential energy, and as nle and tau at rest."""
     yield _gradient(robot)
     if not robot.forces:
         s, rest = robot.symbols("q"), ca.DM.zeros(robot.nv)
@@ -68,7 +68,7 @@ def generalized_gravity(robot: Robot) -> Iterator[ca.Function]:
 
 
 def nle(robot: Robot) -> Iterator[ca.Function]:
-    """nle as tau at a = 0, and as C v + g."""
+    """Bias nle as tau at a = 0, and as C v + g."""
     s, rest = robot.symbols("q", "v"), ca.DM.zeros(robot.nv)
     tau = robot.inverse_dynamics(s["q"], s["v"], rest, *_zeros(robot), *_parameters(s))
     yield function("nle", s, {"nle": tau})
@@ -134,7 +134,7 @@ COMPOSITIONS: dict[str, Composition] = {
 
 
 def _gradient(robot: Robot) -> ca.Function:
-    """g, the gradient of the potential energy of the links."""
+    """Gravity g, the gradient of the potential energy of the links."""
     s = robot.symbols("q")
     energy = ca.SX(robot.gravitational_energy_expression(s["q"]))
     g = robot.tree.tangent_map(s["q"]).T @ ca.gradient(energy, s["q"])
@@ -142,7 +142,7 @@ def _gradient(robot: Robot) -> ca.Function:
 
 
 def _parameters(inputs: dict[str, ca.SX]) -> list[ca.SX]:
-    """p, where it is an input."""
+    """The parameters p, where they are an input."""
     return [inputs["p"]] if "p" in inputs else []
 
 

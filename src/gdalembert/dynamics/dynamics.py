@@ -52,9 +52,9 @@ from gdalembert.spatial.interrupts import interruptible
 _NOTICED = 1e-9
 """Relative change of tau or of accelerations from which on cleaning is more than rounding."""
 _AT_REST = 1e-6
-"""Relative to the largest effort: what may be left of the forces at a configuration that counts as at rest."""
+"""The force that may be left at a configuration that counts as at rest, relative to the largest effort."""
 HELD = ("braked", "locked", "free")
-"""What of the joints is held while an arm vibrates: motors, links, or nothing."""
+"""The parts of joints that may be held while an arm vibrates: motors, links, or none."""
 _HELD = 1e-12
 """Relative to the diagonal of the stiffness: the least eigenvalue of what a spring holds."""
 
@@ -306,7 +306,7 @@ class Dynamics(EquationsOfMotion, ABC):
 
     @property
     def driven_names(self) -> tuple[str, ...]:
-        """What an actuator drives by each entry of tau: that coordinate."""
+        """The name of what an actuator drives by each entry of tau: that coordinate."""
         return self.coordinate_names
 
     @property
@@ -318,7 +318,7 @@ class Dynamics(EquationsOfMotion, ABC):
 
     @cached_property
     def forces_depend_on_velocity(self) -> bool:
-        """Whether a force element has a torque that depends on v."""
+        """True if a force element has a torque that depends on v."""
         q, v = symbols(q=self.tree.nq, v=self.tree.nv).values()
         return bool(ca.jacobian_sparsity(ca.SX(self.force_torque_expression(q, v)), v).nnz())
 
@@ -348,7 +348,7 @@ class Dynamics(EquationsOfMotion, ABC):
 
     @cached_property
     def change_in_tau(self) -> float:
-        """How much cleaning changes tau: the largest relative error, max|Δ| / max(1, max|tau|), at 100 random states.
+        """The change of tau by cleaning: the largest relative error, max|Δ| / max(1, max|tau|), at 100 random states.
 
         The states are always the same. 0 if nothing was cleaned.
         """
@@ -390,7 +390,7 @@ class Dynamics(EquationsOfMotion, ABC):
         return checked_configuration(argument, x, self.tree)
 
     def force_stiffness(self, q: Array, p: Values = None) -> Array:
-        """∂force/∂q at rest (nv × nv) [N m/rad, N/m]: the stiffness of the force elements; gravity is not in it."""
+        """Stiffness ∂force/∂q of the force elements at rest (nv × nv) [N m/rad, N/m]; gravity is not in it."""
         q = vector("force_stiffness: q", q, self.tree.nq)
         return frozen(self._force_stiffness(q, *self._values_of("force_stiffness", p, dynamics=False)).full())
 
@@ -401,7 +401,7 @@ class Dynamics(EquationsOfMotion, ABC):
         return ca.Function("stiffness", list(s.values()), [by_q])
 
     def _values_of(self, context: str, p: Values, *, dynamics: bool = True) -> list[Array]:
-        """p as the last input of a Function; for dynamics every joint has to move inertia with it."""
+        """Values of p as the last input of a Function; for dynamics every joint has to move inertia with it."""
         if self.parameters:
             values = self.parameters.vector(p, f"{context}: p")
             if dynamics and self.parameters.idle_in_model:
@@ -527,7 +527,7 @@ class Dynamics(EquationsOfMotion, ABC):
         return a_matrix, np.vstack([np.zeros_like(b), rates[:, 2 * nv :]])
 
     def _drift(self, q: Array, v: Array) -> Array:
-        """∂(dδq/dt)/∂δq at (q, v), nv × nv: 0 where v = dq/dt, −ad v for a spherical joint or a free-flyer.
+        """Derivative ∂(dδq/dt)/∂δq at (q, v), nv × nv: 0 where v = dq/dt, −ad v for a spherical joint or a free-flyer.
 
         With dq/dt = T v and a neighbouring motion q + T δq: T dδq/dt = ∂(T v)/∂q T δq − dT/dt δq + T δv.
         """
@@ -570,6 +570,6 @@ def _warn_of_cleaning(exact: Tree, cleaned: Tree, changes: tuple[Change, ...], t
 
 
 def _change(value: ca.DM, wanted: ca.DM) -> float:
-    """max|Δ| / max|wanted|; 0 where that is no number, as for a robot without inertia."""
+    """Relative error max|Δ| / max|wanted|; 0 where that is no number, as for a robot without inertia."""
     change = float(ca.norm_inf(value - wanted) / ca.norm_inf(wanted))
     return change if np.isfinite(change) else 0.0

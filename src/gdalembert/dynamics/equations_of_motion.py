@@ -1,4 +1,4 @@
-"""What every robot has: the Functions of the equations of motion, made of a formulation's expressions, and regressors.
+"""Functions of the equations of motion, made of a formulation's expressions, and regressors.
 
 Regressors are derivatives with respect to the dynamic parameters π of the links, in which torques and energies are
 linear. π has ten numbers for each of Pinocchio's joints 1, 2, … that carries a rigid body: m, m c, and the inertia
@@ -84,7 +84,7 @@ _BODY = np.array([1.0, 0, 0, 0, 1, 0, 1, 0, 0, 1])
 
 
 class FreeBases:
-    """The free-flyers on the universe, without armature, and what is known of the derivatives of their accelerations.
+    """The free-flyers on the universe, without armature, and the known derivatives of their accelerations.
 
     Newton's laws are the same in all frames that move at constant velocity, however they are turned, and weight
     accelerates all masses alike. So a robot whose base is free moves its joints in the same way in whatever pose the
@@ -97,7 +97,7 @@ class FreeBases:
 
     Attributes:
         pose: the projection (nv × nv) on their poses, among displacements of q.
-        linear: that on their linear velocities, among velocities v.
+        linear: the projection on their linear velocities, among velocities v.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -109,7 +109,7 @@ class FreeBases:
         self.linear = spatial.constant(np.diag(1.0 * np.isin(entries, columns[:, :3])))
 
     def derivatives(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
-        """What is known of ∂a/∂q and ∂a/∂v (nv × nv each): all of the columns of their poses and of v_lin."""
+        """The known part of ∂a/∂q and ∂a/∂v (nv × nv each): all of the columns of their poses and of v_lin."""
         by_q, by_v = (ca.SX(self.tree.nv, self.tree.nv) for _ in range(2))
         for joint in self.joints:
             rotation, _ = joint.placement(q)
@@ -139,7 +139,7 @@ class EquationsOfMotion(Expressions):
 
     @property
     def _is_small(self) -> bool:
-        """Whether Functions that are made of others can be smaller than what the robot writes down."""
+        """True if Functions that are made of others can be smaller than those of the robot's expressions."""
         return False
 
     @property
@@ -283,7 +283,7 @@ class EquationsOfMotion(Expressions):
         return function("forward_dynamics_derivatives", s, {"da_dq": da_dq, "da_dv": da_dv, "Minv": inverse})
 
     def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
-        """∂a/∂q, ∂a/∂v and M⁻¹ (nv × 3 nv), armature and all forces included."""
+        """Derivatives ∂a/∂q, ∂a/∂v and M⁻¹ (nv × 3 nv), armature and all forces included."""
         factorization = Factorization(self.mass_matrix_expression(q) + self._armature_matrix)
         a, free = ca.SX.sym("a", self.tree.nv), FreeBases(self.tree)
         bias, by_q, by_v = self._bias_and_derivatives(free, q, v, a, wrenches)
@@ -295,7 +295,7 @@ class EquationsOfMotion(Expressions):
     def _bias_and_derivatives(
         self, free: FreeBases, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix
     ) -> tuple[Matrix, Matrix, Matrix]:
-        """tau (nv) at a = 0, and ∂tau/∂q and ∂tau/∂v (nv × nv) at a, but for what is known of free bases."""
+        """Bias tau (nv) at a = 0, and ∂tau/∂q and ∂tau/∂v (nv × nv) at a, but for what is known of free bases."""
         slow = v - free.linear @ v
         by_q, by_v = self.inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
         at_rest = self.generalized_gravity_expression(q) + self.wrench_torque_expression(q, wrenches)
@@ -389,7 +389,7 @@ class EquationsOfMotion(Expressions):
         raise UnsupportedError(f"{type(self).__name__} names no terms")
 
     def mass_matrix_rate(self, q: ca.SX, v: ca.SX) -> ca.SX:
-        """dM/dt (nv × nv) along v, as an expression of SX symbols q and v: for laws and tests."""
+        """Rate dM/dt (nv × nv) along v, as an expression of SX symbols q and v: for laws and tests."""
         m = self.mass_matrix(q, *self._p.values())
         return ca.reshape(directional_derivative(ca.vec(m), q, self.tree.configuration_rate(q, v)), m.shape)
 
@@ -434,7 +434,7 @@ class EquationsOfMotion(Expressions):
         return self._base.found
 
     def base_regressor_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        """Y (nv × n_b) of the base parameters."""
+        """Regressor Y (nv × n_b) of the base parameters."""
         return self.torque_regressor(q, v, a, *self._p.values()) @ spatial.constant(self.base_parameters.bodies)
 
     @cached_property

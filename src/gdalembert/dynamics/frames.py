@@ -18,7 +18,7 @@ class FrameIndex(int):
 
 
 def asked_frame(tree: Tree, frame: str | int, otherwise: str = "") -> FrameIndex:
-    """As :func:`find_frame`, but an index that is a joint's, too, is refused: nobody can tell which is meant.
+    """The index of a frame as by :func:`find_frame`; one that is a joint's, too, is refused as ambiguous.
 
     ``model.getJointId`` gives indices from 1, and for an unknown name the number of joints. An index passes if the
     joint moves with that very frame, or if no name says which frame is meant, since several have it.

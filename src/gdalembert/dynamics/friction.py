@@ -43,7 +43,7 @@ optimal control took up to ten times as many iterations, or found no plan."""
 
 
 def under_load(part: Matrix, tau: Matrix) -> Matrix:
-    """tau + part |tau| of a torque tau, |part| < 1."""
+    """The torque tau + part |tau| of a torque tau, |part| < 1."""
     return tau + part * (ca.sqrt(tau**2 + LEAST_TORQUE**2) - LEAST_TORQUE)
 
 
@@ -182,25 +182,25 @@ class FrictionAtSpeeds(Force):
         return replace(self, values=changed)
 
     def _direction(self, w: Matrix) -> Matrix:
-        """tanh(w / smoothing) (n)."""
+        """The smoothed direction tanh(w / smoothing) (n)."""
         return ca.tanh(w / ca.DM(self.smoothing))
 
     def torque(self, q: Matrix, v: Matrix) -> Matrix:
-        """B (viscous w + coulomb tanh(w / smoothing) + offset): without what grows with the load."""
+        """The torque B (viscous w + coulomb tanh(w / smoothing) + offset): without what grows with the load."""
         b = spatial.constant(self.b)
         w = b.T @ v
         viscous, coulomb, offset = (spatial.constant(self.values[x]) for x in ("viscous", "coulomb", "offset"))
         return b @ (viscous * w + coulomb * self._direction(w) + offset)
 
     def power(self, q: Matrix, v: Matrix) -> Matrix:
-        """vᵀ torque [W], at least 0 without an offset."""
+        """The power vᵀ torque [W], at least 0 without an offset."""
         return ca.dot(v, self.torque(q, v))
 
     def damping_matrix(self, tree: Tree) -> Matrix:
         return self._at_joints("viscous")
 
     def _at_joints(self, quantity: str) -> Matrix:
-        """B diag(x) Bᵀ (nv × nv) of a quantity x."""
+        """The matrix B diag(x) Bᵀ (nv × nv) of a quantity x."""
         b = spatial.constant(self.b)
         return b @ ca.diag(spatial.constant(self.values[quantity])) @ b.T
 
@@ -273,7 +273,7 @@ class JointFriction(FrictionAtSpeeds):
                 model.friction[column], model.lowerDryFrictionLimit[column] = value, -value
 
     def load(self, v: Matrix) -> Matrix | None:
-        """load · tanh(v / smoothing)."""
+        """The part load · tanh(v / smoothing) of |tau_l|."""
         return spatial.constant(self.values["load"]) * self._direction(v) if self.columns["load"] else None
 
 
@@ -339,7 +339,7 @@ class Motors(FrictionAtSpeeds):
         return cls(tree, b, labels, columns, values, np.array([motor.smoothing for motor in chosen]))
 
     def inertia(self) -> Matrix:
-        """B J Bᵀ (nv × nv), a part of M."""
+        """The inertia B J Bᵀ (nv × nv), a part of M."""
         return self._at_joints("inertia")
 
 

@@ -49,7 +49,7 @@ class HomogeneousLink:
 
 
 def place(tree: Tree, q: Matrix) -> list[HomogeneousLink]:
-    """All links at q."""
+    """Placement of all links at q: A_j, A_j J_j A_jᵀ and Q̂."""
     links: list[HomogeneousLink] = []
     for joint in tree.joints:
         r, p = joint.placement(q)
@@ -64,7 +64,7 @@ def place(tree: Tree, q: Matrix) -> list[HomogeneousLink]:
 
 
 def twists(a: Matrix, linear: Matrix, angular: Matrix) -> list[Matrix]:
-    """Q̂ in base axes of columns (linear, angular; 3 × n) given in the axes of a link at A."""
+    """Twists Q̂ in base axes of columns (linear, angular; 3 × n) given in the axes of a link at A."""
     r, p = a[:3, :3], a[:3, 3]
     w = r @ angular
     x = r @ linear - spatial.cross_columns(w, p)
@@ -72,17 +72,17 @@ def twists(a: Matrix, linear: Matrix, angular: Matrix) -> list[Matrix]:
 
 
 def commutator(x: Matrix, y: Matrix) -> Matrix:
-    """x y − y x."""
+    """The commutator x y − y x of two twists."""
     return x @ y - y @ x
 
 
 def weighted(matrices: list[Matrix], weights: Matrix) -> Matrix:
-    """Σ_k matrices_k weights_k."""
+    """The sum Σ_k matrices_k weights_k."""
     return sum((matrix * weights[k] for k, matrix in enumerate(matrices)), _NULL)
 
 
 def move(tree: Tree, links: list[HomogeneousLink], q: Matrix, v: Matrix, a: Matrix) -> list[tuple[Matrix, Matrix]]:
-    """V_j and V̇_j: dA_j/dt = V_j A_j and d²A_j/dt² = (V̇_j + V_j²) A_j."""
+    """Twists V_j and their rates V̇_j: dA_j/dt = V_j A_j and d²A_j/dt² = (V̇_j + V_j²) A_j."""
     motions: list[tuple[Matrix, Matrix]] = []
     for joint, link in zip(tree.joints, links, strict=True):
         velocity, acceleration = motions[joint.parent] if joint.parent >= 0 else (_NULL, _NULL)
@@ -93,12 +93,12 @@ def move(tree: Tree, links: list[HomogeneousLink], q: Matrix, v: Matrix, a: Matr
 
 
 def traces(x: Matrix, q_hats: list[Matrix]) -> Matrix:
-    """Tr(X Q̂ᵀ) for each column of a joint."""
+    """Traces Tr(X Q̂ᵀ) for each column of a joint."""
     return ca.vertcat(*(ca.dot(x, q_hat) for q_hat in q_hats))
 
 
 def mass_matrix(tree: Tree, links: list[HomogeneousLink]) -> Matrix:
-    """D_ik = Tr(Q̂_k P_max Q̂_iᵀ), nv × nv."""
+    """Mass matrix D_ik = Tr(Q̂_k P_max Q̂_iᵀ), nv × nv."""
     p = tree.suffix_sums([link.p for link in links])
     columns = [[q_hat @ p_j for q_hat in link.q_hat] for link, p_j in zip(links, p, strict=True)]
     return tree.symmetric_matrix(
@@ -107,7 +107,7 @@ def mass_matrix(tree: Tree, links: list[HomogeneousLink]) -> Matrix:
 
 
 def gravity_torques(tree: Tree, links: list[HomogeneousLink]) -> Matrix:
-    """c_i = −g⁴ Q̂_i Σ_j m_j A_j r̄_j, nv; m_j A_j r̄_j is the last column of A_j J_j A_jᵀ."""
+    """Gravity c_i = −g⁴ Q̂_i Σ_j m_j A_j r̄_j, nv; m_j A_j r̄_j is the last column of A_j J_j A_jᵀ."""
     p = zip(links, tree.suffix_sums([link.p for link in links]), strict=True)
     return tree.vector([traces(-spatial.translation(link.gravity) @ p_i, link.q_hat) for link, p_i in p])
 
@@ -123,7 +123,7 @@ class Column:
 
 
 def velocity_tensor(tree: Tree, q: Matrix, links: list[HomogeneousLink]) -> list[Matrix]:
-    """h_ikm as nv matrices h_i[k, m], each nv × nv: C_ik = Σ_m h_ikm v_m.
+    """Velocity tensor h_ikm as nv matrices h_i[k, m], each nv × nv: C_ik = Σ_m h_ikm v_m.
 
     h_ikm = Tr(U_km P_max(i,k,m) Q̂_iᵀ), with U_km A_j = U_jkm: the sum over j is in P.
     """
@@ -149,7 +149,7 @@ def velocity_tensor(tree: Tree, q: Matrix, links: list[HomogeneousLink]) -> list
 
 
 def second_derivative(tree: Tree, q: Matrix, links: list[HomogeneousLink], k: Column, m: Column) -> Matrix:
-    """U_km, the derivative of Q̂_k A_j along column m: Q̂_m Q̂_k with m at or above k, Q̂_k Q̂_m with m below.
+    """Derivative U_km, the derivative of Q̂_k A_j along column m: Q̂_m Q̂_k with m at or above k, Q̂_k Q̂_m with m below.
 
     A joint whose subspace depends on q adds the derivative of its own column k.
     """
@@ -180,7 +180,7 @@ class LagrangeEuler(Dynamics):
     )
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        """tau (nv), tau_i = Tr(W_i Q̂_iᵀ); gravity is an acceleration of all masses, −g in the last column of Ä_j.
+        """Torque tau (nv), tau_i = Tr(W_i Q̂_iᵀ); gravity accelerates all masses, −g in the last column of Ä_j.
 
         The base class knows the part of the wrenches, −Σ Jᵀ w, and adds armature and the other forces to the result.
         """
@@ -198,7 +198,7 @@ class LagrangeEuler(Dynamics):
         return mass_matrix(self.tree, place(self.tree, q))
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        """C_ij = Σ_s Tr(dU_sj/dt J_s U_siᵀ) = Tr([dQ̂_j/dt P_max + Q̂_j Σ V_s P_s] Q̂_iᵀ), nv × nv."""
+        """Coriolis matrix C_ij = Σ_s Tr(dU_sj/dt J_s U_siᵀ) = Tr([dQ̂_j/dt P_max + Q̂_j Σ V_s P_s] Q̂_iᵀ), nv × nv."""
         tree, links = self.tree, place(self.tree, q)
         motions = move(tree, links, q, v, ca.DM(tree.nv, 1))
         p = tree.suffix_sums([link.p for link in links])
@@ -218,7 +218,7 @@ class LagrangeEuler(Dynamics):
         return tree.matrix([*upper, *((j, i, block(j, i, j)) for i, j in tree.pairs() if i != j)])
 
     def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        """K = ½ Σ_j Tr(Ȧ_j J_j Ȧ_jᵀ)."""
+        """Kinetic energy K = ½ Σ_j Tr(Ȧ_j J_j Ȧ_jᵀ)."""
         links = place(self.tree, q)
         motions = move(self.tree, links, q, v, ca.DM(self.tree.nv, 1))
         return 0.5 * sum(ca.dot(v_j @ link.p, v_j) for link, (v_j, _) in zip(links, motions, strict=True))

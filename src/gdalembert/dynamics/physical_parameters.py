@@ -20,7 +20,7 @@ from gdalembert.spatial.arrays import Array
 
 
 def physical_parameters(context: str, dyn: Dynamics, p: Values = None) -> Array:
-    """p (n_p) as numbers that a robot can have.
+    """The vector p (n_p) as numbers that a robot can have.
 
     Every link has the inertia of a body: no negative mass, and no negative principal moment, and every joint moves
     inertia. No armature, stiffness or friction is negative.
@@ -57,14 +57,14 @@ def physical_parameters(context: str, dyn: Dynamics, p: Values = None) -> Array:
 
 
 def replaced(dyn: Dynamics, values: Array, p: Values) -> Values:
-    """p, where names that are missing have these values, not those of the model."""
+    """The parameters p, where names that are missing have these values, not those of the model."""
     if p is None:
         return values
     return dict(zip(dyn.parameters.names, values.tolist(), strict=True)) | dict(p) if isinstance(p, Mapping) else p
 
 
 def columns(p: Array, count: int) -> list[Array]:
-    """p (n_p) as the last input of a Function at ``count`` states: a column for each; nothing without parameters."""
+    """The vector p (n_p) as the last input of a Function at ``count`` states, a column for each; empty without."""
     return [np.tile(p[:, None], (1, count))] if len(p) else []
 
 

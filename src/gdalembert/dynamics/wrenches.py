@@ -44,7 +44,7 @@ GivenIn: TypeAlias = pin.ReferenceFrame | tuple[pin.ReferenceFrame, Literal["3D"
 """The reference of a wrench, and what is given of it: all of it (6D, as by default), or its force alone (3D)."""
 
 WrenchesByFrame = Mapping[str, GivenIn] | Mapping[int, GivenIn] | Mapping[str | int, GivenIn]
-"""What the wrench at each frame, by name or index, is given in."""
+"""The reference of the wrench at each frame, by its name or index."""
 
 _ROWS = {"3D": 3, "6D": 6}
 
@@ -54,7 +54,7 @@ NO_WRENCHES = ca.DM(6, 0)
 
 
 def torques_of_wrench(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, wrench: Matrix) -> Matrix:
-    """Jᵀ w (nv) of a wrench (6) at a frame, given in the reference."""
+    """The torque Jᵀ w (nv) of a wrench (6) at a frame, given in the reference."""
     load, path = Wrench(wrench[:3], wrench[3:]), tree.path(frame.joint)
     torques: list[Matrix] = [ca.DM(joint.type.nv, 1) for joint in tree.joints]
     placed = {i: tree.joints[i].placement(q) for i in path}
@@ -209,7 +209,7 @@ class ExternalWrenches(Brief):
             yield tree.frames[frame], reference, wrenches[:, k]
 
     def torque(self, tree: Tree, q: Matrix, wrenches: Matrix) -> Matrix:
-        """−Σ Jᵀ w (nv): what they add to tau."""
+        """The torque −Σ Jᵀ w (nv) that they add to tau."""
         total: Matrix = ca.DM(tree.nv, 1)
         for frame, reference, wrench in self.at_frames(tree, wrenches):
             total = total - torques_of_wrench(tree, frame, reference, q, wrench)

@@ -110,7 +110,7 @@ class Control(ABC):
     is_held: bool = True
 
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, p: ca.MX, called: ca.MX | None = None) -> ca.MX:
-        """u within an interval; with ``called`` in place of what the Python callables return."""
+        """The control u within an interval; with ``called`` in place of what the Python callables return."""
         return numbers
 
     def interval(self, k: int, x: Array) -> Array:
@@ -119,10 +119,10 @@ class Control(ABC):
 
     @abstractmethod
     def at(self, k: int, t: float, x: Array) -> Array:
-        """u at output time k and just after it."""
+        """The control u at output time k and just after it."""
 
     def before(self, u: Array) -> Array:
-        """u just before each output time, from u just after them (rows)."""
+        """The control u just before each output time, from u just after them (rows)."""
         return np.vstack([u[:1], u[:-1]]) if self.is_held else u
 
 

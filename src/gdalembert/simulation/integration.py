@@ -46,7 +46,7 @@ FIXED: dict[str, tuple[str, dict[str, Any]]] = {
 U_FAILED = "u failed"
 RUNS_AWAY = "the motion runs away"
 FASTEST = 1e6
-"""[m/s, rad/s] A motion that grows beyond it takes ever shorter steps, thousands of them, to no end."""
+"""Speed [m/s, rad/s]: a motion that grows beyond it takes ever shorter steps, thousands of them, to no end."""
 _KEPT = 32
 """Number of integrators that a robot keeps: more than the pieces of a motion at times of any spacing."""
 _PIECES = 20
@@ -363,7 +363,7 @@ class AdaptiveRungeKutta(Integrator):
 
 
 _FIRST = 1e-6
-"""[s] Length of the first step of :class:`Dop853`; it grows tenfold from step to step."""
+"""Length [s] of the first step of :class:`Dop853`; it grows tenfold from step to step."""
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0
 _STABILIZED = 0.04
 """Exponent of the error before: steps that stability limits then do not fail again and again (section IV.2 of volume
@@ -486,7 +486,7 @@ class Radau(AdaptiveRungeKutta):
         return Evaluation(mapped, [*rows, np.array(self.p)], [np.zeros(mapped.size_out(0)[::-1])])
 
     def _evaluated(self, columns: Evaluation, t: float, x: Array) -> Array:
-        """dy/dt (k × (nx + 4)) in states x; RuntimeError if u fails, or the evaluation does."""
+        """Rates dy/dt (k × (nx + 4)) in states x; RuntimeError if u fails, or the evaluation does."""
         times, states, w, _ = columns.arguments
         times[:], states[:] = t, x
         if laws := self.control.laws:
@@ -504,7 +504,7 @@ class Radau(AdaptiveRungeKutta):
         return np.array(self._evaluated(self._one, t, y[: self._nx])[0])
 
     def _jacobian(self, t: float, y: Array) -> Array:
-        """∂(dy/dt)/∂y, with that of u, by differences."""
+        """Jacobian ∂(dy/dt)/∂y, with that of u, by differences."""
         x, rate = y[: self._nx], self._rate(t, y)
         steps = _DIFFERENCE * np.maximum(1.0, np.abs(x))
         moved = self._evaluated(self._neighbours, t, x + np.diag(steps))
@@ -526,7 +526,7 @@ class Radau(AdaptiveRungeKutta):
         return y[:, : len(x0)], y[:, len(x0) :], steps
 
     def _stretch(self, t: Array, y: Array) -> tuple[Array, int]:
-        """y at t[1:], from t[0] on, and the number of steps, where the control does not jump.
+        """States y at t[1:], from t[0] on, and the number of steps, where the control does not jump.
 
         The first step is as long as the last stretch ended with.
         """

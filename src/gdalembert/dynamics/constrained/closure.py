@@ -51,7 +51,7 @@ _STATIONARY = 1e-10
 _TRIES = 3
 """Configurations from which loops are closed, to see whether they are redundant there."""
 _SPREADS = (0.0, 0.1, 1.0)
-"""[rad, m] How far beside q0 it begins: next to a linkage that is stretched out, where no step makes c smaller."""
+"""Distances from q0 [rad, m] of the start: beside a linkage that is stretched out, where no step makes c smaller."""
 
 
 @interruptible
@@ -120,7 +120,7 @@ class Closure:
         return self._with_anchors, np.concatenate([p, self.missing_anchors(q, p)])
 
     def missing_anchors(self, q: Array, p: Array) -> Array:
-        """[R p] of each contact without an anchor, column by column, where its frame is at q (nq)."""
+        """Placements [R p] of each contact without an anchor, column by column, where its frame is at q (nq)."""
         placements = np.asarray(self._places(q, *([p] if len(p) else [])).full().ravel())
         missing = (constraint for constraint in self.constraints if not constraint.is_anchored)
         for constraint, anchor in zip(missing, placements.reshape(-1, 12), strict=True):
@@ -273,7 +273,7 @@ class Closure:
         raise ArgumentError(f"{context}: from this q0 {name} stays violated by {gap}; begin from another q0{fewer}")
 
     def _descended(self, q: Array, free: Array, tolerance: float) -> tuple[Array, Array]:
-        """q and c where c is small enough, or no step of the free coordinates makes it smaller."""
+        """Configuration q and residual c where c is small, or no step of the free coordinates makes it smaller."""
         (c, j), n = self._violation(q), len(free)
         for _ in range(_STEPS):
             step, free_columns = np.zeros(j.shape[1]), j[:, free]
@@ -348,7 +348,7 @@ class Closure:
         return acceleration
 
     def _nearest(self, context: str, q: Array, x: Array, target: Array, hold: Sequence[str]) -> Array:
-        """x + δ (nv) with J (x + δ) = target and the least δ·M δ, by least squares."""
+        """The vector x + δ (nv) with J (x + δ) = target and the least δ·M δ, by least squares."""
         free = self._free(context, hold)
         j, m = self._rates(q), self.dynamics.mass_matrix(q, *self._values).full()
         try:
@@ -362,7 +362,7 @@ class Closure:
         return frozen(nearest)
 
     def degrees_of_freedom(self, q: npt.ArrayLike) -> int:
-        """nv − rank J: the number of independent motions from a configuration that satisfies the constraints.
+        """The number nv − rank J of independent motions from a configuration that satisfies the constraints.
 
         Raises:
             ArgumentTypeError, ArgumentError: if q is not a configuration, or violates a constraint.
@@ -401,7 +401,7 @@ class Closure:
             check_independent_at("", closed, self._set, "wherever it is closed")
 
     def _satisfied(self, context: str, q: npt.ArrayLike) -> Array:
-        """q, which must satisfy the constraints, of contacts without an anchor wherever they are."""
+        """The configuration q, which must satisfy the constraints, of contacts without an anchor wherever they are."""
         at = checked_configuration(f"{context}: q", q, self._robot.nominal)
         self.missing_anchors(at, self.dynamics.parameters.values)
         c, _ = self._violation(at)
@@ -427,16 +427,16 @@ class Closure:
         return self.constraints[k].name, " and ".join(gaps)
 
     def _violation(self, q: Array) -> tuple[Array, Array]:
-        """c, and ∂c/∂q in the tangent space, which is J where c is 0."""
+        """Residual c, and ∂c/∂q in the tangent space, which is J where c is 0."""
         c, j = self._closure(q)
         return c.full().ravel(), self._defined(j.full())
 
     def _rates(self, q: Array) -> Array:
-        """J."""
+        """The Jacobian J at q, with the parameters of the model."""
         return self._defined(np.asarray(self.jacobian(q, *self._values).full()))
 
     def _defined(self, j: Array) -> Array:
-        """J, if each row of it is defined."""
+        """The Jacobian J, if each row of it is defined."""
         ends = np.cumsum(self._set.rows)
         for row in np.flatnonzero(~np.isfinite(j).all(axis=1)):
             name = self.constraints[int(np.searchsorted(ends, row, side="right"))].name
@@ -448,7 +448,7 @@ class Closure:
 
     @property
     def _values(self) -> list[Array]:
-        """p of the model, as the last input of a Function."""
+        """The parameters p of the model, as the last input of a Function."""
         parameters = self.dynamics.parameters
         return [parameters.values] if parameters else []
 

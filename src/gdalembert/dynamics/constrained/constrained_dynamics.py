@@ -324,7 +324,7 @@ def check_driven_by_u(context: str, dyn: object) -> None:
 def constrained_dynamics_derivatives(
     robot: Dynamics, constraints: ConstraintSet, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix
 ) -> Matrix:
-    """∂a (nv) above ∂f (n), side by side by q in the tangent space, by v and by tau (3 nv columns)."""
+    """Derivatives of a (nv) above those of f (n), by q in the tangent space, by v and by tau (3 nv columns)."""
     tree, nv, free = robot.tree, robot.tree.nv, FreeBases(robot.tree)
     loaded_tau, tau = tau, robot.without_load_expression(q, v, tau)
     rows = ConstraintJacobian(constraints, tree, q)
@@ -356,7 +356,7 @@ def constrained_dynamics_derivatives(
 def _of_constraints(
     rows: ConstraintJacobian, q: Matrix, v: Matrix, a: Matrix, forces: Matrix, *, errors: bool = True
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """∂(Jᵀ f)/∂q, and ∂e/∂q and ∂e/∂v in the axes of the pairs; f is given in the axes of the first frames.
+    """Derivatives ∂(Jᵀ f)/∂q, ∂e/∂q and ∂e/∂v in the axes of the pairs; f is given in the axes of the first frames.
 
     Without ``errors`` the second and third are of no meaning.
     """
@@ -376,7 +376,7 @@ def _of_constraints(
 
 
 def _of_error(alone: ConstraintSet, motion: RelativeMotion, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix]:
-    """∂e/∂q and ∂e/∂v of one constraint, in the axes of its pair."""
+    """Derivatives ∂e/∂q and ∂e/∂v of one constraint, in the axes of its pair."""
     derivatives = motion.derivatives(v, a)
     by_q, by_v = derivatives.acceleration_dq, derivatives.acceleration_dv
     if alone.damping.any():
@@ -390,7 +390,7 @@ def _of_error(alone: ConstraintSet, motion: RelativeMotion, v: Matrix, a: Matrix
 
 
 def _of_velocity(rows: ConstraintJacobian, q: Matrix, v: Matrix) -> Matrix:
-    """∂(J v)/∂q in the axes of the pairs."""
+    """Derivative ∂(J v)/∂q in the axes of the pairs."""
     tree, parts = rows.tree, []
     for alone, motion in zip(rows.constraints.each, rows.motions, strict=True):
         if motion.has_derivatives and not tree.is_first_order:
@@ -448,7 +448,7 @@ class KKTInverse:
         self._p_cb = self._p @ self._n_c + self._q.T @ (self._x.T @ self._n_b)
 
     def solve(self, r: Matrix, s: Matrix) -> tuple[Matrix, Matrix]:
-        """a (nv × k) and f (n × k) of columns r and s."""
+        """Accelerations a (nv × k) and forces f (n × k) of columns r and s."""
         y_c, y_b = ca.vertsplit(self._n @ r[self._order, :], self._blocks)
         t = ca.sparsify(s - self._x.T @ y_b)
         f = self._turned_q @ y_c + self._turned_gamma @ t

@@ -57,7 +57,7 @@ class Constraint(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """For messages."""
+        """The constraint in messages, as it would be written in code."""
 
     @property
     def is_anchored(self) -> bool:

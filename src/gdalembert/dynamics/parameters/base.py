@@ -40,7 +40,7 @@ from gdalembert.spatial.interrupts import interruptible
 _STATES = 200
 """Random states, whose torques tell whether columns of Y depend on each other."""
 _DEPENDENT = 1e-9
-"""What rounding leaves of a column that depends on others, relative to its size."""
+"""The most that rounding leaves of a column that depends on others, relative to its size."""
 _ILL_CONDITIONED = 100.0
 """Coefficients of unit columns above which a column that is kept is exchanged for the one that depends on it."""
 _NEGLIGIBLE = 1e-10
@@ -162,7 +162,7 @@ class Base(ParameterGroup):
         bodies_of_model = np.concatenate([body.toDynamicParameters() for body in list(model.inertias)[1:]])
 
         def missing(pi: Array) -> Array:
-            """p − B π, zero where it is rounding."""
+            """The difference p − B π, zero where it is rounding."""
             size = np.abs(p) + np.abs(self.found.matrix) @ np.abs(pi)
             return drop(p - self.found.matrix @ pi, PRODUCT_ERROR * size)
 

@@ -64,7 +64,7 @@ class ParameterGroup(ABC):
 
     @abstractmethod
     def values(self, tree: Tree) -> Array:
-        """Values in a tree."""
+        """Values of the parameters in a tree."""
 
     def values_of(self, tree: Tree, nominal: Tree) -> Array:
         """Values in the tree of another model; ``nominal`` is the tree of the robot."""
@@ -80,7 +80,7 @@ class ParameterGroup(ABC):
 
     @abstractmethod
     def write_to_model(self, model: pin.Model, p: Array) -> None:
-        """Set them in a model."""
+        """Set the parameters p in a model."""
 
 
 def selected(kind: str, chosen: Sequence[str] | None, known: Iterable[str]) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ class Bodies(ParameterGroup):
     """
 
     replaces: ClassVar[bool]
-    """Whether they are all that a link has, and not beside what it has."""
+    """True if they are all the inertia of a link, and not added to it."""
 
     def __init__(self, places: Iterable[Place]) -> None:
         self.places = tuple(places)
@@ -348,7 +348,7 @@ class Placement(ParameterGroup):
         return np.zeros(len(self.names))
 
     def values_of(self, tree: Tree, nominal: Tree) -> Array:
-        """log6(M⁻¹ M′) of the nominal placements M and those of the tree M′; zero where it is rounding."""
+        """Displacements log6(M⁻¹ M′) of nominal placements M and those M′ of the tree; zero where it is rounding."""
         theirs = (_placement(_element(tree, name)) for name in self.elements)
         displacements = (_displacement(*pair) for pair in zip(self.nominal, theirs, strict=True))
         return np.concatenate([np.zeros(0), *displacements])

@@ -38,7 +38,7 @@ T = TypeVar("T")
 Given = Mapping[str, bool | Sequence[str]] | Sequence[str]
 """Kinds of parameters, each with ``True`` (all there are) or the names of elements; or a list of kinds."""
 Values = npt.ArrayLike | Mapping[str, float] | None
-"""p: all values, or some of them by name, the others being those of the model; ``None``: those of the model."""
+"""Parameters p: all values, or some by name, the others being those of the model; ``None``: those of the model."""
 KINDS: dict[str, type[ParameterGroup]] = {
     group.kind: group for group in (Placement, Inertia, Payload, Base, Armature, GravityVector)
 }
@@ -107,7 +107,7 @@ class Parameters:
         return len(self.names)
 
     def keys(self) -> tuple[str, ...]:
-        """The names."""
+        """The names of the parameters."""
         return self.names
 
     def items(self) -> list[tuple[str, float]]:
@@ -137,7 +137,7 @@ class Parameters:
         return self._index[name]
 
     def vector(self, p: Values = None, argument: str = "p") -> Array:
-        """p (n_p) as numbers.
+        """The vector p (n_p) as numbers.
 
         Args:
             p: all values, or some of them by name, the others being those of the model; by default those of the model.
@@ -223,7 +223,7 @@ class Parameters:
 
     @property
     def _generic(self) -> Array:
-        """p (n_p) at no special place, the same for equal parameters: M is singular there only if it always is."""
+        """A vector p (n_p) at no special place, equal for equal parameters: M is singular there only if always."""
         return np.random.default_rng(20260101).uniform(0.5, 2.0, len(self))
 
     def random(self, rng: np.random.Generator) -> Array:
@@ -239,7 +239,7 @@ class Parameters:
         raise UnsupportedError(f"{self.tree.name}: its constants are formulas, of which no range is known; give p")
 
     def of(self, model: pin.Model | Tree) -> Array:
-        """p (n_p) of another model of the same tree; parameters of forces that a model does not have keep their values.
+        """The vector p (n_p) of another model of the same tree; what a model does not have keeps its value.
 
         Raises:
             ArgumentError: if the model has other joints.
