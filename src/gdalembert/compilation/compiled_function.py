@@ -26,7 +26,6 @@ from gdalembert.compilation.machine_code import (
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.spatial.arguments import MASKED, choice, flag, is_masked
 from gdalembert.spatial.arguments import numbers as numbers_of
-from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import Evaluation
 from gdalembert.spatial.interrupts import interruptible
 
@@ -497,12 +496,10 @@ def _check_symmetric(function: ca.Function, name: str) -> None:
     rng = np.random.default_rng(0)
     inputs = [ca.DM(function.sparsity_in(i), rng.uniform(0.1, 1.0, function.nnz_in(i))) for i in range(function.n_in())]
     matrix = function.call(inputs)[function.index_out(name)].full()
-    if matrix.shape[0] != matrix.shape[1] or not _is_close(matrix, matrix.T):
+    if matrix.shape[0] != matrix.shape[1] or (
+        np.abs(matrix - matrix.T).max(initial=0) > _ASYMMETRY * np.abs(matrix).max(initial=0)
+    ):
         raise ArgumentError(
             f"{function.name()}: output='upper': {name} is not symmetric; take output='nonzeros', which writes both "
             "triangles"
         )
-
-
-def _is_close(one: Array, other: Array) -> bool:
-    return bool(np.abs(one - other).max(initial=0) <= _ASYMMETRY * np.abs(one).max(initial=0))

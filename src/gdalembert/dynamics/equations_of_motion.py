@@ -390,7 +390,7 @@ class EquationsOfMotion(Expressions):
 
     def mass_matrix_rate(self, q: ca.SX, v: ca.SX) -> ca.SX:
         """Rate dM/dt (nv × nv) along v, as an expression of SX symbols q and v: for laws and tests."""
-        m = self.mass_matrix(q, *self._p.values())
+        m = self.mass_matrix(q, *self.parameters.inputs.values())
         return ca.reshape(directional_derivative(ca.vec(m), q, self.tree.configuration_rate(q, v)), m.shape)
 
     def _require_regular_mass_matrix(self) -> None:
@@ -435,7 +435,9 @@ class EquationsOfMotion(Expressions):
 
     def base_regressor_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         """Regressor Y (nv × n_b) of the base parameters."""
-        return self.torque_regressor(q, v, a, *self._p.values()) @ spatial.constant(self.base_parameters.bodies)
+        return self.torque_regressor(q, v, a, *self.parameters.inputs.values()) @ spatial.constant(
+            self.base_parameters.bodies
+        )
 
     @cached_property
     def _base(self) -> Base:

@@ -104,7 +104,7 @@ class Expressions(ABC):
         x = ca.vertcat(s["q"], s["v"])
         directions = ca.diagcat(self.tree.tangent_map(s["q"]), ca.DM.eye(self.tree.nv))
         graph = ca.Function("derivatives", list(s.values()), [derivative_along(tau, x, directions)])
-        dtau_dq, dtau_dv = ca.horzsplit(graph(q, v, a, *self._p.values()), self.tree.nv)
+        dtau_dq, dtau_dv = ca.horzsplit(graph(q, v, a, *self.parameters.inputs.values()), self.tree.nv)
         return dtau_dq + self.wrench_stiffness_expression(q, wrenches), dtau_dv
 
     def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
@@ -127,7 +127,7 @@ class Expressions(ABC):
         return rows.solve(m, tau - bias, -rows.bias(v) - correction)
 
     def impact_expression(self, constraints: ConstraintSet, q: Matrix, change: Matrix) -> tuple[Matrix, Matrix]:
-        """Change Δv (nv) of M Δv = Jᵀ f, J Δv = ``change``, and impulses f; rows are in the axes of the first frames."""
+        """Change Δv (nv) of M Δv = Jᵀ f, J Δv = ``change``, and impulses f; rows in the axes of the first frames."""
         rows = ConstraintJacobian(constraints, self.tree, q)
         m = self.mass_matrix_expression(q) + self._armature_matrix
         return rows.solve(m, ca.DM(self.tree.nv, 1), rows.from_first_frames(change))
@@ -155,7 +155,9 @@ class Expressions(ABC):
         s = self.symbols("q") | {"wrenches": ca.SX.sym("wrenches", 6, len(chosen))}
         torque = ca.SX(self._torque_of(chosen, s["q"], s["wrenches"]))
         by_q = derivative_along(torque, s["q"], self.tree.tangent_map(s["q"]))
-        return ca.Function("wrench_stiffness", list(s.values()), [by_q])(q, *self._p.values(), wrenches[:, which])
+        return ca.Function("wrench_stiffness", list(s.values()), [by_q])(
+            q, *self.parameters.inputs.values(), wrenches[:, which]
+        )
 
     # The force elements: gravity, which the formulations take as an acceleration of the base, and the others.
 
@@ -213,7 +215,7 @@ class Expressions(ABC):
         torque = ca.SX(self.force_torque_expression(s["q"], s["v"]))
         derivatives = [ca.jacobian(torque, s["q"]) @ self.tree.tangent_map(s["q"]), ca.jacobian(torque, s["v"])]
         graph = ca.Function("force_derivatives", list(s.values()), derivatives)
-        by_q, by_v = graph(q, v, *self._p.values())
+        by_q, by_v = graph(q, v, *self.parameters.inputs.values())
         return by_q, by_v
 
     def dissipated_power_expression(self, q: Matrix, v: Matrix) -> Matrix:
@@ -228,7 +230,7 @@ class Expressions(ABC):
         """An expression of symbols q, v and a at a = 0, and at v = 0 if no v is given."""
         s, zero = self.symbols("q", "v", "a"), ca.DM(self.tree.nv, 1)
         graph = ca.Function("expression", [*s.values()], [expression(s["q"], s["v"], s["a"])])
-        return graph(q, zero if v is None else v, zero, *self._p.values())
+        return graph(q, zero if v is None else v, zero, *self.parameters.inputs.values())
 
     def _check_torque(self, tau: object) -> None:
         """Refuse what is not nv expressions or numbers of CasADi."""
@@ -290,17 +292,12 @@ class Expressions(ABC):
         )
         if "wrenches" in names and self.external_wrenches.is_input:
             inputs["wrenches"] = ca.SX.sym("wrenches", *self.external_wrenches.shape)
-        return inputs | self._p
+        return inputs | self.parameters.inputs
 
     def wrenches_of(self, inputs: Mapping[str, ca.SX]) -> Matrix:
         """The wrenches (6 × n) among the inputs of a Function, or the constant ones."""
         external = self.external_wrenches
         return external.columns(inputs["wrenches"]) if "wrenches" in inputs else external.constant
-
-    @property
-    def _p(self) -> dict[str, ca.SX]:
-        """The input p, if there are parameters."""
-        return {"p": self.parameters.symbols} if self.parameters else {}
 
 
 _INPUTS = {

@@ -196,7 +196,7 @@ class Kinematics:
         (:mod:`gdalembert.spatial.lie`).
         """
         inputs = self.symbols("q")
-        s = {"q": inputs["q"], "T": ca.SX.sym("T", 4, 4)} | self._p
+        s = {"q": inputs["q"], "T": ca.SX.sym("T", 4, 4)} | self.parameters.inputs
         placed = frame_motion.transform(self.tree, self.tree.frames[self._frame(frame)], *inputs.values())
         r, p = placed[:3, :3], placed[:3, 3]
         difference = spatial.transform(r.T @ s["T"][:3, :3], r.T @ (s["T"][:3, 3] - p))
@@ -453,12 +453,9 @@ class Kinematics:
 
     def symbols(self, *names: str) -> dict[str, ca.SX]:
         """The inputs of a Function by name, nq long for ``q`` and nv long for any other; p last."""
-        return symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names}) | self._p
-
-    @property
-    def _p(self) -> dict[str, ca.SX]:
-        """The input p, if there are parameters."""
-        return {"p": self.parameters.symbols} if self.parameters else {}
+        return (
+            symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names}) | self.parameters.inputs
+        )
 
 
 def _named(outputs: str | tuple[str, ...], values: Any) -> dict[str, Matrix]:

@@ -199,9 +199,8 @@ class ExternalWrenches(Brief):
     def given_in(self, references: Collection[pin.ReferenceFrame]) -> tuple[ExternalWrenches, list[int]]:
         """Wrenches that are given in some references, as inputs, and which of the n they are."""
         which = [k for k, reference in enumerate(self.references) if reference in references]
-        frames, names = tuple(self.frames[k] for k in which), tuple(self.names[k] for k in which)
-        chosen, rows = tuple(self.references[k] for k in which), tuple(self.rows[k] for k in which)
-        return ExternalWrenches(frames, chosen, names, rows), which
+        columns: Any = self.frames, self.references, self.names, self.rows
+        return ExternalWrenches(*(tuple(column[k] for k in which) for column in columns)), which
 
     def at_frames(self, tree: Tree, wrenches: Matrix) -> Iterator[tuple[Frame, pin.ReferenceFrame, Matrix]]:
         """Each frame in a tree, its reference and its wrench (6)."""

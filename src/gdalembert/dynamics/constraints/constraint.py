@@ -73,8 +73,30 @@ class Constraint(ABC):
         """
 
 
+class _Held(Constraint):
+    """A constraint of a kind and its options, which a user writes down."""
+
+    options: tuple[tuple[str, Any], ...]
+
+    def _hold(self, places: dict[str, str | int], kind: str, options: dict[str, Any]) -> str:
+        """Set the fields but for an anchor; returns the constraint without its options, for messages."""
+        context = f"{type(self).__name__}({', '.join(map(repr, (*places.values(), kind)))})"
+        # vectors as tuples, so that constraints of the same numbers are equal
+        by_value = ((name, tuple(x) if isinstance(x, list | np.ndarray) else x) for name, x in sorted(options.items()))
+        fields = places | {"kind": kind, "holds": constraint_type(context, kind, options), "options": tuple(by_value)}
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        return context
+
+
+def _call(held: _Held, *frames: str | int) -> str:
+    """A constraint as it is written in code."""
+    options = (f"{name}={shown(value)}" for name, value in held.options)
+    return f"{type(held).__name__}({', '.join([*map(repr, (*frames, held.kind)), *options])})"
+
+
 @dataclass(frozen=True, eq=False, init=False)
-class Contact(ByValue, Constraint):
+class Contact(ByValue, _Held):
     """A frame of the robot that the surroundings hold.
 
     Args:
@@ -105,15 +127,13 @@ class Contact(ByValue, Constraint):
     holds: ConstraintType
 
     def __init__(self, frame: str | int, kind: str = "6D", anchor: Any = None, **options: Any) -> None:
-        held = constraint_type(f"Contact({frame!r}, {kind!r})", kind, options)
-        at = None if anchor is None else _anchor(f"Contact({frame!r}, {kind!r}): anchor", anchor, held)
-        values = {"frame": frame, "kind": kind, "anchor": at, "options": _by_value(options), "holds": held}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        context = self._hold({"frame": frame}, kind, options)
+        placed = None if anchor is None else _anchor(f"{context}: anchor", anchor, self.holds)
+        object.__setattr__(self, "anchor", placed)
 
     @property
     def name(self) -> str:
-        return f"Contact({', '.join([repr(self.frame), repr(self.kind), *_shown(self.options)])})"
+        return _call(self, self.frame)
 
     @property
     def is_anchored(self) -> bool:
@@ -147,7 +167,7 @@ class Contact(ByValue, Constraint):
 
 
 @dataclass(frozen=True, init=False)
-class Loop(Brief, Constraint):
+class Loop(Brief, _Held):
     """Two frames of the robot that are held together, or one of which moves in a way that the other one prescribes.
 
     A URDF is a tree; a loop closes it: the pin of a four-bar linkage is a 3D loop, or a 6D loop between two links with
@@ -170,14 +190,11 @@ class Loop(Brief, Constraint):
     holds: ConstraintType
 
     def __init__(self, first: str | int, second: str | int, kind: str = "6D", **options: Any) -> None:
-        held = constraint_type(f"Loop({first!r}, {second!r}, {kind!r})", kind, options)
-        values = {"first": first, "second": second, "kind": kind, "options": _by_value(options), "holds": held}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._hold({"first": first, "second": second}, kind, options)
 
     @property
     def name(self) -> str:
-        return f"Loop({', '.join([repr(self.first), repr(self.second), repr(self.kind), *_shown(self.options)])})"
+        return _call(self, self.first, self.second)
 
     def frames(self, tree: Tree) -> tuple[Frame, Frame]:
         first, second = (tree.frames[asked_frame(tree, frame)] for frame in (self.first, self.second))
@@ -190,15 +207,6 @@ def check_two_links(name: str, first: Frame, second: Frame) -> None:
     if first.joint == second.joint:
         link = "the same link" if first.joint >= 0 else "the universe"
         raise ArgumentError(f"{name}: both frames are fixed in {link}; give frames of two links")
-
-
-def _by_value(options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Arguments of a kind, in the order of their names, with vectors as tuples."""
-    return tuple((name, tuple(x) if isinstance(x, list | np.ndarray) else x) for name, x in sorted(options.items()))
-
-
-def _shown(options: tuple[tuple[str, Any], ...]) -> list[str]:
-    return [f"{name}={shown(value)}" for name, value in options]
 
 
 def _anchor(argument: str, value: Any, held: ConstraintType) -> Array:

@@ -106,6 +106,11 @@ class Parameters:
     def __len__(self) -> int:
         return len(self.names)
 
+    @property
+    def inputs(self) -> dict[str, ca.SX]:
+        """The input p of Functions by its name, if there are parameters."""
+        return {"p": self.symbols} if self else {}
+
     def keys(self) -> tuple[str, ...]:
         """The names of the parameters."""
         return self.names
