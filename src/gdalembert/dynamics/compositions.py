@@ -27,6 +27,7 @@ Composition: TypeAlias = Callable[[Robot], Iterator[ca.Function]]
 
 def derivatives(expression: ca.SX, x: ca.SX, directions: Matrix) -> Iterator[ca.SX]:
     """Derivatives ∂expression/∂x @ directions, taken forward, and in reverse."""
+    # both, since which of them is smaller differs from robot to robot
     yield ca.jtimes(expression, x, directions)
     yield ca.jtimes(expression, x, ca.DM.eye(expression.shape[0]), True).T @ directions
 
@@ -38,6 +39,7 @@ def mass_matrix(robot: Robot) -> Iterator[ca.Function]:
     candidates = []
     if not robot.has_load_friction:
         candidates += list(derivatives(robot.inverse_dynamics(*s.values()), s["a"], one))
+    # the variant of expressions alone: robot.kinetic_energy may be made of M, in a circle
     energy = type(robot).kinetic_energy.variant(robot)(*(s[name] for name in ("q", "v", "p") if name in s))
     candidates.append(ca.hessian(energy, s["v"])[0])
     for m in candidates:

@@ -285,6 +285,7 @@ class EquationsOfMotion(Expressions):
     def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
         """Derivatives ∂a/∂q, ∂a/∂v and M⁻¹ (nv × 3 nv), armature and all forces included."""
         factorization = Factorization(self.mass_matrix_expression(q) + self._armature_matrix)
+        # what is known of a free base needs no elimination; else Pinocchio's humanoid has 72,300 instructions, not 64,725
         a, free = ca.SX.sym("a", self.tree.nv), FreeBases(self.tree)
         bias, by_q, by_v = self._bias_and_derivatives(free, q, v, a, wrenches)
         by_q = ca.substitute(by_q, a, factorization.solve(tau - bias))
@@ -299,7 +300,8 @@ class EquationsOfMotion(Expressions):
         slow = v - free.linear @ v
         by_q, by_v = self.inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
         at_rest = self.generalized_gravity_expression(q) + self.wrench_torque_expression(q, wrenches)
-        # C v is quadratic in v, so that it follows from ∂tau/∂v, which is there already, and needs no recursion
+        # C v is quadratic in v and follows from ∂tau/∂v, which is there already; by nle the derivatives of a have 2344
+        # instructions in place of 2256 (PUMA 560)
         bias = at_rest + 0.5 * (by_v @ slow) + self.force_torque_expression(q, v)
         # what is not known already of a free base: how wrenches depend on its pose
         by_q += (self.wrench_stiffness_expression(q, wrenches) - by_q) @ free.pose
@@ -339,6 +341,7 @@ class EquationsOfMotion(Expressions):
         if has_load:
             tau = self.under_load_expression(q, v, tau + self._rotor_torque(a))
         tau = ca.cse([tau])[0]
+        # block by block, since others are zero: ca.hessian by (q, v, a) makes 3275 instructions, not 2638 (PUMA 560)
         gradient = ca.jtimes(tau, ca.vertcat(q, v, a), lam, True)
         by_q, by_v, by_a = gradient[:nq], gradient[nq : nq + nv], gradient[nq + nv :]
         t, y = self.tree.tangent_map(q), ca.SX.sym("y", nq)

@@ -228,6 +228,7 @@ class Expressions(ABC):
 
     def _evaluated(self, expression: Callable[..., Matrix], q: Matrix, v: Matrix | None = None) -> Matrix:
         """An expression of symbols q, v and a at a = 0, and at v = 0 if no v is given."""
+        # by a Function and not ca.substitute, since q and v may be MX or numbers
         s, zero = self.symbols("q", "v", "a"), ca.DM(self.tree.nv, 1)
         graph = ca.Function("expression", [*s.values()], [expression(s["q"], s["v"], s["a"])])
         return graph(q, zero if v is None else v, zero, *self.parameters.inputs.values())

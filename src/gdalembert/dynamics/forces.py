@@ -89,6 +89,7 @@ class Force(Brief, ABC):
         """D (nv × nv) of viscous damping D v, a part of the torque: by default the constant entries of ∂torque/∂v."""
         q, v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
         by_v = ca.jacobian(ca.SX(self.torque(q, v)), v)
+        # entries that depend on q or v are no matrix D; their values at rest would be those of one state among many
         constant = [x if (x := by_v[k]).is_constant() else 0 for k in range(by_v.numel())]
         return ca.evalf(ca.reshape(ca.vertcat(*constant), *by_v.shape))
 
@@ -176,6 +177,7 @@ def _check(force: Force, tree: Tree) -> None:
             ) from error
         if shape != expected:
             raise ArgumentError(f"force {force.name!r}: {method} has shape {shape}; give {expected}")
+    # at one random state, in numbers: whether two graphs are the same function cannot be read off them
     rate = ca.jtimes(ca.SX(force.energy(q)), q, tree.configuration_rate(q, v))
     terms = ca.vertcat(ca.dot(v, force.torque(q, v)), rate, dissipated_power(force, tree, q, v))
     power = ca.Function("power", [q, v], [terms], {"allow_free": True})

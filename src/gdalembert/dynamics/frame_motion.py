@@ -388,6 +388,7 @@ def jacobian_rate(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Ma
     the column is seen from: the universe, the frame, or axes that follow the frame's origin without turning.
     """
 
+    # joint by joint; CasADi's derivative of J has 339 instructions in place of 305 (PUMA 560, LOCAL)
     def rate(part: _Part) -> Motion:
         inner, outer = (
             (part.inner, part.outer + part.added) if part.joint.type.nv == 1 else (part.inner + part.added, part.outer)
@@ -411,6 +412,7 @@ def velocity_derivatives(
     and the origin that the twist is about. In the axes of the frame, what the joints before it add goes the other way.
     """
 
+    # joint by joint; CasADi's derivatives of the sweep have 365 instructions in place of 348 (PUMA 560, LOCAL)
     def derivative(part: _Part) -> Motion:
         later = part.outer + part.added
         if reference == pin.LOCAL:
@@ -429,12 +431,14 @@ def velocity_derivatives(
 
 def velocity(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix) -> Matrix:
     """The twist V (6) of a frame."""
+    # by a sweep; J v has 1.6 to 1.9 times as many instructions (PUMA 560: 181, 172, 198 in place of 103, 92, 120)
     return _MOTION[reference](tree, frame, q, v, ca.DM(tree.nv, 1))[0].vector
 
 
 def acceleration(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
     """The spatial acceleration (6)."""
     if reference == pin.LOCAL_WORLD_ALIGNED:
+        # the rate of WORLD about x; the sweep of the origin makes the classical one, from which ω × ẋ would go again
         _, rate = _inward(tree, frame, q, v, a)
         return rate.about(placement(tree, frame, q)[1]).vector
     return _MOTION[reference](tree, frame, q, v, a)[1].vector

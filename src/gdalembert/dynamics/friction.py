@@ -44,6 +44,7 @@ optimal control took up to ten times as many iterations, or found no plan."""
 
 def under_load(part: Matrix, tau: Matrix) -> Matrix:
     """The torque tau + part |tau| of a torque tau, |part| < 1."""
+    # √ and not tau tanh(tau / ε), whose inverse has no closed form
     return tau + part * (ca.sqrt(tau**2 + LEAST_TORQUE**2) - LEAST_TORQUE)
 
 
@@ -247,7 +248,7 @@ class JointFriction(FrictionAtSpeeds):
                     values[quantity][joint.columns] = value
                     columns[quantity] += joint.columns
             smoothing[joint.columns] = element.smoothing
-        b, labels = np.eye(tree.nv), tree.velocity_names
+        b, labels = np.eye(tree.nv), tree.velocity_names  # the products by 1 leave nothing in the graphs
         return cls(tree, b, labels, {name: tuple(x) for name, x in columns.items()}, values, smoothing, of_model)
 
     def parameters_of(self, tree: Tree) -> dict[str, float]:

@@ -80,6 +80,7 @@ def place(tree: Tree, q: Matrix, *, central: bool = False) -> list[InertialLink]
     for joint in tree.joints:
         r, p = joint.placement(q)
         if joint.parent < 0:
+            # the inertial frame is turned with the root link, and g against it, so that r stands in no product but this
             gravity = r.T @ spatial.constant(tree.gravity)
             r, p = ca.DM.eye(3), _NULL
         else:

@@ -134,6 +134,7 @@ def velocity_tensor(tree: Tree, q: Matrix, links: list[HomogeneousLink]) -> list
     ]
     weighed = [i.q_hat @ p[i.joint] for i in columns]
     h: list[list[list[Matrix]]] = [[[ca.DM(1, 1)] * tree.nv for _ in range(tree.nv)] for _ in range(tree.nv)]
+    # all pairs k, m, without the symmetry h_ikm = h_imk, which quasi-velocities do not have
     for k, m in itertools.product(columns, columns):
         lower = max(k.joint, m.joint)
         if min(k.joint, m.joint) not in paths[lower]:

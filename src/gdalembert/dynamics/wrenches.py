@@ -58,6 +58,8 @@ def torques_of_wrench(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q
     load, path = Wrench(wrench[:3], wrench[3:]), tree.path(frame.joint)
     torques: list[Matrix] = [ca.DM(joint.type.nv, 1) for joint in tree.joints]
     placed = {i: tree.joints[i].placement(q) for i in path}
+    # a way for each reference: turned into LOCAL first, a WORLD wrench takes 247 instructions at the hand of a PUMA 560
+    # in place of 92, a LOCAL_WORLD_ALIGNED one 209 in place of 119; Jᵀ w takes 170 and 196
     if reference == pin.LOCAL:  # inward from the frame
         load = load.to_parent(*fixed_placement(frame))
         for i in reversed(path):

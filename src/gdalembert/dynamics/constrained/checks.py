@@ -136,6 +136,7 @@ def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
     rng = np.random.default_rng(0)
     q = ca.SX.sym("q", tree.nq)
     jacobian = ca.Function("jacobian", [q], [ca.densify(constraints.jacobian(tree, q))])
+    # in numbers: ca.sprank, the structural rank, takes parallel rows, as those of a planar linkage, for independent
     samples = [jacobian(random_configuration(tree, rng)).full() for _ in range(_CONFIGURATIONS)]
     for pair, rows in zip(constraints.pairs, _rows(constraints), strict=True):
         if _redundant(samples, [rows]) == pair.rows:

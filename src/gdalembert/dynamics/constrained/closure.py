@@ -144,6 +144,7 @@ class Closure:
     @cached_property
     def _with_anchors(self) -> Self:
         """A copy in which the missing anchors are symbols behind the parameters, whose values are not known."""
+        # symbols and not numbers, with which each motion would build its integrators anew
         made, held, symbols = self._with(), list[Constraint](), ca.SX(0, 1)
         for k, constraint in enumerate(self.constraints):
             if isinstance(constraint, Contact) and not constraint.is_anchored:
@@ -278,7 +279,8 @@ class Closure:
         for _ in range(_STEPS):
             step, free_columns = np.zeros(j.shape[1]), j[:, free]
             damping = np.sqrt(np.linalg.norm(free_columns) * np.linalg.norm(c))
-            stacked = np.vstack([free_columns, damping * np.eye(n)])  # J δ = −c and √λ δ = 0, by least squares
+            # J δ = −c and √λ δ = 0, by least squares: (Jᵀ J + λ)⁻¹ would square the condition of J near the solution
+            stacked = np.vstack([free_columns, damping * np.eye(n)])
             step[free] = np.linalg.lstsq(stacked, np.concatenate([-c, np.zeros(n)]), rcond=None)[0]
             slope, part = 2 * float(c @ j @ step), 1.0
             if np.abs(c).max(initial=0) <= tolerance or -slope < _STATIONARY * (c @ c):

@@ -366,6 +366,8 @@ def _of_constraints(
     none = ca.DM(0, tree.nv)
     parts: list[tuple[Matrix, Matrix, Matrix]] = [(ca.DM(tree.nv, tree.nv), none, none)]
     for alone, motion, f in zip(constraints.each, rows.motions, constraints.split(forces), strict=True):
+        # by formulas where there are any; by CasADi's derivatives a PUMA 560 whose hand is held (6D) has 9321 instructions
+        # in place of 7580
         if not motion.has_derivatives:
             parts.append(_by_differentiation(alone, tree, q, v, a, f))
             continue
@@ -429,6 +431,8 @@ class KKTInverse:
             outward = [k for k in range(i + 1, m.shape[0]) if pattern.has_nz(k, i)]
             if any(not pattern.has_nz(k, j) for j, k in combinations(outward, 2)):
                 core.append(i)
+        # branches before the core: with M eliminated as a whole, and G after it, Talos on two 6D feet had 219,234
+        # instructions where it then had 130,597
         self._order = [*core, *(i for i in range(m.shape[0]) if i not in core)]
         self._blocks = [0, len(core), m.shape[0]]
         eliminated = Factorization(m[self._order, self._order], len(core))

@@ -249,7 +249,9 @@ def _independent(tree: PreparedTree, places: Sequence[Entry], any_gravity: bool)
     y = np.vstack([regressor(*state).full() for state in states])
     size = np.linalg.norm(y, axis=0)
     scale = np.where(size > _DEPENDENT * size.max(), size, np.inf)
+    # R of Y has the dependencies of its columns; YᵀY, as small, would square them
     r: Array = np.asarray(np.linalg.qr(y / scale, mode="r"))
+    # in the order of the bodies: by pivots, rounding would choose among columns of a size, and so the names
     kept, _ = independent_columns(r, _DEPENDENT, order=range(len(places)))
     dropped = [k for k in range(len(places)) if k not in kept]
     combination = np.linalg.lstsq(r[:, kept], r[:, dropped], rcond=None)[0]

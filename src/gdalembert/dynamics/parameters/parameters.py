@@ -57,6 +57,7 @@ def mapped(x: T, kind: type, change: Callable[[Any], Any]) -> T:
     if isinstance(value, kind):
         value = change(value)
     elif isinstance(value, tuple):
+        # the same object where nothing changes, so that nothing that is kept of it is made again
         new = tuple(mapped(item, kind, change) for item in value)
         value = value if all(a is b for a, b in zip(new, value, strict=True)) else new
     elif isinstance(value, Mapping):
