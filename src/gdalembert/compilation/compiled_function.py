@@ -47,6 +47,7 @@ _ASYMMETRY = 1e-9
 
 def share(work: Callable[[Part], None], parts: Sequence[Part]) -> None:
     """Do the work of all parts, the first one here, and raise what the earliest part raises."""
+    # by threads and not by processes: machine code runs without Python's lock, and arrays need not be copied
     first, *others = parts
     futures = [_pool().submit(work, part) for part in others]
     try:
@@ -278,6 +279,7 @@ class CompiledFunction:
     def _few(self, inputs: tuple[Any, ...], axis: int) -> Any:
         """New outputs of few states by one call of C; ``None`` if the inputs must be checked."""
         for x, dimensions in zip(inputs, self._dimensions):  # noqa: B905  # C sees whether one is missing
+            # and not isinstance: a masked array is one, too, and has to be refused
             if type(x) is np.ndarray and x.ndim > dimensions:
                 results = tuple([self._empty(shape) for shape in self._stacked(x.shape[axis], axis)])
                 break
@@ -423,7 +425,7 @@ class _Interpreter:
                 return k + 1
             for y, result in zip(outputs, results, strict=True):
                 y[k] = result
-        self._idle.append(evaluation)
+        self._idle.append(evaluation)  # after a failure it is dropped, with the state that it stopped in
         return 0
 
 

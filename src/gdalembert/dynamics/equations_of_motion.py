@@ -285,7 +285,7 @@ class EquationsOfMotion(Expressions):
     def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
         """Derivatives ∂a/∂q, ∂a/∂v and M⁻¹ (nv × 3 nv), armature and all forces included."""
         factorization = Factorization(self.mass_matrix_expression(q) + self._armature_matrix)
-        # what is known of a free base needs no elimination; else Pinocchio's humanoid has 72,300 instructions, not 64,725
+        # what is known of a free base needs no elimination: Pinocchio's humanoid has 64,725 instructions, else 72,300
         a, free = ca.SX.sym("a", self.tree.nv), FreeBases(self.tree)
         bias, by_q, by_v = self._bias_and_derivatives(free, q, v, a, wrenches)
         by_q = ca.substitute(by_q, a, factorization.solve(tau - bias))

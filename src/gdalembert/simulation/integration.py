@@ -122,6 +122,7 @@ class Plant:
 
     def _evaluated(self, function: ca.Function, rows: list[Array], p: Array) -> list[Array]:
         def make() -> Evaluation:
+            # arrays that are kept: a call of the Function converts each matrix, which takes longer than the dynamics
             inputs, outputs = range(function.n_in()), range(function.n_out())
             return Evaluation(
                 function,
@@ -134,6 +135,7 @@ class Plant:
             return evaluation.rows(*rows, *([p] if len(p) else []))
 
 
+# by the robot, which they end with, and not an attribute of it: dynamics knows no integrators
 _PLANTS: WeakKeyDictionary[Dynamics | ConstrainedDynamics, dict[bool, Plant]] = WeakKeyDictionary()
 
 
@@ -243,6 +245,7 @@ def integrate(
                 return motion
             if not isinstance(error, RuntimeError):
                 raise
+            # once more, interval by interval, so that the motion up to the one that fails is kept
             if stop - k == 1:
                 motion.failure = U_FAILED if failure.error is not None else str(error)
                 return motion
@@ -305,6 +308,7 @@ class Integrators(Integrator):
             steps = int(np.ceil(np.diff(times, prepend=0.0) / self.step * (1 - ROUND_OFF)).sum())
         key, make = (*self._key, elements), lambda: self._new(times / unit, elements)
         u = np.vstack([numbers, np.tile([[t[0]], [unit]], numbers.shape[1])])
+        # an integrator for each row of times, since CasADi takes its grid where it is built
         with self._kept.borrowed(key, make, times / unit, rounding) as solver, self._quiet():
             start = np.pad(x0, (0, solver.size1_in("x0") - len(x0)))
             result = solver(x0=start, u=u, p=self.p)
@@ -505,6 +509,7 @@ class Radau(AdaptiveRungeKutta):
 
     def _jacobian(self, t: float, y: Array) -> Array:
         """Jacobian ∂(dy/dt)/∂y, with that of u, by differences."""
+        # and not by CasADi, whose graph does not know how u depends on x where Python returns it
         x, rate = y[: self._nx], self._rate(t, y)
         steps = _DIFFERENCE * np.maximum(1.0, np.abs(x))
         moved = self._evaluated(self._neighbours, t, x + np.diag(steps))

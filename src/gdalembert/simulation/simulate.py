@@ -328,6 +328,7 @@ def _settings(
 def _integrator(
     body: Plant, driven: Control, p: Array, method: str, step: float | None, settings: dict[str, Any]
 ) -> Integrator:
+    # SciPy's and ours, since CasADi has no Runge–Kutta method that chooses its steps
     if method not in _MAX_STEPS:
         return integration.Integrators(body, driven, p, method, step, settings)
     options = {"max_num_steps": _MAX_STEPS[method]} | settings

@@ -366,8 +366,8 @@ def _of_constraints(
     none = ca.DM(0, tree.nv)
     parts: list[tuple[Matrix, Matrix, Matrix]] = [(ca.DM(tree.nv, tree.nv), none, none)]
     for alone, motion, f in zip(constraints.each, rows.motions, constraints.split(forces), strict=True):
-        # by formulas where there are any; by CasADi's derivatives a PUMA 560 whose hand is held (6D) has 9321 instructions
-        # in place of 7580
+        # by formulas where there are any; by CasADi's derivatives a PUMA 560 whose hand is held (6D) has 9321
+        # instructions in place of 7580
         if not motion.has_derivatives:
             parts.append(_by_differentiation(alone, tree, q, v, a, f))
             continue
