@@ -221,8 +221,8 @@ class Library:
         python = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _PYTHON]
         python.append(ctypes.c_void_p(id(np.ndarray)))
         pointers = (ctypes.c_void_p * len(python))(*python)
-        # by the buffers of the arrays: ca.external of the same code, which converts them to matrices, takes 267 µs for tau
-        # of a PUMA 560 in place of 1.1
+        # by the buffers of the arrays: ca.external of the same code, which converts them to matrices, takes 267 µs for
+        # tau of a PUMA 560 in place of 1.1
         self.one, self.first, self.last = (holding.gdalembert_call(pointers, k) for k in range(3))
         self.width: int = holding.gdalembert_width()
         self._many = (holding if shares_memory else ctypes.CDLL(str(path))).gdalembert_together

@@ -46,7 +46,7 @@ _NULL = ca.DM(3, 1)
 class InertialLink:
     """A link and the joint that moves it, in the axes of the inertial frame."""
 
-    rotation: Matrix  # R_s: link axes to inertial axes
+    to_inertial: Matrix  # R_s (3 × 3), from the axes of the link
     origin: Matrix  # p: a point on the joint's axis, the origin of the link frame
     com: Matrix  # r_s
     mass: Matrix  # m_s
@@ -86,7 +86,7 @@ def place(tree: Tree, q: Matrix, *, central: bool = False) -> list[InertialLink]
         else:
             parent = links[joint.parent]
             gravity = parent.gravity
-            r, p = parent.rotation @ r, parent.origin + parent.rotation @ p
+            r, p = parent.to_inertial @ r, parent.origin + parent.to_inertial @ p
         linear, angular = joint.subspace(q)
         if central or not isinstance(joint.pseudo_inertia, ca.SX):
             com, moment, inertia = p + r @ spatial.constant(joint.com), _NULL, spatial.constant(joint.inertia)
@@ -109,11 +109,11 @@ def move(tree: Tree, links: list[InertialLink], q: Matrix, v: Matrix, a: Matrix)
 
         omega = before.omega + turning
         alpha = before.alpha + link.angular @ a_i + ca.cross(before.omega, turning)
-        alpha = alpha + link.rotation @ (angular_rate @ v_i)
+        alpha = alpha + link.to_inertial @ (angular_rate @ v_i)
         arm = link.origin - parent.origin
         velocity = before.velocity + ca.cross(before.omega, arm) + sliding
         acceleration = before.acceleration + spatial.spin(before.alpha, before.omega) @ arm + link.linear @ a_i
-        acceleration = acceleration + ca.cross(before.omega + omega, sliding) + link.rotation @ (linear_rate @ v_i)
+        acceleration = acceleration + ca.cross(before.omega + omega, sliding) + link.to_inertial @ (linear_rate @ v_i)
         to_com = link.com - link.origin
         com_velocity = velocity + ca.cross(omega, to_com)
         turning = spatial.spin(alpha, omega)  # U_s
@@ -264,8 +264,8 @@ class GeneralizedDAlembert(Dynamics):
             # a single column is not turned by the joint's own motion
             turned = motion if joint.type.nv > 1 else motions[joint.parent] if joint.parent >= 0 else _AT_REST
             linear, angular = joint.subspace_rate(q, v)
-            linear = spatial.skew(turned.omega) @ link.linear + link.rotation @ linear
-            angular = spatial.skew(turned.omega) @ link.angular + link.rotation @ angular
+            linear = spatial.skew(turned.omega) @ link.linear + link.to_inertial @ linear
+            angular = spatial.skew(turned.omega) @ link.angular + link.to_inertial @ angular
             moved = spatial.cross_columns(link.angular, motion.velocity)
             rates.append((linear - spatial.cross_columns(angular, link.origin) - moved, angular))
 

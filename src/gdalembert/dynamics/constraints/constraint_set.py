@@ -49,7 +49,7 @@ class Selection:
     """Rows that a type selects, of twists in some axes about the origin of the first frame."""
 
     holds: RowSelection
-    axes: Matrix  # from those of the second frame to these (3 × 3)
+    second_to_axes: Matrix  # R (3 × 3), from the axes of the second frame to these
     r: Matrix  # R and x of the first frame, seen from the second [m]
     x: Matrix
     unit: float = 1.0  # of lengths in these axes [m]
@@ -63,12 +63,12 @@ class Selection:
         """Acceleration Ė = S Ẇ + Ṡ W of both frames, the entries being those in the axes of the second frame."""
         e, turning = first.twist - second.twist, ca.DM(3, 1)
         rate = RelativeMotion.acceleration(first, second) + ca.vertcat(ca.cross(e.angular, e.linear), turning)
-        seen = e.turned(self.axes.T)
+        seen = e.turned(self.second_to_axes.T)
         selection_rate = self.holds.selection_rate(self.r, self.x, self.unit * seen.linear, seen.angular)
         return self.rows @ rate + self._in_these_axes(selection_rate) @ e.vector
 
     def _in_these_axes(self, rows: Matrix) -> Matrix:
-        return ca.horzcat(self.unit * (rows[:, :3] @ self.axes.T), rows[:, 3:] @ self.axes.T)
+        return ca.horzcat(self.unit * (rows[:, :3] @ self.second_to_axes.T), rows[:, 3:] @ self.second_to_axes.T)
 
 
 class SelectedMotion(RelativeMotion):
@@ -97,7 +97,7 @@ class SelectedMotion(RelativeMotion):
     @cached_property
     def _selection(self) -> Selection:
         motion_type = SelectedMotion.type_of(self.pair)
-        return Selection(motion_type, self.second_rotation, *self.pair.first_in_second(self.tree, self.q))
+        return Selection(motion_type, self.second_to_common, *self.pair.first_in_second(self.tree, self.q))
 
     @property
     def jacobian(self) -> Matrix:

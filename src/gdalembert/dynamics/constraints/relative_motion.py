@@ -272,8 +272,8 @@ class RelativeMotion:
     tree: Tree
     pair: FramePair
     q: Matrix
-    rotation: Matrix  # R (3 × 3), from the axes of the first frame to the common axes
-    second_rotation: Matrix
+    first_to_common: Matrix  # R (3 × 3), from the axes of the first frame to the common axes
+    second_to_common: Matrix
     chains: tuple[Chain, Chain]  # the joints from the common link to each frame
 
     @classmethod
@@ -295,9 +295,10 @@ class RelativeMotion:
                 placed.append((tree.joints[i], r, p))
             fixed_r, fixed_p = fixed_placement(frame)
             ends.append((placed, r @ fixed_r, p + r @ fixed_p))
-        (placed, rotation, x), (others, second_rotation, second_x) = ends
+        (placed, first_to_common, x), (others, second_to_common, second_x) = ends
         about = second_x if cls.has_two_points and others else x
-        return cls(tree, pair, q, rotation, second_rotation, (Chain(placed, x, q), Chain(others, about, q)))
+        chains = Chain(placed, x, q), Chain(others, about, q)
+        return cls(tree, pair, q, first_to_common, second_to_common, chains)
 
     @staticmethod
     def residual(pair: FramePair, tree: Tree, q: Matrix) -> Matrix:
@@ -336,11 +337,11 @@ class RelativeMotion:
 
     def from_first_frame(self, x: Matrix) -> Matrix:
         """Rows in the axes of the first frame (or columns of them), in the common axes."""
-        return ca.vertcat(*(self.rotation @ part for part in ca.vertsplit(x, 3)))
+        return ca.vertcat(*(self.first_to_common @ part for part in ca.vertsplit(x, 3)))
 
     def to_first_frame(self, x: Matrix) -> Matrix:
         """Rows in the common axes (or columns of them), in the axes of the first frame."""
-        return ca.vertcat(*(self.rotation.T @ part for part in ca.vertsplit(x, 3)))
+        return ca.vertcat(*(self.first_to_common.T @ part for part in ca.vertsplit(x, 3)))
 
     @property
     def _columns(self) -> list[tuple[Joint, Motion]]:
