@@ -16,10 +16,10 @@ from gdalembert.dynamics.constraints.friction_cones import wrench_cone as wrench
 from gdalembert.dynamics.dynamics import Dynamics as Dynamics
 from gdalembert.dynamics.dynamics import formulations as formulations
 from gdalembert.dynamics.friction import Friction as Friction
+from gdalembert.dynamics.friction import Motor as Motor
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert as GeneralizedDAlembert
 from gdalembert.dynamics.kinematics import Kinematics as Kinematics
 from gdalembert.dynamics.lagrange_euler import LagrangeEuler as LagrangeEuler
-from gdalembert.dynamics.motors import Motor as Motor
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler as NewtonEuler
 from gdalembert.dynamics.simplified.dynamics import PrunedDynamics as PrunedDynamics
 from gdalembert.dynamics.simplified.dynamics import TranslationalRotational as TranslationalRotational

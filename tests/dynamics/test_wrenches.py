@@ -166,9 +166,13 @@ def test_wrenches_are_in_the_linearised_equations() -> None:
     """About a motion with constant wrenches: A has ∂a/∂q of the forward dynamics, which no wrench by itself has."""
     dyn = robot()
     q, v, u, wrenches = samples(small(), 1, 2)[0]
-    for loaded, acting in ((dyn.under(wrenches), wrenches), (dyn, np.zeros((6, 2)))):
+    for loaded, given, acting in (
+        (dyn.under(wrenches), None, wrenches),
+        (dyn, wrenches, wrenches),
+        (dyn, None, np.zeros((6, 2))),
+    ):
         da_dq, da_dv, inverse = call(dyn.forward_dynamics_derivatives, q, v, u, acting)
-        a_matrix, b_matrix = loaded.linearize(q, v, u)
+        a_matrix, b_matrix = loaded.linearize(q, v, u, wrenches=given)
         assert relative_error(a_matrix[2:], np.hstack([da_dq, da_dv])) < EXACT
         assert relative_error(b_matrix[2:], inverse) < EXACT
 

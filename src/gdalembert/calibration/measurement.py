@@ -122,7 +122,7 @@ class Measurement:
         for k, name in enumerate(names):
             if name not in tree.joint_names and [other.name for other in tree.frames].index(name) == index:
                 blocks[k] = motion_exp_jacobian(p[6 * k : 6 * k + 6])
-        for i, r, x in joints_seen_from(tree, frame, pin.LOCAL, q):
+        for i, (r, x), _ in joints_seen_from(tree, frame, pin.LOCAL, q):
             name = tree.joints[i].name.removesuffix("[0]")
             if name in names and name in tree.joint_names:
                 k = names.index(name)

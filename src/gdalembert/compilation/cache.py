@@ -74,6 +74,7 @@ class Cache:
                 remove(path)
                 continue
             self._check(path)
+            # when it was last used, in mtime: file systems are often mounted without atime
             with contextlib.suppress(OSError):  # in a folder that can only be read
                 os.utime(path)
             yield path
@@ -91,6 +92,7 @@ class Cache:
         entry = self.folder / key
         library.chmod(0o700)
         name = f"{hashlib.sha256(library.read_bytes()).hexdigest()}.so"
+        # again and not under a lock file, which a killed process would leave behind
         for attempt in range(3):
             _make(entry)
             try:

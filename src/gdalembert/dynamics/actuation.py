@@ -44,7 +44,7 @@ from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.interrupts import interruptible
 
 _STEPS, _SMALL = 50, 1e-12
-"""Steps (for each tendon) for the u of a torque, and what counts as zero, relatively."""
+"""Steps (for each tendon) for the u of a torque, and the relative size that counts as zero."""
 
 
 @interruptible
@@ -84,7 +84,9 @@ class Tendon(Brief):
         placed = [(tree.path(at.joint), spatial.constant(at.translation + at.rotation @ x)) for at, x in points]
         lengths = []
         for (path, x), (other, y) in pairwise(placed):
-            start = sum(i == j for i, j in zip(path, other, strict=False))  # links of both
+            # from the last link of both: in the universe the joints before it would be there, too, 295 instructions
+            # of ∂l/∂q in place of 23 between two links of the wrist of a PUMA 560
+            start = sum(i == j for i, j in zip(path, other, strict=False))
             lengths.append(ca.norm_2(_moved(tree, other[start:], y, q) - _moved(tree, path[start:], x, q)))
         return lengths
 
@@ -106,7 +108,7 @@ def _moved(tree: Tree, path: Sequence[int], x: Matrix, q: Matrix) -> Matrix:
 
 
 Actuation: TypeAlias = npt.ArrayLike | Mapping[str, npt.ArrayLike | Tendon] | ca.Function
-"""What a robot takes: B (nv × nu) of tau = B u; columns or tendons by the actuators' names; a Function (q, u) → tau."""
+"""The actuators of a robot: B (nv × nu) of tau = B u; columns or tendons by name; or a Function (q, u) → tau."""
 
 
 class Actuators:
@@ -114,7 +116,7 @@ class Actuators:
 
     kind: ClassVar[str] = "a Function"
     are_default = False
-    """Whether nothing was said of them, so that each joint has its own."""
+    """True if nothing was said of them, so that each joint has one."""
 
     def __init__(self, function: ca.Function, tree: Tree) -> None:
         self.function, self.tree = function, tree
@@ -138,7 +140,7 @@ class Actuators:
         return tuple(f"{name}[{k}]" if size > 1 else name for name, size in inputs for k in range(size))
 
     def derivatives(self, q: Array, u: Array) -> tuple[Array, Array]:
-        """∂tau/∂q in the tangent space of q (nv × nv), and ∂tau/∂u (nv × nu)."""
+        """Derivatives ∂tau/∂q in the tangent space of q (nv × nv), and ∂tau/∂u (nv × nu)."""
         by_q, by_u = self._derivatives(q, u)
         return by_q.full(), by_u.full()
 
@@ -150,8 +152,8 @@ class Actuators:
         return ca.Function("derivatives", [q, u], [by_q, ca.jacobian(tau, u)])
 
     def efforts(self, q: Array, tau: Array) -> Array:
-        """u (nu) of the least squares of tau(q, u) − tau."""
-        u = np.ones(self.nu)
+        """Efforts u (nu) of the least squares of tau(q, u) − tau."""
+        u = np.ones(self.nu)  # and not 0, where a tau of squares or products of u has no slope
         best, smallest = u, np.inf
         for _ in range(_STEPS):
             left = self.torque(q, u) - tau
@@ -175,7 +177,7 @@ class Actuators:
 
 
 class LinearActuators(Actuators):
-    """tau = B u; columns have names of their own, or those of the coordinates that they drive."""
+    """Actuators with tau = B u, whose columns have names of their own, or those of the coordinates that they drive."""
 
     def __init__(self, tree: Tree, b: Array, names: tuple[str, ...] | None = None, are_default: bool = False) -> None:
         s = symbols(q=tree.nq, u=b.shape[1])
@@ -186,19 +188,20 @@ class LinearActuators(Actuators):
         return spatial.constant(self.b) @ u
 
     def names(self, coordinates: Sequence[str]) -> tuple[str, ...]:
-        """A column has the name of the coordinate that it drives alone."""
+        """Names of the columns, by default that of the coordinate which each drives alone."""
         rows = self._rows(coordinates)
         alone = (f"u[{k}]" if row is None else coordinates[row] for k, row in enumerate(rows))
         return self.own_names or tuple(alone)
 
     def efforts(self, q: Array, tau: Array) -> Array:
+        # at once and not by the steps of the base class, which begin at 1: of redundant actuators the least efforts
         return np.asarray(np.linalg.lstsq(self.b, tau, rcond=None)[0])
 
     def matrix(self, context: str) -> Array:
         return self.b
 
     def effort_limits(self, coordinates: Sequence[str], torques: Mapping[str, float]) -> tuple[Array, Array]:
-        """|tau| = |entry of B| |u| of an actuator that drives one coordinate alone."""
+        """Limits by |tau| = |entry of B| |u|, of actuators that drive one coordinate alone."""
         columns = zip(self.b.T, self._rows(coordinates), strict=True)
         limits = (
             np.inf if k is None else torques.get(coordinates[k], np.inf) / abs(column[k]) for column, k in columns
@@ -215,7 +218,7 @@ class LinearActuators(Actuators):
 
 
 class TendonActuators(Actuators):
-    """tau = B(q) u of tendons, and of other actuators by columns of numbers."""
+    """Actuators with tau = B(q) u, of tendons and of other actuators by columns of numbers."""
 
     kind: ClassVar[str] = "tendons"
 
@@ -249,6 +252,7 @@ class TendonActuators(Actuators):
 
     def efforts(self, q: Array, tau: Array) -> Array:
         """Efforts with tensions of at least 0: Lawson and Hanson, Solving Least Squares Problems, 1974, NNLS."""
+        # written here, since scipy.optimize.nnls bounds all unknowns, and SciPy is an extra
         b = self.derivatives(q, np.ones(self.nu))[1]
         used, u = ~self.pulls, np.zeros(self.nu)
         for _ in range(_STEPS * self.nu):

@@ -71,26 +71,27 @@ def _mass(tree: Tree) -> Matrix:
 
 
 def center_of_mass(tree: Tree, q: Matrix) -> Matrix:
-    """c (3) in the universe."""
+    """Centre of mass c (3) in the universe."""
     return tree.first_moment(q) / _mass(tree)
 
 
 def center_of_mass_jacobian(tree: Tree, q: Matrix) -> Matrix:
-    """∂c/∂q (3 × nv), in the tangent space of q."""
+    """Derivative ∂c/∂q (3 × nv), in the tangent space of q."""
     if tree.is_first_order:
         return derivative_along(ca.cse([center_of_mass(tree, q)])[0], q, tree.tangent_map(q))
+    # and for other trees 139 instructions in place of 123 (PUMA 560)
     return centroidal_map(tree, q)[:3, :] / _mass(tree)
 
 
 def center_of_mass_velocity(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-    """dc/dt (3)."""
+    """Velocity dc/dt (3) of the centre of mass."""
     if tree.is_first_order:
         return directional_derivative(center_of_mass(tree, q), q, tree.configuration_rate(q, v))
     return centroidal_momentum(tree, q, v)[:3] / _mass(tree)
 
 
 def center_of_mass_acceleration(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-    """d²c/dt² (3)."""
+    """Acceleration d²c/dt² (3) of the centre of mass."""
     if tree.is_first_order:
         state: Matrix = ca.vertcat(q, v)
         rate: Matrix = ca.vertcat(tree.configuration_rate(q, v), a)
@@ -128,21 +129,21 @@ class _Robot:
 
     @property
     def first_moment(self) -> Matrix:
-        """Σ m x (3, kg m) of all links, in the universe."""
+        """First moment Σ m x (3, kg m) of all links, in the universe."""
         return self.links.upright.composites[-1].first / self.unit + self.standing
 
     @property
     def center(self) -> Matrix:
-        """The centre of mass (3), in the own unit of length."""
+        """The centre of mass (3), in the unit of length of the links."""
         return self.first_moment / (self.mass * self.unit)
 
     def in_si(self, wrench: Wrench) -> Matrix:
-        """(6), in SI units."""
+        """A wrench (6) in SI units."""
         return ca.vertcat(wrench.force / self.unit, wrench.moment)
 
 
 def centroidal_map(tree: Tree, q: Matrix) -> Matrix:
-    """A (6 × nv) of h = A v."""
+    """Map A (6 × nv) of h = A v."""
     robot = _Robot.at(tree, q)
     links, placed = robot.links.upright, {-1: (ca.DM.eye(3), -robot.center)}  # about the centre of mass
     columns: list[tuple[Joint, Matrix]] = []
@@ -168,20 +169,22 @@ def _at_station(frame: tuple[Matrix, Matrix], station: Station) -> tuple[Matrix,
 
 
 def centroidal_momentum(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-    """h (6)."""
+    """Momentum h (6) about the centre of mass."""
+    # by a sweep from rest; the map times v has 423 instructions in place of 320 (PUMA 560)
     return centroidal_momentum_rate(tree, q, ca.DM(tree.nv, 1), v)
 
 
 def centroidal_momentum_rate(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-    """dh/dt (6)."""
+    """Rate dh/dt (6) of the momentum."""
     robot = _Robot.at(tree, q)
     wrenches, _ = joint_wrenches(robot.links, robot.links.motions(v, a, _NULL), v, a)
     return robot.in_si(wrenches[-1].about(robot.center))
 
 
 def centroidal_map_rate(tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-    """dA/dt (6 × nv)."""
+    """Rate dA/dt (6 × nv) of the map."""
     robot = _Robot.at(tree, q)
+    # CasADi's derivative of the map has 815 instructions in place of 699 (PUMA 560)
     if all(element.moves_one_body for element in robot.links.elements):
         return of_columns(tree.nv, 6, _rates_of_rigid_columns(robot, v))
     columns: list[tuple[Joint, Matrix]] = []
@@ -228,7 +231,7 @@ def _moment(columns: Matrix) -> Wrench:
 
 @dataclass(frozen=True)
 class _RobotInMotion:
-    """The robot at (q, v, a), and what each column of its elements does to the momentum and to its rate."""
+    """The robot at (q, v, a), with the change of the momentum and of its rate by each column of its elements."""
 
     robot: _Robot
     state: DisplacedRobot
@@ -236,7 +239,7 @@ class _RobotInMotion:
 
     @classmethod
     def of(cls, robot: _Robot, v: Matrix, a: Matrix | None = None) -> _RobotInMotion:
-        """With the rates of columns; for a given, with their displacements too, and twice the velocities."""
+        """The robot in motion; with an acceleration, columns are displaced too, and velocities counted twice."""
         links = robot.links
         motions = links.motions(v, ca.DM(*v.shape) if a is None else a, _NULL)
         if a is None:
@@ -252,13 +255,13 @@ class _RobotInMotion:
 
     @property
     def momentum(self) -> Matrix:
-        """The linear momentum (3), so many times, in the universe."""
+        """The linear momentum (3) in the universe, as many times as the velocities count."""
         return self.sums.rates[-1].first
 
     def columns(self) -> Iterator[tuple[ElementAtQ, InwardColumns]]:
-        """What rises from each element, about the centre of mass, in the universe.
+        """The columns that each element passes inward, about the centre of mass, in the universe.
 
-        For a given, the fields are ė + e′, e″ and twice e′.
+        With an acceleration their fields are ė + e′, e″ and twice e′, else ė alone.
         """
         robot, links = self.robot, self.robot.links.upright
         placed = {-1: (ca.DM.eye(3), -robot.center)}
@@ -275,7 +278,7 @@ class _RobotInMotion:
             yield element, inward.turned(Full(frame[0])).shifted(frame[1], p_rate)
 
     def _beyond(self, element: ElementAtQ) -> Wrench:
-        """What ė − e′ needs, in the frame of the element."""
+        """The wrenches that ė − e′ needs, in the frame of the element."""
         beyond = nothing(element.joint.type.nv)
         for station, columns in zip(element.stations, element.rates_beyond_displacement(self.state.v), strict=True):
             body = self.robot.links.upright.composites[station.index].turned(station.turn)
@@ -286,15 +289,16 @@ class _RobotInMotion:
 def centroidal_dynamics_derivatives(
     tree: Tree, q: Matrix, v: Matrix, a: Matrix
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """∂h/∂q, ∂ḣ/∂q, ∂ḣ/∂v and ∂ḣ/∂a (6 × nv each), in the tangent space of q."""
+    """Derivatives ∂h/∂q, ∂ḣ/∂q, ∂ḣ/∂v and ∂ḣ/∂a (6 × nv each), in the tangent space of q."""
+    # by fields; CasADi's derivatives of h and ḣ have 3303 instructions in place of 1904 (PUMA 560)
     moved = _RobotInMotion.of(_Robot.at(tree, q), v, a)
     robot, pull = moved.robot, spatial.skew(moved.force / (moved.robot.mass * moved.robot.unit**2))
-    found: tuple[list[tuple[Joint, Matrix]], ...] = ([], [], [], [])
+    columns: tuple[list[tuple[Joint, Matrix]], ...] = ([], [], [], [])
     for element, inward in moved.columns():
         by_v, by_q, displaced = inward.fields
         by_q = by_q + _moment(pull @ inward.column.force)  # −∂c/∂q × F
         displaced = (displaced - _moment(inward.eta)).times(ca.DM.eye(element.joint.type.nv) / 2)
-        for blocks, part in zip(found, (displaced, by_q, by_v, inward.column), strict=True):
+        for blocks, part in zip(columns, (displaced, by_q, by_v, inward.column), strict=True):
             blocks.append((element.joint, element.rate * robot.in_si(part)))
-    by_q, rate_by_q, rate_by_v, rate_by_a = (of_columns(tree.nv, 6, blocks) for blocks in found)
+    by_q, rate_by_q, rate_by_v, rate_by_a = (of_columns(tree.nv, 6, blocks) for blocks in columns)
     return by_q, rate_by_q, rate_by_v, rate_by_a

@@ -26,7 +26,8 @@ Composition: TypeAlias = Callable[[Robot], Iterator[ca.Function]]
 
 
 def derivatives(expression: ca.SX, x: ca.SX, directions: Matrix) -> Iterator[ca.SX]:
-    """∂expression/∂x @ directions, differentiated forward, and in reverse."""
+    """Derivatives ∂expression/∂x @ directions, taken forward, and in reverse."""
+    # both, since which of them is smaller differs from robot to robot
     yield ca.jtimes(expression, x, directions)
     yield ca.jtimes(expression, x, ca.DM.eye(expression.shape[0]), True).T @ directions
 
@@ -34,16 +35,17 @@ def derivatives(expression: ca.SX, x: ca.SX, directions: Matrix) -> Iterator[ca.
 def mass_matrix(robot: Robot) -> Iterator[ca.Function]:
     """M as the derivative of tau by a, and as that of the kinetic energy, twice, by v."""
     s, one = robot.symbols("q", "v", "a", "wrenches"), ca.DM.eye(robot.nv)
-    own, nothing = robot.symbols("q"), ca.DM.zeros(robot.nv)
-    found = []
+    inputs, at_rest = robot.symbols("q"), ca.DM.zeros(robot.nv)
+    candidates = []
     if not robot.has_load_friction:
-        found += list(derivatives(robot.inverse_dynamics(*s.values()), s["a"], one))
+        candidates += list(derivatives(robot.inverse_dynamics(*s.values()), s["a"], one))
+    # the variant of expressions alone: robot.kinetic_energy may be made of M, in a circle
     energy = type(robot).kinetic_energy.variant(robot)(*(s[name] for name in ("q", "v", "p") if name in s))
-    found.append(ca.hessian(energy, s["v"])[0])
-    for m in found:
+    candidates.append(ca.hessian(energy, s["v"])[0])
+    for m in candidates:
         graph = ca.Function("M", list(s.values()), [m])
-        at_rest = graph(own["q"], nothing, nothing, *_zeros(robot), *_parameters(own))
-        yield function("mass_matrix", own, {"M": symmetric(at_rest)})
+        of_q = graph(inputs["q"], at_rest, at_rest, *_zeros(robot), *_parameters(inputs))
+        yield function("mass_matrix", inputs, {"M": symmetric(of_q)})
 
 
 def mass_matrix_inverse(robot: Robot) -> Iterator[ca.Function]:
@@ -58,7 +60,7 @@ def kinetic_energy(robot: Robot) -> Iterator[ca.Function]:
 
 
 def generalized_gravity(robot: Robot) -> Iterator[ca.Function]:
-    """g as the gradient of the potential energy, and as nle and tau at rest."""
+    """Gravity g as the gradient of the potential energy, and as nle and tau at rest."""
     yield _gradient(robot)
     if not robot.forces:
         s, rest = robot.symbols("q"), ca.DM.zeros(robot.nv)
@@ -68,7 +70,7 @@ def generalized_gravity(robot: Robot) -> Iterator[ca.Function]:
 
 
 def nle(robot: Robot) -> Iterator[ca.Function]:
-    """nle as tau at a = 0, and as C v + g."""
+    """Bias nle as tau at a = 0, and as C v + g."""
     s, rest = robot.symbols("q", "v"), ca.DM.zeros(robot.nv)
     tau = robot.inverse_dynamics(s["q"], s["v"], rest, *_zeros(robot), *_parameters(s))
     yield function("nle", s, {"nle": tau})
@@ -98,8 +100,8 @@ def inverse_dynamics_derivatives(robot: Robot) -> Iterator[ca.Function]:
     s, nv = robot.symbols("q", "v", "a", "wrenches"), robot.nv
     directions = ca.diagcat(robot.tree.tangent_map(s["q"]), ca.DM.eye(nv))
     tau = robot.inverse_dynamics(*s.values())
-    for found in derivatives(tau, ca.vertcat(s["q"], s["v"]), directions):
-        by_q, by_v = ca.horzsplit(found, nv)
+    for by_state in derivatives(tau, ca.vertcat(s["q"], s["v"]), directions):
+        by_q, by_v = ca.horzsplit(by_state, nv)
         yield function("inverse_dynamics_derivatives", s, {"dtau_dq": by_q, "dtau_dv": by_v})
 
 
@@ -110,8 +112,8 @@ def forward_dynamics_derivatives(robot: Robot) -> Iterator[ca.Function]:
     larger = [variant] if variant.n_instructions() > smallest.n_instructions() else []
     for graph in (smallest, *larger):  # a larger one can have the smaller derivatives
         a = graph(*s.values())
-        for found in derivatives(a, ca.vertcat(s["q"], s["v"], s["tau"]), directions):
-            by_q, by_v, by_tau = ca.horzsplit(found, nv)
+        for slopes in derivatives(a, ca.vertcat(s["q"], s["v"], s["tau"]), directions):
+            by_q, by_v, by_tau = ca.horzsplit(slopes, nv)
             inverse = by_tau if robot.has_load_friction else symmetric(by_tau)
             yield function("forward_dynamics_derivatives", s, {"da_dq": by_q, "da_dv": by_v, "Minv": inverse})
 
@@ -134,7 +136,7 @@ COMPOSITIONS: dict[str, Composition] = {
 
 
 def _gradient(robot: Robot) -> ca.Function:
-    """g, the gradient of the potential energy of the links."""
+    """Gravity g, the gradient of the potential energy of the links."""
     s = robot.symbols("q")
     energy = ca.SX(robot.gravitational_energy_expression(s["q"]))
     g = robot.tree.tangent_map(s["q"]).T @ ca.gradient(energy, s["q"])
@@ -142,7 +144,7 @@ def _gradient(robot: Robot) -> ca.Function:
 
 
 def _parameters(inputs: dict[str, ca.SX]) -> list[ca.SX]:
-    """p, where it is an input."""
+    """The parameters p, where they are an input."""
     return [inputs["p"]] if "p" in inputs else []
 
 

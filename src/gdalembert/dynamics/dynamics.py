@@ -33,8 +33,7 @@ from gdalembert import spatial
 from gdalembert.dynamics import forces as elements
 from gdalembert.dynamics.actuation import Actuation, actuators_of, check_tendons
 from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
-from gdalembert.dynamics.friction import FrictionOfJoints, JointFriction
-from gdalembert.dynamics.motors import Motors, MotorsByActuator, check_rows
+from gdalembert.dynamics.friction import FrictionOfJoints, JointFriction, Motors, MotorsByActuator
 from gdalembert.dynamics.newton_euler import aba, rnea
 from gdalembert.dynamics.parameters.parameters import Given, Values, parameters_of
 from gdalembert.dynamics.sources import Source
@@ -53,9 +52,9 @@ from gdalembert.spatial.interrupts import interruptible
 _NOTICED = 1e-9
 """Relative change of tau or of accelerations from which on cleaning is more than rounding."""
 _AT_REST = 1e-6
-"""Relative to the largest effort: what may be left of the forces at a configuration that counts as at rest."""
+"""The force that may be left at a configuration that counts as at rest, relative to the largest effort."""
 HELD = ("braked", "locked", "free")
-"""What of the joints is held while an arm vibrates: motors, links, or nothing."""
+"""The parts of joints that may be held while an arm vibrates: motors, links, or none."""
 _HELD = 1e-12
 """Relative to the diagonal of the stiffness: the least eigenvalue of what a spring holds."""
 
@@ -216,7 +215,6 @@ class Dynamics(EquationsOfMotion, ABC):
         rotors: tuple[elements.Force, ...] = ()
         if motors is not None:
             of_motors = Motors.of(tree, self.actuators, self.actuators.names(tree.velocity_names), motors)
-            check_rows(tree, of_motors)
             rotors = (of_motors,)
         self.motors = MappingProxyType(dict({} if motors is None else motors))
         added = (*((at_joints,) if springs else ()), *((losses,) if friction else ()), *rotors, *forces)
@@ -236,11 +234,11 @@ class Dynamics(EquationsOfMotion, ABC):
                 "gd.joint_torques and the kinematics of cpin need no inertia"
             )
 
-    def require_inertia_of(self, where: str, p: Array) -> None:
+    def require_inertia_of(self, context: str, p: Array) -> None:
         """Refuse p (n_p) with which a joint moves no inertia."""
         if names := self.parameters.idle_joints(p):
             raise ArgumentError(
-                f"{where}: {self.tree.name}: with this p {without_inertia(names)}; give p of a robot with inertia"
+                f"{context}: {self.tree.name}: with this p {without_inertia(names)}; give p of a robot with inertia"
             )
 
     def at(self, p: Values = None) -> Self:
@@ -294,8 +292,10 @@ class Dynamics(EquationsOfMotion, ABC):
     def _arguments(self) -> Options:
         """The arguments beside the model."""
         friction = dict(self.friction) if isinstance(self.friction, Mapping) else self.friction
-        own = Options(clean=self.clean, springs=dict(self.springs), friction=friction, wrenches=dict(self.wrenches))
-        return self._options | own
+        as_given = Options(
+            clean=self.clean, springs=dict(self.springs), friction=friction, wrenches=dict(self.wrenches)
+        )
+        return self._options | as_given
 
     # What callers ask of any robot, rigid or flexible.
 
@@ -306,7 +306,7 @@ class Dynamics(EquationsOfMotion, ABC):
 
     @property
     def driven_names(self) -> tuple[str, ...]:
-        """What an actuator drives by each entry of tau: that coordinate."""
+        """The name of what an actuator drives by each entry of tau: that coordinate."""
         return self.coordinate_names
 
     @property
@@ -318,7 +318,7 @@ class Dynamics(EquationsOfMotion, ABC):
 
     @cached_property
     def forces_depend_on_velocity(self) -> bool:
-        """Whether a force element has a torque that depends on v."""
+        """True if a force element has a torque that depends on v."""
         q, v = symbols(q=self.tree.nq, v=self.tree.nv).values()
         return bool(ca.jacobian_sparsity(ca.SX(self.force_torque_expression(q, v)), v).nnz())
 
@@ -348,7 +348,7 @@ class Dynamics(EquationsOfMotion, ABC):
 
     @cached_property
     def change_in_tau(self) -> float:
-        """How much cleaning changes tau: the largest relative error, max|Δ| / max(1, max|tau|), at 100 random states.
+        """The change of tau by cleaning: the largest relative error, max|Δ| / max(1, max|tau|), at 100 random states.
 
         The states are always the same. 0 if nothing was cleaned.
         """
@@ -356,41 +356,41 @@ class Dynamics(EquationsOfMotion, ABC):
             return 0.0
         if self._origin is not None:
             return self._origin[1][0].change_in_tau
-        own, nv = self._with_values(self.parameters.values).under(), self.tree.nv
+        cleaned, nv = self._with_values(self.parameters.values).under(), self.tree.nv
         parameters = self._options.get("parameters") if idle_joints(self._given) else None  # which no robot is without
-        given = type(self)(self._given, **(self._arguments | Options(clean=0, parameters=parameters, wrenches=None)))
-        given = given._with_values(given.parameters.values)
+        exact = type(self)(self._given, **(self._arguments | Options(clean=0, parameters=parameters, wrenches=None)))
+        exact = exact._with_values(exact.parameters.values)
         x, v, a = np.split(np.random.default_rng(0).normal(size=(100, 3 * nv)), 3, axis=1)
         worst = 0.0
         for state in zip(reached(self.tree, x), v, a, strict=True):
-            before = given.inverse_dynamics(*state).full()
-            change = np.abs(own.inverse_dynamics(*state).full() - before).max()
+            before = exact.inverse_dynamics(*state).full()
+            change = np.abs(cleaned.inverse_dynamics(*state).full() - before).max()
             worst = max(worst, float(change / max(1.0, np.abs(before).max())))
         return worst
 
     # Small motions about a configuration. Arguments ``p`` are values of the parameters, by default those of the model.
 
-    def configuration(self, what: str, q: npt.ArrayLike) -> Array:
+    def configuration(self, argument: str, q: npt.ArrayLike) -> Array:
         """A configuration (nq), or that of joints alone, with undeformed links and rotors where their joints are.
 
-        ``what`` is its name in errors.
+        ``argument`` is its name in errors.
 
         Raises:
             ArgumentError: if it has another length, a number is not finite, or a quaternion is not of unit length.
         """
-        given, joints = numbers(what, q), self.tree.nq - (self.tree.nv - self.modes.start)
-        if joints < self.tree.nq and given.shape in ((joints,), (joints, 1)):
-            given = np.pad(given.ravel(), (0, self.tree.nq - joints))
+        x, joints = numbers(argument, q), self.tree.nq - (self.tree.nv - self.modes.start)
+        if joints < self.tree.nq and x.shape in ((joints,), (joints, 1)):
+            x = np.pad(x.ravel(), (0, self.tree.nq - joints))
             if self.flexible_joints:
-                given[-len(self.flexible_joints) :] = given[[joint.idx_q for joint in self.flexible_joints]]
-        elif joints < self.tree.nq and given.shape not in ((self.tree.nq,), (self.tree.nq, 1)):
+                x[-len(self.flexible_joints) :] = x[[joint.idx_q for joint in self.flexible_joints]]
+        elif joints < self.tree.nq and x.shape not in ((self.tree.nq,), (self.tree.nq, 1)):
             raise ArgumentError(
-                f"{what} has shape {given.shape}; give ({self.tree.nq},), or ({joints},) of the joints alone"
+                f"{argument} has shape {x.shape}; give ({self.tree.nq},), or ({joints},) of the joints alone"
             )
-        return checked_configuration(what, given, self.tree)
+        return checked_configuration(argument, x, self.tree)
 
     def force_stiffness(self, q: Array, p: Values = None) -> Array:
-        """∂force/∂q at rest (nv × nv) [N m/rad, N/m]: the stiffness of the force elements; gravity is not in it."""
+        """Stiffness ∂force/∂q of the force elements at rest (nv × nv) [N m/rad, N/m]; gravity is not in it."""
         q = vector("force_stiffness: q", q, self.tree.nq)
         return frozen(self._force_stiffness(q, *self._values_of("force_stiffness", p, dynamics=False)).full())
 
@@ -400,14 +400,14 @@ class Dynamics(EquationsOfMotion, ABC):
         by_q, _ = self.force_derivatives_expression(s["q"], ca.DM.zeros(self.tree.nv))
         return ca.Function("stiffness", list(s.values()), [by_q])
 
-    def _values_of(self, where: str, p: Values, *, dynamics: bool = True) -> list[Array]:
-        """p as the last input of a Function; for dynamics every joint has to move inertia with it."""
+    def _values_of(self, context: str, p: Values, *, dynamics: bool = True) -> list[Array]:
+        """Values of p as the last input of a Function; for dynamics every joint has to move inertia with it."""
         if self.parameters:
-            values = self.parameters.vector(p, f"{where}: p")
+            values = self.parameters.vector(p, f"{context}: p")
             if dynamics and self.parameters.idle_in_model:
-                self.require_inertia_of(where, values)
+                self.require_inertia_of(context, values)
             return [values]
-        self.parameters.refuse(where, p)
+        self.parameters.refuse(context, p)
         return []
 
     def natural_frequencies(self, q: npt.ArrayLike, *, joints: str | None = None, p: Values = None) -> Array:
@@ -447,31 +447,32 @@ class Dynamics(EquationsOfMotion, ABC):
         damping = np.sum(shapes * (self.at(p).damping_matrix @ shapes), axis=0)
         return np.asarray(damping / (2 * np.where(frequencies > 0, frequencies, np.nan)))
 
-    def _natural_modes(self, where: str, q: npt.ArrayLike, joints: str | None, p: Values) -> tuple[Array, Array]:
+    def _natural_modes(self, context: str, q: npt.ArrayLike, joints: str | None, p: Values) -> tuple[Array, Array]:
         first, nv = self.modes.start, self.tree.nv
         if joints is None:
             joints = "braked" if first < nv else "free"
-        choice(f"{where}: joints", joints, HELD)
-        configuration = self.configuration(f"{where}: q", q)
+        choice(f"{context}: joints", joints, HELD)
+        configuration = self.configuration(f"{context}: q", q)
         swinging = [joint.idx_v for joint in self.flexible_joints]
         chosen = {"braked": [*swinging, *self.modes], "locked": [*range(first, nv)], "free": [*range(nv)]}[joints]
         index = np.ix_(chosen, chosen)
-        given = self._values_of(where, p)
+        values = self._values_of(context, p)
         stiffness = self.force_stiffness(configuration, p)[index]
         size = np.abs(stiffness).max(initial=0)
         if not np.isfinite(size) or np.abs(stiffness - stiffness.T).max(initial=0) > elements.ASYMMETRY * size:
             raise ArgumentError(
-                f"{where}: the stiffness of the forces is not finite and symmetric at q; take the eigenvalues of "
+                f"{context}: the stiffness of the forces is not finite and symmetric at q; take the eigenvalues of "
                 "linearize(q)"
             )
         unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
         held = np.linalg.eigvalsh(stiffness / np.outer(unit, unit))
         if held.min(initial=0) < -elements.ASYMMETRY:
             raise ArgumentError(
-                f"{where}: a force drives the robot away from q (negative stiffness), so that it does not vibrate "
+                f"{context}: a force drives the robot away from q (negative stiffness), so that it does not vibrate "
                 "about it; take the eigenvalues of linearize(q)"
             )
-        half = np.linalg.inv(np.linalg.cholesky(self.mass_matrix(configuration, *given).full()[index]))
+        # by Cholesky, since eigh of NumPy takes one matrix, and that of SciPy, which takes M too, is in an extra
+        half = np.linalg.inv(np.linalg.cholesky(self.mass_matrix(configuration, *values).full()[index]))
         squares, vectors = np.linalg.eigh(half @ stiffness @ half.T)
         # K alone, in units of its own diagonal, says how many of them are zero; in the products it is lost in rounding
         squares[: np.count_nonzero(held < _HELD)] = 0
@@ -497,7 +498,7 @@ class Dynamics(EquationsOfMotion, ABC):
                 configuration at rest, as :meth:`~gdalembert.FlexibleArm.static_deflection` gives it for an arm. With v
                 or u the equations are linearised about any motion.
 
-        Wrenches that are an input are zero; ``dyn.under(wrenches).linearize(q)`` has constant ones.
+        Constant ``wrenches`` (6 × n, or as the input is) act where they are an input, zero by default.
 
         Raises:
             ArgumentError: if an argument has a wrong length, or if without v and u no u holds the robot at q.
@@ -505,7 +506,7 @@ class Dynamics(EquationsOfMotion, ABC):
         nv, actuators = self.tree.nv, self.actuators
         configuration = self.configuration("linearize: q", q)
         rate = np.zeros(nv) if v is None else vector("linearize: v", v, nv)
-        robot = self.at(p).under()
+        robot = self.at(p).under(wrenches)
         nle = robot.inverse_dynamics(configuration, rate, np.zeros(nv)).full().ravel()
         if u is None:
             effort = actuators.efforts(configuration, nle)
@@ -520,6 +521,8 @@ class Dynamics(EquationsOfMotion, ABC):
             effort = vector("linearize: u", u, actuators.nu)
         m = robot.mass_matrix(configuration).full()
         acceleration = np.linalg.solve(m, actuators.torque(configuration, effort) - nle)
+        # M is solved in numbers: the graph of ∂a/∂q and ∂a/∂v has 1.8 times the instructions of that of ∂tau/∂q and
+        # ∂tau/∂v (PUMA 560), of a humanoid four times
         of_q, b = actuators.derivatives(configuration, effort)
         by_q, by_v = (x.full() for x in robot.inverse_dynamics_derivatives(configuration, rate, acceleration))
         rates = np.linalg.solve(m, np.hstack([of_q - by_q, -by_v, b]))
@@ -527,7 +530,7 @@ class Dynamics(EquationsOfMotion, ABC):
         return a_matrix, np.vstack([np.zeros_like(b), rates[:, 2 * nv :]])
 
     def _drift(self, q: Array, v: Array) -> Array:
-        """∂(dδq/dt)/∂δq at (q, v), nv × nv: 0 where v = dq/dt, −ad v for a spherical joint or a free-flyer.
+        """Derivative ∂(dδq/dt)/∂δq at (q, v), nv × nv: 0 where v = dq/dt, −ad v for a spherical joint or a free-flyer.
 
         With dq/dt = T v and a neighbouring motion q + T δq: T dδq/dt = ∂(T v)/∂q T δq − dT/dt δq + T δv.
         """
@@ -545,31 +548,32 @@ def formulations() -> dict[str, type[Dynamics]]:
     return dict(sorted(REGISTRY.items()))
 
 
-def _warn_of_cleaning(given: Tree, cleaned: Tree, changes: tuple[Change, ...], tolerance: float) -> None:
+def _warn_of_cleaning(exact: Tree, cleaned: Tree, changes: tuple[Change, ...], tolerance: float) -> None:
     """Warn if cleaning changes tau or accelerations by more than 1e-9 of their size, at one random state.
 
     What rounding alone does to accelerations, if M is badly conditioned, is no matter of cleaning: nothing is computed
     where cleaning takes rounding away and no more, as it does of most models.
     """
-    if len(changes) == len(clean_tree(given, min(tolerance, ENTRY_ERROR))[1]):
+    if len(changes) == len(clean_tree(exact, min(tolerance, ENTRY_ERROR))[1]):
         return
+    # in numbers, at one state, since it is done for every robot: change_in_tau, at 100, builds two graphs
     rng = np.random.default_rng(0)
-    q = ca.DM(random_configuration(given, rng))
-    v, a = (ca.DM(rng.normal(size=given.nv)) for _ in range(2))
-    tau = rnea.inverse_dynamics(given, q, v, a)
+    q = ca.DM(random_configuration(exact, rng))
+    v, a = (ca.DM(rng.normal(size=exact.nv)) for _ in range(2))
+    tau = rnea.inverse_dynamics(exact, q, v, a)
     in_tau = _change(rnea.inverse_dynamics(cleaned, q, v, a), tau)
-    in_a = 0.0 if idle_joints(given) else _change(aba.forward_dynamics(cleaned, q, v, tau), a)
+    in_a = 0.0 if idle_joints(exact) else _change(aba.forward_dynamics(cleaned, q, v, tau), a)
     if in_a > _NOTICED:
-        in_a -= _change(aba.forward_dynamics(given, q, v, tau), a)
+        in_a -= _change(aba.forward_dynamics(exact, q, v, tau), a)
     if max(in_tau, in_a) > _NOTICED:
         warn(
-            f"{given.name}: clean={tolerance:g} changes tau by {in_tau:.1e} and accelerations by {max(in_a, 0):.1e} of "
+            f"{exact.name}: clean={tolerance:g} changes tau by {in_tau:.1e} and accelerations by {max(in_a, 0):.1e} of "
             "their size; give a smaller tolerance, or clean=0 to take every number as it is",
             CleaningWarning,
         )
 
 
-def _change(found: ca.DM, wanted: ca.DM) -> float:
-    """max|Δ| / max|wanted|; 0 where that is no number, as for a robot without inertia."""
-    change = float(ca.norm_inf(found - wanted) / ca.norm_inf(wanted))
+def _change(value: ca.DM, wanted: ca.DM) -> float:
+    """Relative error max|Δ| / max|wanted|; 0 where that is no number, as for a robot without inertia."""
+    change = float(ca.norm_inf(value - wanted) / ca.norm_inf(wanted))
     return change if np.isfinite(change) else 0.0

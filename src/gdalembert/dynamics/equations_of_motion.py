@@ -1,4 +1,4 @@
-"""What every robot has: the Functions of the equations of motion, made of a formulation's expressions, and regressors.
+"""Functions of the equations of motion, made of a formulation's expressions, and regressors.
 
 Regressors are derivatives with respect to the dynamic parameters π of the links, in which torques and energies are
 linear. π has ten numbers for each of Pinocchio's joints 1, 2, … that carries a rigid body: m, m c, and the inertia
@@ -66,14 +66,14 @@ class smallest(cached_property[ca.Function]):
         name, size = build.__name__, ca.Function.n_instructions
 
         def variant(robot: EquationsOfMotion) -> ca.Function:
-            found: ca.Function = min([build(robot), *(getattr(other, name) for other in robot._alternatives)], key=size)
-            return found
+            least: ca.Function = min([build(robot), *(getattr(other, name) for other in robot._alternatives)], key=size)
+            return least
 
         @wraps(build)
         def of_all(robot: EquationsOfMotion) -> ca.Function:
             composed = COMPOSITIONS[name](robot) if robot._is_small and name in COMPOSITIONS else ()
-            found: ca.Function = min([variant(robot), *composed], key=size)
-            return found
+            least: ca.Function = min([variant(robot), *composed], key=size)
+            return least
 
         super().__init__(of_all)
         self.variant = variant
@@ -84,7 +84,7 @@ _BODY = np.array([1.0, 0, 0, 0, 1, 0, 1, 0, 0, 1])
 
 
 class FreeBases:
-    """The free-flyers on the universe, without armature, and what is known of the derivatives of their accelerations.
+    """The free-flyers on the universe, without armature, and the known derivatives of their accelerations.
 
     Newton's laws are the same in all frames that move at constant velocity, however they are turned, and weight
     accelerates all masses alike. So a robot whose base is free moves its joints in the same way in whatever pose the
@@ -97,7 +97,7 @@ class FreeBases:
 
     Attributes:
         pose: the projection (nv × nv) on their poses, among displacements of q.
-        linear: that on their linear velocities, among velocities v.
+        linear: the projection on their linear velocities, among velocities v.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -109,14 +109,14 @@ class FreeBases:
         self.linear = spatial.constant(np.diag(1.0 * np.isin(entries, columns[:, :3])))
 
     def derivatives(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
-        """What is known of ∂a/∂q and ∂a/∂v (nv × nv each): all of the columns of their poses and of v_lin."""
+        """The known part of ∂a/∂q and ∂a/∂v (nv × nv each): all of the columns of their poses and of v_lin."""
         by_q, by_v = (ca.SX(self.tree.nv, self.tree.nv) for _ in range(2))
         for joint in self.joints:
             rotation, _ = joint.placement(q)
-            own, linear, angular = joint.velocity(v), joint.columns[:3], joint.columns[3:]
+            twist, linear, angular = joint.velocity(v), joint.columns[:3], joint.columns[3:]
             by_q[linear, angular] = spatial.skew(rotation.T @ spatial.constant(self.tree.gravity))
-            by_v[linear, linear] = -spatial.skew(own[3:])
-            by_v[linear, angular] = spatial.skew(own[:3])
+            by_v[linear, linear] = -spatial.skew(twist[3:])
+            by_v[linear, angular] = spatial.skew(twist[:3])
         return by_q, by_v
 
 
@@ -139,7 +139,7 @@ class EquationsOfMotion(Expressions):
 
     @property
     def _is_small(self) -> bool:
-        """Whether Functions that are made of others can be smaller than what the robot writes down."""
+        """True if Functions that are made of others can be smaller than those of the robot's expressions."""
         return False
 
     @property
@@ -283,21 +283,31 @@ class EquationsOfMotion(Expressions):
         return function("forward_dynamics_derivatives", s, {"da_dq": da_dq, "da_dv": da_dv, "Minv": inverse})
 
     def forward_dynamics_derivatives_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix) -> Matrix:
-        """∂a/∂q, ∂a/∂v and M⁻¹ (nv × 3 nv), armature and all forces included."""
+        """Derivatives ∂a/∂q, ∂a/∂v and M⁻¹ (nv × 3 nv), armature and all forces included."""
         factorization = Factorization(self.mass_matrix_expression(q) + self._armature_matrix)
+        # what is known of a free base needs no elimination: Pinocchio's humanoid has 64,725 instructions, else 72,300
         a, free = ca.SX.sym("a", self.tree.nv), FreeBases(self.tree)
+        bias, by_q, by_v = self._bias_and_derivatives(free, q, v, a, wrenches)
+        by_q = ca.substitute(by_q, a, factorization.solve(tau - bias))
+        half = factorization.half_solve(-ca.horzcat(by_q, by_v))
+        derivatives = ca.horzcat(*free.derivatives(q, v)) + factorization.half_inverse.T @ factorization.divide(half)
+        return ca.horzcat(derivatives, factorization.inverse)
+
+    def _bias_and_derivatives(
+        self, free: FreeBases, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix
+    ) -> tuple[Matrix, Matrix, Matrix]:
+        """Bias tau (nv) at a = 0, and ∂tau/∂q and ∂tau/∂v (nv × nv) at a, but for what is known of free bases."""
         slow = v - free.linear @ v
-        dtau_dq, dtau_dv = self.inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
+        by_q, by_v = self.inverse_dynamics_derivatives_expression(q, slow, a, wrenches)
         at_rest = self.generalized_gravity_expression(q) + self.wrench_torque_expression(q, wrenches)
-        bias = at_rest + 0.5 * (dtau_dv @ slow) + self.force_torque_expression(q, v)  # C v is quadratic in v
-        dtau_dq = ca.substitute(dtau_dq, a, factorization.solve(tau - bias))
+        # C v is quadratic in v and follows from ∂tau/∂v, which is there already; by nle the derivatives of a have 2344
+        # instructions in place of 2256 (PUMA 560)
+        bias = at_rest + 0.5 * (by_v @ slow) + self.force_torque_expression(q, v)
         # what is not known already of a free base: how wrenches depend on its pose
-        dtau_dq += (self.wrench_stiffness_expression(q, wrenches) - dtau_dq) @ free.pose
-        dtau_dv -= dtau_dv @ free.linear
-        by_q, by_v = self.force_derivatives_expression(q, v)
-        half = factorization.half_solve(-ca.horzcat(dtau_dq + by_q, dtau_dv + by_v))
-        found = ca.horzcat(*free.derivatives(q, v)) + factorization.half_inverse.T @ factorization.divide(half)
-        return ca.horzcat(found, factorization.inverse)
+        by_q += (self.wrench_stiffness_expression(q, wrenches) - by_q) @ free.pose
+        by_v -= by_v @ free.linear
+        force_dq, force_dv = self.force_derivatives_expression(q, v)
+        return bias, by_q + force_dq, by_v + force_dv
 
     @smallest
     def inverse_dynamics_hessian(self) -> ca.Function:
@@ -331,6 +341,7 @@ class EquationsOfMotion(Expressions):
         if has_load:
             tau = self.under_load_expression(q, v, tau + self._rotor_torque(a))
         tau = ca.cse([tau])[0]
+        # block by block, since others are zero: ca.hessian by (q, v, a) makes 3275 instructions, not 2638 (PUMA 560)
         gradient = ca.jtimes(tau, ca.vertcat(q, v, a), lam, True)
         by_q, by_v, by_a = gradient[:nq], gradient[nq : nq + nv], gradient[nq + nv :]
         t, y = self.tree.tangent_map(q), ca.SX.sym("y", nq)
@@ -381,8 +392,8 @@ class EquationsOfMotion(Expressions):
         raise UnsupportedError(f"{type(self).__name__} names no terms")
 
     def mass_matrix_rate(self, q: ca.SX, v: ca.SX) -> ca.SX:
-        """dM/dt (nv × nv) along v, as an expression of SX symbols q and v: for laws and tests."""
-        m = self.mass_matrix(q, *self._p.values())
+        """Rate dM/dt (nv × nv) along v, as an expression of SX symbols q and v: for laws and tests."""
+        m = self.mass_matrix(q, *self.parameters.inputs.values())
         return ca.reshape(directional_derivative(ca.vec(m), q, self.tree.configuration_rate(q, v)), m.shape)
 
     def _require_regular_mass_matrix(self) -> None:
@@ -426,8 +437,10 @@ class EquationsOfMotion(Expressions):
         return self._base.found
 
     def base_regressor_expression(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        """Y (nv × n_b) of the base parameters."""
-        return self.torque_regressor(q, v, a, *self._p.values()) @ spatial.constant(self.base_parameters.bodies)
+        """Regressor Y (nv × n_b) of the base parameters."""
+        return self.torque_regressor(q, v, a, *self.parameters.inputs.values()) @ spatial.constant(
+            self.base_parameters.bodies
+        )
 
     @cached_property
     def _base(self) -> Base:

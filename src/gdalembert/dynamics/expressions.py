@@ -59,23 +59,23 @@ class Expressions(ABC):
 
     @abstractmethod
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        """tau (nv) of the links, gravity included: M a + nle − Σ Jᵀ w.
+        """Torque tau (nv) of the links, gravity included: M a + nle − Σ Jᵀ w.
 
         The other expressions of this class call it with symbols, and put numbers into the graph: a formulation may
         differentiate by v and a.
         """
 
     def nle_expression(self, q: Matrix, v: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        """C v + g − Σ Jᵀ w (nv) of the links: tau at a = 0."""
+        """Bias C v + g − Σ Jᵀ w (nv) of the links: tau at a = 0."""
         nle = self._evaluated(self.inverse_dynamics_expression, q, v)
         return nle + self.wrench_torque_expression(q, wrenches)
 
     def mass_matrix_expression(self, q: Matrix) -> Matrix:
-        """M (nv × nv) of the links: tau is linear in a."""
+        """Mass matrix M (nv × nv) of the links: tau is linear in a."""
         return self._evaluated(lambda q, v, a: ca.jacobian(self.inverse_dynamics_expression(q, v, a), a), q)
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        """C (nv × nv): Christoffel's matrix, ½ ∂(C v)/∂v, which is the trace form's where v = dq/dt."""
+        """Coriolis matrix C (nv × nv): Christoffel's matrix, ½ ∂(C v)/∂v, which is the trace form's where v = dq/dt."""
         if not all(joint.type.velocity_is_rate for joint in self.tree.joints):
             raise UnsupportedError(
                 f"{type(self).__name__}: a Coriolis matrix does not follow from tau alone where v is not dq/dt; "
@@ -84,18 +84,18 @@ class Expressions(ABC):
         return self._evaluated(lambda q, v, a: 0.5 * ca.jacobian(self.nle_expression(q, v), v), q, v)
 
     def generalized_gravity_expression(self, q: Matrix) -> Matrix:
-        """g (nv): tau at rest."""
+        """Gravity g (nv): tau at rest."""
         return self.nle_expression(q, ca.DM(self.tree.nv, 1))
 
     def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        """a (nv) of M a = tau − nle + Σ Jᵀ w, armature included."""
+        """Acceleration a (nv) of M a = tau − nle + Σ Jᵀ w, armature included."""
         bias = self.nle_expression(q, v, wrenches)
         return symmetric_solve(self.mass_matrix_expression(q) + self._armature_matrix, tau - bias)
 
     def inverse_dynamics_derivatives_expression(
         self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES
     ) -> tuple[Matrix, Matrix]:
-        """∂tau/∂q and ∂tau/∂v (nv × nv) of the links, in the tangent space of q.
+        """Derivatives ∂tau/∂q and ∂tau/∂v (nv × nv) of the links, in the tangent space of q.
 
         By algorithmic differentiation of ``inverse_dynamics_expression``.
         """
@@ -104,21 +104,21 @@ class Expressions(ABC):
         x = ca.vertcat(s["q"], s["v"])
         directions = ca.diagcat(self.tree.tangent_map(s["q"]), ca.DM.eye(self.tree.nv))
         graph = ca.Function("derivatives", list(s.values()), [derivative_along(tau, x, directions)])
-        dtau_dq, dtau_dv = ca.horzsplit(graph(q, v, a, *self._p.values()), self.tree.nv)
+        dtau_dq, dtau_dv = ca.horzsplit(graph(q, v, a, *self.parameters.inputs.values()), self.tree.nv)
         return dtau_dq + self.wrench_stiffness_expression(q, wrenches), dtau_dv
 
     def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        """½ v·M v of the links."""
+        """The energy ½ v·M v [J] of the links."""
         return 0.5 * ca.dot(v, self.mass_matrix_expression(q) @ v)
 
     def gravitational_energy_expression(self, q: Matrix) -> Matrix:
-        """−Σ m g·r of the links."""
+        """The energy −Σ m g·r [J] of the weight of the links."""
         return self.gravity.energy(q)
 
     def constrained_dynamics_expression(
         self, constraints: ConstraintSet, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix
     ) -> tuple[Matrix, Matrix]:
-        """a (nv) of M a = tau − nle + Σ Jᵀ w + Jᵀ f, and f, in the axes of the constraints' first frames."""
+        """Acceleration a (nv) of M a = tau − nle + Σ Jᵀ w + Jᵀ f, and forces f in the axes of the first frames."""
         tree = self.tree
         bias = self.nle_expression(q, v, wrenches)
         rows = ConstraintJacobian(constraints, tree, q)
@@ -127,13 +127,13 @@ class Expressions(ABC):
         return rows.solve(m, tau - bias, -rows.bias(v) - correction)
 
     def impact_expression(self, constraints: ConstraintSet, q: Matrix, change: Matrix) -> tuple[Matrix, Matrix]:
-        """Δv (nv) of M Δv = Jᵀ f, J Δv = ``change``, and the impulses f, both in the axes of the first frames."""
+        """Change Δv (nv) of M Δv = Jᵀ f, J Δv = ``change``, and impulses f; rows in the axes of the first frames."""
         rows = ConstraintJacobian(constraints, self.tree, q)
         m = self.mass_matrix_expression(q) + self._armature_matrix
         return rows.solve(m, ca.DM(self.tree.nv, 1), rows.from_first_frames(change))
 
     def wrench_torque_expression(self, q: Matrix, wrenches: Matrix) -> Matrix:
-        """−Σ Jᵀ w (nv), on the side of M a."""
+        """The torque −Σ Jᵀ w (nv) of the wrenches, on the side of M a."""
         if not wrenches.shape[1]:
             return ca.DM(self.tree.nv, 1)
         return self._torque_of(self.external_wrenches, q, wrenches)
@@ -155,7 +155,9 @@ class Expressions(ABC):
         s = self.symbols("q") | {"wrenches": ca.SX.sym("wrenches", 6, len(chosen))}
         torque = ca.SX(self._torque_of(chosen, s["q"], s["wrenches"]))
         by_q = derivative_along(torque, s["q"], self.tree.tangent_map(s["q"]))
-        return ca.Function("wrench_stiffness", list(s.values()), [by_q])(q, *self._p.values(), wrenches[:, which])
+        return ca.Function("wrench_stiffness", list(s.values()), [by_q])(
+            q, *self.parameters.inputs.values(), wrenches[:, which]
+        )
 
     # The force elements: gravity, which the formulations take as an acceleration of the base, and the others.
 
@@ -165,7 +167,7 @@ class Expressions(ABC):
         return Gravity(self.tree)
 
     def force_torque_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        """Σ force(q, v) (nv), on the left-hand side of the equations of motion."""
+        """Torque Σ force(q, v) (nv), on the left-hand side of the equations of motion."""
         return sum((force.torque(q, v) for force in self.forces), ca.DM(self.tree.nv, 1))
 
     @property
@@ -181,14 +183,14 @@ class Expressions(ABC):
         return friction, sum((load for load in loads if load is not None), zero)
 
     def under_load_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-        """tau (nv) with the friction that grows with the load, of tau with all the rest."""
+        """Torque tau (nv) with the friction that grows with the load, of tau with all the rest."""
         if not self.has_load_friction:
             return tau
         friction, load = self._friction(q, v)
         return friction + under_load(load, tau - friction)
 
     def without_load_expression(self, q: Matrix, v: Matrix, tau: Matrix) -> Matrix:
-        """tau (nv) without the friction that grows with the load, of the whole."""
+        """Torque tau (nv) without the friction that grows with the load, of the whole."""
         if not self.has_load_friction:
             return tau
         friction, load = self._friction(q, v)
@@ -213,7 +215,7 @@ class Expressions(ABC):
         torque = ca.SX(self.force_torque_expression(s["q"], s["v"]))
         derivatives = [ca.jacobian(torque, s["q"]) @ self.tree.tangent_map(s["q"]), ca.jacobian(torque, s["v"])]
         graph = ca.Function("force_derivatives", list(s.values()), derivatives)
-        by_q, by_v = graph(q, v, *self._p.values())
+        by_q, by_v = graph(q, v, *self.parameters.inputs.values())
         return by_q, by_v
 
     def dissipated_power_expression(self, q: Matrix, v: Matrix) -> Matrix:
@@ -221,14 +223,15 @@ class Expressions(ABC):
         return sum((dissipated_power(force, self.tree, q, v) for force in self.forces), ca.DM(0))
 
     def potential_energy_expression(self, q: Matrix) -> Matrix:
-        """V [J]: that of gravity and of the forces."""
+        """Potential energy V [J]: that of gravity and of the forces."""
         return self.gravitational_energy_expression(q) + sum((force.energy(q) for force in self.forces), ca.DM(0))
 
     def _evaluated(self, expression: Callable[..., Matrix], q: Matrix, v: Matrix | None = None) -> Matrix:
         """An expression of symbols q, v and a at a = 0, and at v = 0 if no v is given."""
+        # by a Function and not ca.substitute, since q and v may be MX or numbers
         s, zero = self.symbols("q", "v", "a"), ca.DM(self.tree.nv, 1)
         graph = ca.Function("expression", [*s.values()], [expression(s["q"], s["v"], s["a"])])
-        return graph(q, zero if v is None else v, zero, *self._p.values())
+        return graph(q, zero if v is None else v, zero, *self.parameters.inputs.values())
 
     def _check_torque(self, tau: object) -> None:
         """Refuse what is not nv expressions or numbers of CasADi."""
@@ -290,17 +293,12 @@ class Expressions(ABC):
         )
         if "wrenches" in names and self.external_wrenches.is_input:
             inputs["wrenches"] = ca.SX.sym("wrenches", *self.external_wrenches.shape)
-        return inputs | self._p
+        return inputs | self.parameters.inputs
 
     def wrenches_of(self, inputs: Mapping[str, ca.SX]) -> Matrix:
         """The wrenches (6 × n) among the inputs of a Function, or the constant ones."""
         external = self.external_wrenches
         return external.columns(inputs["wrenches"]) if "wrenches" in inputs else external.constant
-
-    @property
-    def _p(self) -> dict[str, ca.SX]:
-        """The input p, if there are parameters."""
-        return {"p": self.parameters.symbols} if self.parameters else {}
 
 
 _INPUTS = {

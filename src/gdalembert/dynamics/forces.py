@@ -1,4 +1,4 @@
-"""What acts on a robot beside the inertia of its links: one small class for each force element.
+"""Force elements, which act on a robot beside the inertia of its links: one small class for each.
 
 Gravity, springs between the joints' links and of flexible links and joints, and viscous damping.
 """
@@ -27,17 +27,17 @@ from gdalembert.spatial.brief import Brief
 __all__ = ["Damping", "Force", "Gravity", "Springs"]
 
 _BALANCED = 1e-9
-"""What vᵀ torque may differ from d energy/dt + power by, relative to the largest of the three."""
+"""The largest difference of vᵀ torque from d energy/dt + power, relative to the largest of the three."""
 ASYMMETRY = 1e-9
-"""What K and its transpose may differ by, relative to the largest entry."""
+"""The largest difference of K from its transpose, relative to the largest entry."""
 _INDEFINITE = 1e-12
-"""How far below 0 the least eigenvalue of D may lie by rounding, relative to the largest entry."""
+"""The depth below 0 that rounding may give the least eigenvalue of D, relative to the largest entry."""
 SpringsByJoint = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
 """``{joint: (stiffness, rest)}``."""
 
 
 class Force(Brief, ABC):
-    """A force element: what acts on a robot beside the inertia of its links.
+    """A force element, which acts on a robot beside the inertia of its links.
 
     Its torque stands on the left-hand side of the equations of motion,
 
@@ -67,8 +67,10 @@ class Force(Brief, ABC):
 
     @property
     def parameters(self) -> Mapping[str, float]:
-        """What can vary, ``element.quantity``, with its values: ``parameters={name of the force: True}`` makes inputs
-        of them; none by default."""
+        """Names of what can vary, ``element.quantity``, with its values; none by default.
+
+        ``parameters={name of the force: True}`` makes inputs of them.
+        """
         return {}
 
     def with_parameters(self, values: Mapping[str, Matrix]) -> Force:
@@ -87,21 +89,24 @@ class Force(Brief, ABC):
         """D (nv × nv) of viscous damping D v, a part of the torque: by default the constant entries of ∂torque/∂v."""
         q, v = ca.SX.sym("q", tree.nq), ca.SX.sym("v", tree.nv)
         by_v = ca.jacobian(ca.SX(self.torque(q, v)), v)
+        # entries that depend on q or v are no matrix D; their values at rest would be those of one state among many
         constant = [x if (x := by_v[k]).is_constant() else 0 for k in range(by_v.numel())]
         return ca.evalf(ca.reshape(ca.vertcat(*constant), *by_v.shape))
 
     @property
     def is_friction(self) -> bool:
-        """Whether the torque is friction, of which that of other elements which grows with the load takes no part."""
+        """True if the torque is friction, which is no part of the load that friction of other elements grows with."""
         return False
 
     def load(self, v: Matrix) -> Matrix | None:
-        """What the element adds to each torque (nv) beside ``torque``, in parts of |tau| without any friction; by
-        default nothing. From −1 to 1, both excluded, and the largest where |v| is."""
+        """Torque (nv) that the element adds beside ``torque``, in parts of |tau| without friction; none by default.
+
+        It is from −1 to 1, both excluded, and the largest where |v| is.
+        """
         return None
 
     def inertia(self) -> Matrix | None:
-        """What the element adds to M (nv × nv), constant; by default nothing."""
+        """The part of M (nv × nv), constant, that the element adds; by default none."""
         return None
 
     def energy(self, q: Matrix) -> Matrix:
@@ -115,9 +120,9 @@ class Force(Brief, ABC):
 
 def dissipated_power(force: Force, tree: Tree, q: Matrix, v: Matrix) -> Matrix:
     """The power that a force element takes out of a robot [W]."""
-    given = force.power(q, v)
-    if given is not None:
-        return given
+    power = force.power(q, v)
+    if power is not None:
+        return power
     x = ca.SX.sym("q", tree.nq)
     slope = _evaluated(ca.gradient(ca.SX(force.energy(x)), x), x, q)
     return ca.dot(v, force.torque(q, v)) - ca.dot(slope, tree.configuration_rate(q, v))
@@ -141,14 +146,16 @@ def check_forces(forces: Iterable[Force] | None, tree: Tree) -> tuple[Force, ...
         raise ArgumentTypeError(
             f"forces: expected a list of force elements, got {type(forces).__name__}; give [force, …]"
         )
-    for each in forces or ():
-        if not isinstance(each, Force):
-            raise ArgumentTypeError(f"forces: expected force elements of gdalembert.dynamics.forces, got {shown(each)}")
-        if not isinstance(getattr(each, "name", None), str):
-            raise ArgumentTypeError(f"forces: {type(each).__name__} has no name; give the class name = '…'")
-        if each.name == "gravity":
+    for force in forces or ():
+        if not isinstance(force, Force):
+            raise ArgumentTypeError(
+                f"forces: expected force elements of gdalembert.dynamics.forces, got {shown(force)}"
+            )
+        if not isinstance(getattr(force, "name", None), str):
+            raise ArgumentTypeError(f"forces: {type(force).__name__} has no name; give the class name = '…'")
+        if force.name == "gravity":
             raise ArgumentError("forces: gravity acts on every robot already; change the gravity of the model")
-        _check(each, tree)
+        _check(force, tree)
     return tuple(forces or ())
 
 
@@ -160,14 +167,17 @@ def _check(force: Force, tree: Tree) -> None:
         ("energy(q)", (1, 1), lambda: force.energy(q)),
         ("power(q, v)", (1, 1), lambda: ca.DM(0) if (power := force.power(q, v)) is None else power),
     ]
-    for what, shape, evaluate in parts:
+    for method, expected, evaluate in parts:
         try:
-            found = ca.SX(evaluate()).shape
+            shape = ca.SX(evaluate()).shape
         except Exception as error:
             reason = reason_of(error)
-            raise ArgumentTypeError(f"force {force.name!r}: {what} cannot be evaluated in CasADi: {reason}") from error
-        if found != shape:
-            raise ArgumentError(f"force {force.name!r}: {what} has shape {found}; give {shape}")
+            raise ArgumentTypeError(
+                f"force {force.name!r}: {method} cannot be evaluated in CasADi: {reason}"
+            ) from error
+        if shape != expected:
+            raise ArgumentError(f"force {force.name!r}: {method} has shape {shape}; give {expected}")
+    # at one random state, in numbers: whether two graphs are the same function cannot be read off them
     rate = ca.jtimes(ca.SX(force.energy(q)), q, tree.configuration_rate(q, v))
     terms = ca.vertcat(ca.dot(v, force.torque(q, v)), rate, dissipated_power(force, tree, q, v))
     power = ca.Function("power", [q, v], [terms], {"allow_free": True})
@@ -190,7 +200,7 @@ def _check(force: Force, tree: Tree) -> None:
 
 @dataclass(frozen=True)
 class Gravity(Force):
-    """The weight of all links, in a field that is the same everywhere: V = −Σ m g·r, torque g = ∂V/∂q.
+    """The weight of all links in a uniform field: V = −Σ m g·r, torque g = ∂V/∂q.
 
     A recursion need not add the torque: it gives the base the acceleration −g, which is the same and costs less.
 
@@ -204,7 +214,7 @@ class Gravity(Force):
 
     @property
     def base_acceleration(self) -> Matrix:
-        """−g (3) [m/s²]: the acceleration of the base that gravity is equal to."""
+        """The acceleration −g (3) [m/s²] of the base that gravity is equal to."""
         return -spatial.constant(self.tree.gravity)
 
     def energy(self, q: Matrix) -> Matrix:
@@ -212,7 +222,7 @@ class Gravity(Force):
         return -ca.dot(spatial.constant(self.tree.gravity), self.tree.first_moment(q))
 
     def torque(self, q: Matrix, v: Matrix) -> Matrix:
-        """g = ∂V/∂q (nv) in the tangent space of q."""
+        """The torque g = ∂V/∂q (nv) in the tangent space of q."""
         x = ca.SX.sym("q", self.tree.nq)
         return _evaluated(self.tree.tangent_map(x).T @ ca.gradient(self.energy(x), x), x, q)
 
@@ -298,11 +308,11 @@ class Springs(Force):
         return Springs(self.tree, *(x if ca.symvar(x) else ca.evalf(x) for x in (stiffness, rest)))
 
     def torque(self, q: Matrix, v: Matrix) -> Matrix:
-        """K (x − rest)."""
+        """The torque K (x − rest)."""
         return spatial.constant(self.stiffness) @ self._stretch(q)
 
     def energy(self, q: Matrix) -> Matrix:
-        """½ (x − rest)ᵀ K (x − rest) [J]."""
+        """The energy ½ (x − rest)ᵀ K (x − rest) [J]."""
         return 0.5 * ca.dot(self._stretch(q), self.torque(q, ca.DM(self.tree.nv, 1)))
 
     def power(self, q: Matrix, v: Matrix) -> Matrix:
@@ -310,7 +320,7 @@ class Springs(Force):
         return ca.DM(0)
 
     def _stretch(self, q: Matrix) -> Matrix:
-        """x − rest (nv), structurally zero where no spring is."""
+        """The deflection x − rest (nv), structurally zero where no spring is."""
         held = set(spatial.constant(self.stiffness).sparsity().get_col())
         parts: list[Matrix] = [
             joint.configuration(q) if held & set(joint.columns) and joint.scaling is None else ca.DM(joint.type.nv, 1)
@@ -378,9 +388,9 @@ class Damping(ByValue, Force):
         object.__setattr__(self, "matrix", d)
 
     def torque(self, q: Matrix, v: Matrix) -> Matrix:
-        """D v."""
+        """The torque D v."""
         return spatial.constant(self.matrix) @ v
 
     def power(self, q: Matrix, v: Matrix) -> Matrix:
-        """vᵀ D v [W]."""
+        """The power vᵀ D v [W]."""
         return ca.dot(v, self.torque(q, v))

@@ -18,7 +18,7 @@ class FrameIndex(int):
 
 
 def asked_frame(tree: Tree, frame: str | int, otherwise: str = "") -> FrameIndex:
-    """As :func:`find_frame`, but an index that is a joint's, too, is refused: nobody can tell which is meant.
+    """The index of a frame as by :func:`find_frame`; one that is a joint's, too, is refused as ambiguous.
 
     ``model.getJointId`` gives indices from 1, and for an unknown name the number of joints. An index passes if the
     joint moves with that very frame, or if no name says which frame is meant, since several have it.
@@ -26,19 +26,19 @@ def asked_frame(tree: Tree, frame: str | int, otherwise: str = "") -> FrameIndex
     index, names = find_frame(tree, frame), ("universe", *tree.joint_names)
     if isinstance(frame, str | FrameIndex) or not 0 < index <= len(names):
         return index
-    found = tree.frames[index]
-    if sum(known.name == found.name for known in tree.frames) > 1:
+    known = tree.frames[index]
+    if sum(other.name == known.name for other in tree.frames) > 1:
         return index
     if index < len(names):
-        own = joint_frame(tree, index)
-        same = np.array_equal(found.rotation, own.rotation) and np.array_equal(found.translation, own.translation)
-        if found.joint == own.joint and same:
+        of_joint = joint_frame(tree, index)
+        pairs = ((known.rotation, of_joint.rotation), (known.translation, of_joint.translation))
+        if known.joint == of_joint.joint and all(np.array_equal(x, y) for x, y in pairs):
             return index
         other = f"joint {names[index]!r} has that index in model.joints"
     else:
         other = "model.getJointId gives this number for an unknown name"
     raise ArgumentError(
-        f"{tree.name}: frame {index}: it is {found.name!r} in model.frames, but {other}; give the frame by its name"
+        f"{tree.name}: frame {index}: it is {known.name!r} in model.frames, but {other}; give the frame by its name"
         f"{otherwise}"
     )
 
@@ -46,18 +46,18 @@ def asked_frame(tree: Tree, frame: str | int, otherwise: str = "") -> FrameIndex
 def find_frame(tree: Tree, frame: str | int) -> FrameIndex:
     """The index in ``tree.frames`` of a frame given by name or index."""
     if isinstance(frame, str):
-        found = [k for k, known in enumerate(tree.frames) if known.name == frame]
-        if not found:
+        indices = [k for k, known in enumerate(tree.frames) if known.name == frame]
+        if not indices:
             raise UnknownNameError("frame", frame, (known.name for known in tree.frames))
-        if len(found) > 1:
+        if len(indices) > 1:
             links = [
-                "the universe" if (i := tree.frames[k].joint) < 0 else f"joint {tree.joints[i].name!r}" for k in found
+                "the universe" if (i := tree.frames[k].joint) < 0 else f"joint {tree.joints[i].name!r}" for k in indices
             ]
-            listed = ", ".join(f"{k} (on {link})" for k, link in zip(found, links, strict=True))
+            listed = ", ".join(f"{k} (on {link})" for k, link in zip(indices, links, strict=True))
             raise ArgumentError(
-                f"{tree.name}: frame {frame!r}: {len(found)} frames have this name: {listed}; pass the index"
+                f"{tree.name}: frame {frame!r}: {len(indices)} frames have this name: {listed}; pass the index"
             )
-        return FrameIndex(found[0])
+        return FrameIndex(indices[0])
     return FrameIndex(_checked_index(tree, "frame", frame, len(tree.frames) - 1))
 
 
@@ -73,15 +73,15 @@ def joint_frame(tree: Tree, joint: str | int) -> Frame:
     return Frame(names[index], link, frozen(np.eye(3)), frozen(np.zeros(3)), "JOINT")
 
 
-def _checked_index(tree: Tree, kind: str, given: Any, last: int) -> int:
+def _checked_index(tree: Tree, kind: str, value: Any, last: int) -> int:
     """The index of a frame or a joint of a model."""
     try:
-        if isinstance(given, bool | pin.ReferenceFrame):
+        if isinstance(value, bool | pin.ReferenceFrame):
             raise TypeError
-        index = operator.index(given)
+        index = operator.index(value)
     except TypeError:
         raise ArgumentTypeError(
-            f"{kind}: expected a name or an index in model.{kind}s, got {type(given).__name__}"
+            f"{kind}: expected a name or an index in model.{kind}s, got {type(value).__name__}"
         ) from None
     if not 0 <= index <= last:
         hint = f"; model.get{kind.title()}Id gives this number for an unknown name" if index == last + 1 else ""

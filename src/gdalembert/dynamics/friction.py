@@ -1,28 +1,35 @@
-"""Friction of joints: viscous, Coulomb, an offset, and Coulomb friction that grows with the transmitted torque.
+"""Friction at the speeds of joints and of motors: viscous, Coulomb, an offset; and rotor inertia of motors.
+
+    tau = … + B (viscous w + coulomb tanh(w / smoothing) + offset),        w = Bᵀ v
+
+The speeds of joints are v, B = 1. With tau = B u motors turn at w = Bᵀ v (what they do is u·w = tau·v), and their
+rotors add B J ẇ to tau and B J Bᵀ to M (B constant, J a diagonal of rotor inertias seen at the side of u), so that
+those of coupled wrists, differentials and belts couple the joints.
+
+Friction of joints may grow with the load, too, the torque tau_l of all but friction, which the gears transmit:
 
     tau = tau_l + viscous v + (coulomb + load |tau_l|) t + offset,        t = tanh(v / smoothing)
 
-with tau_l of all but friction, what the gears transmit: inertia, gravity, springs, wrenches. Friction of gears that
-grows with the load is that of Hamon, Gautier and Garrec, "Dynamic identification of robots with a dry friction model
-depending on load and velocity", IROS 2010. Since |load t| < 1, tau_l follows from tau in closed form, and forward
-dynamics need no iteration (ours).
+It is that of Hamon, Gautier and Garrec, "Dynamic identification of robots with a dry friction model depending on load
+and velocity", IROS 2010. Since |load t| < 1, tau_l follows from tau in closed form, and forward dynamics need no
+iteration (ours).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import casadi as ca
 import numpy as np
-import numpy.typing as npt
 import pinocchio as pin
 
 from gdalembert import spatial
+from gdalembert.dynamics.actuation import Actuators, LinearActuators
 from gdalembert.dynamics.forces import Force, joint_of
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
-from gdalembert.model.tree import Tree
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
+from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import number, numbers
 from gdalembert.spatial.arrays import Array
@@ -36,7 +43,8 @@ optimal control took up to ten times as many iterations, or found no plan."""
 
 
 def under_load(part: Matrix, tau: Matrix) -> Matrix:
-    """tau + part |tau| of a torque tau, |part| < 1."""
+    """The torque tau + part |tau| of a torque tau, |part| < 1."""
+    # √ and not tau tanh(tau / ε), whose inverse has no closed form
     return tau + part * (ca.sqrt(tau**2 + LEAST_TORQUE**2) - LEAST_TORQUE)
 
 
@@ -96,18 +104,113 @@ FrictionOfJoints: TypeAlias = Mapping[str, Friction] | Literal["model"]
 """``{joint: Friction(…)}``, or ``"model"``: that of ``model.damping`` and ``model.friction``."""
 
 
-_QUANTITIES = ("viscous", "coulomb", "offset", "load")
+@dataclass(frozen=True)
+class Motor:
+    """The motor of an actuator: the torques that it adds to those of the joints that it drives.
+
+    Units are those of u and of the motor's speed w = Bᵀ v: N m and rad/s if B has no unit.
+
+    Args:
+        inertia: of the rotor, at least 0 [kg m²], seen at the side of u: times the square of the ratio where u is a
+            torque behind the gear.
+        viscous: friction in parts of w, at least 0 [N m s/rad].
+        coulomb: friction that opposes w, at least 0 [N m].
+        offset: a constant effort [N m], or ``None``: there is no such parameter.
+        smoothing: the speed at which 76 % of the Coulomb friction acts, above 0 [rad/s].
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if an argument is not such a number.
+    """
+
+    inertia: float = 0.0
+    viscous: float = 0.0
+    coulomb: float = 0.0
+    offset: float | None = field(default=None, kw_only=True)
+    smoothing: float = field(default=SMOOTHING, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("inertia", "viscous", "coulomb"):
+            object.__setattr__(self, name, number(f"Motor: {name}", getattr(self, name), inclusive=True))
+        if self.offset is not None:
+            object.__setattr__(self, "offset", number("Motor: offset", self.offset, least=-np.inf))
+        object.__setattr__(self, "smoothing", number("Motor: smoothing", self.smoothing, "rad/s"))
+
+
+MotorsByActuator: TypeAlias = Mapping[str, Motor]
+"""``{actuator: Motor(…)}``."""
 
 
 @dataclass(frozen=True, eq=False)
-class JointFriction(Force):
-    """Friction of all joints that have any, velocity by velocity.
+class FrictionAtSpeeds(Force):
+    """Friction at the speeds w = Bᵀ v, as one force element.
 
     Attributes:
         tree: the robot.
-        columns: the entries of v with friction. ``with_offset``, ``with_load``: those with these parameters.
-        viscous: (nv) [N m s/rad, N s/m], ``coulomb``, ``offset``: (nv) [N m, N], ``load``: (nv); numbers or symbols.
-        smoothing: (nv) [rad/s, m/s].
+        b: B (nv × n).
+        labels: the names of the speeds (n).
+        columns: the speeds that have a parameter, by quantity.
+        values: numbers or symbols (n) of each quantity: ``viscous`` [N m s/rad, N s/m], ``coulomb``, ``offset`` [N m,
+            N]; and ``load`` of joints, ``inertia`` [kg m²] of motors.
+        smoothing: (n) [rad/s, m/s].
+    """
+
+    tree: Tree
+    b: Array
+    labels: tuple[str, ...]
+    columns: Mapping[str, tuple[int, ...]]
+    values: Mapping[str, Any]
+    smoothing: Array
+
+    @property
+    def is_friction(self) -> bool:
+        return True
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """``label.viscous``, ``label.coulomb``, and the other quantities that were given."""
+        return {
+            f"{label}.{quantity}": float(vector[k])
+            for k, label in enumerate(self.labels)
+            for quantity, vector in self.values.items()
+            if k in self.columns[quantity]
+        }
+
+    def with_parameters(self, values: Mapping[str, Matrix]) -> Self:
+        changed = {}
+        for quantity, vector in self.values.items():
+            by_label = zip(self.labels, ca.vertsplit(spatial.constant(vector)), strict=True)
+            changed[quantity] = entries(ca.vertcat(*(values.get(f"{label}.{quantity}", x) for label, x in by_label)))
+        return replace(self, values=changed)
+
+    def _direction(self, w: Matrix) -> Matrix:
+        """The smoothed direction tanh(w / smoothing) (n)."""
+        return ca.tanh(w / ca.DM(self.smoothing))
+
+    def torque(self, q: Matrix, v: Matrix) -> Matrix:
+        """The torque B (viscous w + coulomb tanh(w / smoothing) + offset): without what grows with the load."""
+        b = spatial.constant(self.b)
+        w = b.T @ v
+        viscous, coulomb, offset = (spatial.constant(self.values[x]) for x in ("viscous", "coulomb", "offset"))
+        return b @ (viscous * w + coulomb * self._direction(w) + offset)
+
+    def power(self, q: Matrix, v: Matrix) -> Matrix:
+        """The power vᵀ torque [W], at least 0 without an offset."""
+        return ca.dot(v, self.torque(q, v))
+
+    def damping_matrix(self, tree: Tree) -> Matrix:
+        return self._at_joints("viscous")
+
+    def _at_joints(self, quantity: str) -> Matrix:
+        """The matrix B diag(x) Bᵀ (nv × nv) of a quantity x."""
+        b = spatial.constant(self.b)
+        return b @ ca.diag(spatial.constant(self.values[quantity])) @ b.T
+
+
+@dataclass(frozen=True, eq=False)
+class JointFriction(FrictionAtSpeeds):
+    """Friction of all joints that have any, velocity by velocity: B = 1.
+
+    Attributes:
         of_model: whether it is that of a model's ``damping`` and ``friction``, which parameters are then read from and
             written to.
     """
@@ -116,15 +219,6 @@ class JointFriction(Force):
     not_negative: ClassVar[tuple[str, ...]] = ("viscous", "coulomb", "load")
     below_one: ClassVar[tuple[str, ...]] = ("load",)
 
-    tree: Tree
-    columns: tuple[int, ...]
-    with_offset: tuple[int, ...]
-    with_load: tuple[int, ...]
-    viscous: Any
-    coulomb: Any
-    offset: Any
-    load_part: Any
-    smoothing: Array
     of_model: bool = False
 
     @classmethod
@@ -136,61 +230,36 @@ class JointFriction(Force):
             UnknownNameError: if a joint is not there.
             ArgumentError: if a joint mimics another or has another number of velocities, or the word is another.
         """
-        values = {quantity: np.zeros(tree.nv) for quantity in _QUANTITIES}
-        smoothing = np.full(tree.nv, SMOOTHING)
-        if not isinstance(friction, Mapping):
+        quantities = ("viscous", "coulomb", "offset", "load")
+        values = {quantity: np.zeros(tree.nv) for quantity in quantities}
+        smoothing, columns = np.full(tree.nv, SMOOTHING), {quantity: list[int]() for quantity in quantities}
+        elements: Mapping[str, Friction] = friction if isinstance(friction, Mapping) else {}
+        if of_model := not isinstance(friction, Mapping):
             if not isinstance(friction, str) or friction != "model":
                 error = ArgumentError if isinstance(friction, str) else ArgumentTypeError
                 raise error(f"friction={shown(friction)}: give {{joint: gd.Friction(…)}} or 'model'")
-            columns = range(len(tree.damping))
-            values["viscous"][columns], values["coulomb"][columns] = tree.damping, tree.friction
-            return cls(tree, tuple(columns), (), (), **_fields(values), smoothing=smoothing, of_model=True)
-        chosen: dict[str, list[int]] = {quantity: [] for quantity in _QUANTITIES}
-        for name, element in friction.items():
+            for quantity, vector in (("viscous", tree.damping), ("coulomb", tree.friction)):
+                values[quantity][: len(vector)], columns[quantity] = vector, [*range(len(vector))]
+        for name, element in elements.items():
             joint = joint_of(tree, name)
-            context = f"friction of joint {joint.name!r}"
-            if not isinstance(element, Friction):
-                raise ArgumentTypeError(f"{context}: got {shown(element)}; give gd.Friction(viscous, coulomb)")
-            if joint.scaling is not None:
-                s = abs(joint.scaling)
-                raise ArgumentError(
-                    f"{context}: it mimics another joint and has no velocity of its own; give that joint {s * s:.6g} × "
-                    f"viscous, {s:.6g} × coulomb and smoothing / {s:.6g}"
-                )
-            for quantity in _QUANTITIES:
-                value = getattr(element, quantity)
-                if value is None:
-                    continue
-                if np.ndim(value) and len(np.ravel(value)) != joint.type.nv:
-                    raise ArgumentError(
-                        f"{context}: {quantity} has {np.size(value)} numbers; give {joint.type.nv}, or one"
-                    )
-                values[quantity][joint.columns] = value
-                chosen[quantity] += joint.columns
+            _check_element(joint, element)
+            for quantity in quantities:
+                if (value := getattr(element, quantity)) is not None:
+                    values[quantity][joint.columns] = value
+                    columns[quantity] += joint.columns
             smoothing[joint.columns] = element.smoothing
-        moved, with_offset, with_load = (tuple(sorted(chosen[quantity])) for quantity in ("viscous", "offset", "load"))
-        return cls(tree, moved, with_offset, with_load, **_fields(values), smoothing=smoothing)
-
-    @property
-    def is_friction(self) -> bool:
-        return True
-
-    def _values(self, quantity: str) -> Any:
-        return self.load_part if quantity == "load" else getattr(self, quantity)
-
-    def _columns(self, quantity: str) -> tuple[int, ...]:
-        """The entries of v that have a parameter."""
-        return {"offset": self.with_offset, "load": self.with_load}.get(quantity, self.columns)
-
-    @property
-    def parameters(self) -> dict[str, float]:
-        """``joint.viscous``, ``joint.coulomb``, and ``joint.offset`` and ``joint.load`` if they were given."""
-        return self._named(self.tree, {quantity: self._values(quantity) for quantity in _QUANTITIES})
+        b, labels = np.eye(tree.nv), tree.velocity_names  # the products by 1 leave nothing in the graphs
+        return cls(tree, b, labels, {name: tuple(x) for name, x in columns.items()}, values, smoothing, of_model)
 
     def parameters_of(self, tree: Tree) -> dict[str, float]:
         if not self.of_model:
             return self.parameters
-        return self._named(tree, {"viscous": tree.damping, "coulomb": tree.friction})
+        columns = {name: k for k, name in enumerate(tree.velocity_names)}
+        if unknown := [self.labels[k] for k in self.columns["viscous"] if self.labels[k] not in columns]:
+            raise UnknownNameError("joint", unknown[0], columns)
+        vectors = {"viscous": tree.damping, "coulomb": tree.friction}
+        places = ((name, *name.rpartition(".")) for name in self.parameters)
+        return {name: float(vectors[quantity][columns[joint]]) for name, joint, _, quantity in places}
 
     def write_parameters(self, model: pin.Model, values: Mapping[str, float]) -> None:
         """Set ``model.damping`` and ``model.friction``, with ``lowerDryFrictionLimit`` as a URDF's friction sets it."""
@@ -198,57 +267,81 @@ class JointFriction(Force):
             return
         for name, value in values.items():
             joint, _, quantity = name.rpartition(".")
-            column = self.tree.velocity_names.index(joint)
+            column = self.labels.index(joint)
             if quantity == "viscous":
                 model.damping[column] = value
             else:
                 model.friction[column], model.lowerDryFrictionLimit[column] = value, -value
 
-    def with_parameters(self, values: Mapping[str, Matrix]) -> JointFriction:
-        names, changed = self.tree.velocity_names, dict[str, Any]()
-        for quantity in _QUANTITIES:
-            values_by_column = enumerate(ca.vertsplit(spatial.constant(self._values(quantity))))
-            changed[quantity] = entries(
-                ca.vertcat(*(values.get(f"{names[k]}.{quantity}", x) for k, x in values_by_column))
-            )
-        return replace(self, **_fields(changed))
-
-    def _direction(self, v: Matrix) -> Matrix:
-        return ca.tanh(v / ca.DM(self.smoothing))
-
-    def torque(self, q: Matrix, v: Matrix) -> Matrix:
-        """viscous · v + coulomb · tanh(v / smoothing) + offset: without what grows with the load."""
-        viscous, coulomb = spatial.constant(self.viscous), spatial.constant(self.coulomb)
-        return viscous * v + coulomb * self._direction(v) + spatial.constant(self.offset)
-
     def load(self, v: Matrix) -> Matrix | None:
-        """load · tanh(v / smoothing)."""
-        return spatial.constant(self.load_part) * self._direction(v) if self.with_load else None
-
-    def power(self, q: Matrix, v: Matrix) -> Matrix:
-        """vᵀ torque [W], at least 0 without an offset."""
-        return ca.dot(v, self.torque(q, v))
-
-    def damping_matrix(self, tree: Tree) -> Matrix:
-        return ca.diag(spatial.constant(self.viscous))
-
-    def _named(self, tree: Tree, values: Mapping[str, npt.ArrayLike]) -> dict[str, float]:
-        """The parameters of this element, of numbers that belong to the velocities of a tree."""
-        columns = {name: k for k, name in enumerate(tree.velocity_names)}
-        parameters: dict[str, float] = {}
-        for column in self.columns:
-            name = self.tree.velocity_names[column]
-            if name not in columns:
-                raise UnknownNameError("joint", name, columns)
-            for quantity, numbers_of_tree in values.items():
-                if column in self._columns(quantity):
-                    parameters[f"{name}.{quantity}"] = float(np.asarray(numbers_of_tree)[columns[name]])
-        return parameters
+        """The part load · tanh(v / smoothing) of |tau_l|."""
+        return spatial.constant(self.values["load"]) * self._direction(v) if self.columns["load"] else None
 
 
-def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values by the names of the fields; ``load`` is a method."""
-    return {"load_part" if quantity == "load" else quantity: value for quantity, value in values.items()}
+def _check_element(joint: Joint, element: object) -> None:
+    """Refuse what is no friction of a joint."""
+    context = f"friction of joint {joint.name!r}"
+    if not isinstance(element, Friction):
+        raise ArgumentTypeError(f"{context}: got {shown(element)}; give gd.Friction(viscous, coulomb)")
+    if joint.scaling is not None:
+        s = abs(joint.scaling)
+        raise ArgumentError(
+            f"{context}: it mimics another joint and has no velocity of its own; give that joint {s * s:.6g} × "
+            f"viscous, {s:.6g} × coulomb and smoothing / {s:.6g}"
+        )
+    for quantity in ("viscous", "coulomb", "offset", "load"):
+        value: Any = getattr(element, quantity)
+        if np.ndim(value) and len(np.ravel(value)) != joint.type.nv:
+            raise ArgumentError(f"{context}: {quantity} has {np.size(value)} numbers; give {joint.type.nv}, or one")
+
+
+@dataclass(frozen=True, eq=False)
+class Motors(FrictionAtSpeeds):
+    """The motors of a robot, at the speeds w = Bᵀ v of their actuators: friction, and rotors."""
+
+    name: ClassVar[str] = "motors"
+    not_negative: ClassVar[tuple[str, ...]] = ("inertia", "viscous", "coulomb")
+
+    @classmethod
+    def of(cls, tree: Tree, actuators: Actuators, names: tuple[str, ...], motors: MotorsByActuator) -> Motors:
+        """The motors of actuators by name.
+
+        Raises:
+            ArgumentTypeError: if it is no dict of :class:`Motor`.
+            UnknownNameError: if an actuator is not there.
+            UnsupportedError: if B is not a matrix of numbers.
+            ArgumentError: if a motor drives a base that floats, which has no bearing for its rotor.
+        """
+        if not isinstance(motors, Mapping) or not motors:
+            raise ArgumentTypeError(f"motors={shown(motors)}: give {{actuator: gd.Motor(…)}}")
+        if not isinstance(actuators, LinearActuators):
+            raise UnsupportedError(
+                f"motors: the actuators of {tree.name} are {actuators.kind}; give a matrix B, or columns by name"
+            )
+        for name, motor in motors.items():
+            if name not in names:
+                raise UnknownNameError("actuator", name, names)
+            if not isinstance(motor, Motor):
+                raise ArgumentTypeError(
+                    f"motors: {name!r}: got {shown(motor)}; give gd.Motor(inertia, viscous, coulomb)"
+                )
+        labels = tuple(name for name in names if name in motors)
+        chosen = [motors[name] for name in labels]
+        b, every = actuators.b[:, [names.index(name) for name in labels]], tuple(range(len(labels)))
+        for joint in tree.joints:
+            if joint.parent < 0 and joint.type.is_free and b[list(joint.columns)].any():
+                raise ArgumentError(
+                    f"motors: some of them drive the free base {joint.name!r}; give columns of B that are 0 there"
+                )
+        quantities = ("inertia", "viscous", "coulomb", "offset")
+        values = {quantity: np.array([getattr(motor, quantity) or 0.0 for motor in chosen]) for quantity in quantities}
+        with_offset = tuple(k for k in every if chosen[k].offset is not None)
+        columns = dict.fromkeys(quantities, every) | {"offset": with_offset}
+        return cls(tree, b, labels, columns, values, np.array([motor.smoothing for motor in chosen]))
+
+    def inertia(self) -> Matrix:
+        """The inertia B J Bᵀ (nv × nv), a part of M."""
+        return self._at_joints("inertia")
 
 
 def at_least_zero(argument: str, value: object) -> float | tuple[float, ...]:

@@ -46,7 +46,7 @@ _NULL = ca.DM(3, 1)
 class InertialLink:
     """A link and the joint that moves it, in the axes of the inertial frame."""
 
-    rotation: Matrix  # R_s: link axes to inertial axes
+    to_inertial: Matrix  # R_s (3 × 3), from the axes of the link
     origin: Matrix  # p: a point on the joint's axis, the origin of the link frame
     com: Matrix  # r_s
     mass: Matrix  # m_s
@@ -75,17 +75,18 @@ _AT_REST = InertialMotion(*[_NULL] * 8)
 
 
 def place(tree: Tree, q: Matrix, *, central: bool = False) -> list[InertialLink]:
-    """All links at q; ``central``: r_s are centres of mass, also where inertia is a symbol."""
+    """Placement of all links at q; ``central``: r_s are centres of mass, also where inertia is a symbol."""
     links: list[InertialLink] = []
     for joint in tree.joints:
         r, p = joint.placement(q)
         if joint.parent < 0:
+            # the inertial frame is turned with the root link, and g against it, so that r stands in no product but this
             gravity = r.T @ spatial.constant(tree.gravity)
             r, p = ca.DM.eye(3), _NULL
         else:
             parent = links[joint.parent]
             gravity = parent.gravity
-            r, p = parent.rotation @ r, parent.origin + parent.rotation @ p
+            r, p = parent.to_inertial @ r, parent.origin + parent.to_inertial @ p
         linear, angular = joint.subspace(q)
         if central or not isinstance(joint.pseudo_inertia, ca.SX):
             com, moment, inertia = p + r @ spatial.constant(joint.com), _NULL, spatial.constant(joint.inertia)
@@ -108,11 +109,11 @@ def move(tree: Tree, links: list[InertialLink], q: Matrix, v: Matrix, a: Matrix)
 
         omega = before.omega + turning
         alpha = before.alpha + link.angular @ a_i + ca.cross(before.omega, turning)
-        alpha = alpha + link.rotation @ (angular_rate @ v_i)
+        alpha = alpha + link.to_inertial @ (angular_rate @ v_i)
         arm = link.origin - parent.origin
         velocity = before.velocity + ca.cross(before.omega, arm) + sliding
         acceleration = before.acceleration + spatial.spin(before.alpha, before.omega) @ arm + link.linear @ a_i
-        acceleration = acceleration + ca.cross(before.omega + omega, sliding) + link.rotation @ (linear_rate @ v_i)
+        acceleration = acceleration + ca.cross(before.omega + omega, sliding) + link.to_inertial @ (linear_rate @ v_i)
         to_com = link.com - link.origin
         com_velocity = velocity + ca.cross(omega, to_com)
         turning = spatial.spin(alpha, omega)  # U_s
@@ -127,7 +128,7 @@ def move(tree: Tree, links: list[InertialLink], q: Matrix, v: Matrix, a: Matrix)
 def translational_torques(
     tree: Tree, links: list[InertialLink], accelerations: list[Matrix], motions: list[InertialMotion] | None = None
 ) -> Matrix:
-    """Σ_s m_s r̈_s·J_is (eq. 31 at a = 0; G of eq. 33 with −g for r̈_s), nv, and what d_s adds to that."""
+    """Torques Σ_s m_s r̈_s·J_is (eq. 31 at a = 0; G of eq. 33 with −g for r̈_s), nv, and what d_s adds to that."""
     turned = [motion.moment_acceleration for motion in motions or [_AT_REST] * len(links)]
     every = list(zip(links, accelerations, turned, strict=True))
     forces = [link.mass * r_ddot + second for link, r_ddot, second in every]
@@ -147,18 +148,18 @@ def translational_torques(
 
 
 def rotational_torques(tree: Tree, links: list[InertialLink], motions: list[InertialMotion]) -> Matrix:
-    """Σ_s a_i·(Ī_s α_s + ω_s × Ī_s ω_s) (eq. 32 at a = 0), nv."""
+    """Torques Σ_s a_i·(Ī_s α_s + ω_s × Ī_s ω_s) (eq. 32 at a = 0), nv."""
     moment = tree.suffix_sums([euler_moment(link, motion) for link, motion in zip(links, motions, strict=True)])
     return tree.vector([link.angular.T @ n for link, n in zip(links, moment, strict=True)])
 
 
 def euler_moment(link: InertialLink, motion: InertialMotion) -> Matrix:
-    """Ī_s α_s + ω_s × Ī_s ω_s."""
+    """Euler's moment Ī_s α_s + ω_s × Ī_s ω_s of a link, about r_s."""
     return link.inertia @ motion.alpha + ca.cross(motion.omega, link.inertia @ motion.omega)
 
 
 def translational_mass_matrix(tree: Tree, links: list[InertialLink]) -> Matrix:
-    """D^tra (30), nv × nv: the work on J_is of the forces that unit accelerations of joint j need."""
+    """Mass matrix D^tra (30), nv × nv: the work on J_is of the forces that unit accelerations of joint j need."""
     mass = tree.suffix_sums([link.mass for link in links])
     first = tree.suffix_sums([first_moment(link) for link in links])  # S = Σ m r + d
     second = tree.suffix_sums([point_inertia(link) for link in links])  # Q = Σ m (|r|² 1 − r rᵀ)
@@ -177,18 +178,18 @@ def work(link: InertialLink, force: Matrix, moment: Matrix) -> Matrix:
 
 
 def first_moment(link: InertialLink) -> Matrix:
-    """m r + d, about the inertial frame's origin."""
+    """First moment m r + d, about the inertial frame's origin."""
     return link.mass * link.com + link.moment
 
 
 def point_inertia(link: InertialLink) -> Matrix:
-    """m (|r|² 1 − r rᵀ) of a link's mass gathered at its centre; with d, what Ī_s lacks of it."""
+    """Inertia m (|r|² 1 − r rᵀ) of a link's mass gathered at its centre; with d, what Ī_s lacks of it."""
     cross = link.com @ link.moment.T
     return spatial.inertia_of(link.mass * spatial.outer(link.com) + cross + cross.T)
 
 
 def rotational_mass_matrix(tree: Tree, links: list[InertialLink]) -> Matrix:
-    """D^rot (30), nv × nv: Σ_s a_i·Ī_s a_j."""
+    """Mass matrix D^rot (30), nv × nv: Σ_s a_i·Ī_s a_j."""
     inertia = tree.suffix_sums([link.inertia for link in links])
     columns = [inertia[j] @ links[j].angular for j in range(len(links))]
     return tree.symmetric_matrix((i, j, links[i].angular.T @ columns[j]) for i, j in tree.pairs())
@@ -222,7 +223,7 @@ class GeneralizedDAlembert(Dynamics):
     )
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        """tau (nv), eq. (28): translational and rotational part, gravity as an acceleration of all masses.
+        """Torque tau (nv), eq. (28): translational and rotational part, gravity as an acceleration of all masses.
 
         The base class knows the part of the wrenches, −Σ Jᵀ w, and adds armature and the other forces to the result.
         """
@@ -237,7 +238,7 @@ class GeneralizedDAlembert(Dynamics):
         return translational_mass_matrix(self.tree, links) + rotational_mass_matrix(self.tree, links)
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        """C (nv × nv): C_ij = Σ_s m_s J_is·dJ_js/dt + a_i·(Ī_s da_j/dt − [ω_s×] Σ_s a_j), ours.
+        """Coriolis matrix C (nv × nv): C_ij = Σ_s m_s J_is·dJ_js/dt + a_i·(Ī_s da_j/dt − [ω_s×] Σ_s a_j), ours.
 
         Σ_s = ½ tr(Ī_s) 1 − Ī_s is the pseudo-inertia: the second part is Σ over points x of (a_i × x)·d/dt(a_j × x).
         """
@@ -263,23 +264,23 @@ class GeneralizedDAlembert(Dynamics):
             # a single column is not turned by the joint's own motion
             turned = motion if joint.type.nv > 1 else motions[joint.parent] if joint.parent >= 0 else _AT_REST
             linear, angular = joint.subspace_rate(q, v)
-            linear = spatial.skew(turned.omega) @ link.linear + link.rotation @ linear
-            angular = spatial.skew(turned.omega) @ link.angular + link.rotation @ angular
+            linear = spatial.skew(turned.omega) @ link.linear + link.to_inertial @ linear
+            angular = spatial.skew(turned.omega) @ link.angular + link.to_inertial @ angular
             moved = spatial.cross_columns(link.angular, motion.velocity)
             rates.append((linear - spatial.cross_columns(angular, link.origin) - moved, angular))
 
         def column(j: int, s: int) -> tuple[Matrix, Matrix]:
             """Force and moment of the column rates of joint j in the subtree of s."""
-            (linear, angular), own = rates[j], links[j].angular
-            force = mass[s] * linear - spatial.skew(first[s]) @ angular - spatial.skew(first_rate[s]) @ own
-            moment = spatial.skew(first[s]) @ linear + second[s] @ angular + spatial.inertia_of(second_rate[s]) @ own
+            (linear, angular), axes = rates[j], links[j].angular
+            force = mass[s] * linear - spatial.skew(first[s]) @ angular - spatial.skew(first_rate[s]) @ axes
+            moment = spatial.skew(first[s]) @ linear + second[s] @ angular + spatial.inertia_of(second_rate[s]) @ axes
             return force, moment
 
         upper = [(i, j, work(links[i], *column(j, j))) for i, j in tree.pairs()]
         return tree.matrix([*upper, *((j, i, work(links[j], *column(i, j))) for i, j in tree.pairs() if i != j)])
 
     def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        """½ Σ m_s |ṙ_s|² + ½ Σ ω_s·Ī_s ω_s, and Σ ṙ_s·(ω_s × d_s)."""
+        """Energy ½ Σ m_s |ṙ_s|² + ½ Σ ω_s·Ī_s ω_s, and Σ ṙ_s·(ω_s × d_s)."""
         links = place(self.tree, q)
         motions = move(self.tree, links, q, v, ca.DM(self.tree.nv, 1))
         return 0.5 * sum(

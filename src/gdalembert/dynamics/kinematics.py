@@ -15,9 +15,8 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.dynamics import centroidal, frame_motion
 from gdalembert.dynamics.frames import FrameIndex, asked_frame, check_reference, find_frame, joint_frame
-from gdalembert.dynamics.parameters.groups import Inertia, Payload
+from gdalembert.dynamics.parameters.groups import Inertia, Payload, Placement
 from gdalembert.dynamics.parameters.parameters import Given, Parameters, Values, parameters_of
-from gdalembert.dynamics.parameters.placement import Placement
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.cleaning import Change, clean_tree
 from gdalembert.model.configuration import (
@@ -196,9 +195,9 @@ class Kinematics:
         log6 of oMf⁻¹ T, with an angle of at most π: what inverse kinematics drives to zero
         (:mod:`gdalembert.spatial.lie`).
         """
-        own = self.symbols("q")
-        s = {"q": own["q"], "T": ca.SX.sym("T", 4, 4)} | self._p
-        placed = frame_motion.transform(self.tree, self.tree.frames[self._frame(frame)], *own.values())
+        inputs = self.symbols("q")
+        s = {"q": inputs["q"], "T": ca.SX.sym("T", 4, 4)} | self.parameters.inputs
+        placed = frame_motion.transform(self.tree, self.tree.frames[self._frame(frame)], *inputs.values())
         r, p = placed[:3, :3], placed[:3, 3]
         difference = spatial.transform(r.T @ s["T"][:3, :3], r.T @ (s["T"][:3, 3] - p))
         return function("frame_error", s, {"error": motion_log(difference)})
@@ -454,12 +453,9 @@ class Kinematics:
 
     def symbols(self, *names: str) -> dict[str, ca.SX]:
         """The inputs of a Function by name, nq long for ``q`` and nv long for any other; p last."""
-        return symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names}) | self._p
-
-    @property
-    def _p(self) -> dict[str, ca.SX]:
-        """The input p, if there are parameters."""
-        return {"p": self.parameters.symbols} if self.parameters else {}
+        return (
+            symbols(**{name: self.tree.nq if name == "q" else self.tree.nv for name in names}) | self.parameters.inputs
+        )
 
 
 def _named(outputs: str | tuple[str, ...], values: Any) -> dict[str, Matrix]:

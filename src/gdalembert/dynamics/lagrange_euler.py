@@ -49,7 +49,7 @@ class HomogeneousLink:
 
 
 def place(tree: Tree, q: Matrix) -> list[HomogeneousLink]:
-    """All links at q."""
+    """Placement of all links at q: A_j, A_j J_j A_jᵀ and Q̂."""
     links: list[HomogeneousLink] = []
     for joint in tree.joints:
         r, p = joint.placement(q)
@@ -64,7 +64,7 @@ def place(tree: Tree, q: Matrix) -> list[HomogeneousLink]:
 
 
 def twists(a: Matrix, linear: Matrix, angular: Matrix) -> list[Matrix]:
-    """Q̂ in base axes of columns (linear, angular; 3 × n) given in the axes of a link at A."""
+    """Twists Q̂ in base axes of columns (linear, angular; 3 × n) given in the axes of a link at A."""
     r, p = a[:3, :3], a[:3, 3]
     w = r @ angular
     x = r @ linear - spatial.cross_columns(w, p)
@@ -72,33 +72,33 @@ def twists(a: Matrix, linear: Matrix, angular: Matrix) -> list[Matrix]:
 
 
 def commutator(x: Matrix, y: Matrix) -> Matrix:
-    """x y − y x."""
+    """The commutator x y − y x of two twists."""
     return x @ y - y @ x
 
 
 def weighted(matrices: list[Matrix], weights: Matrix) -> Matrix:
-    """Σ_k matrices_k weights_k."""
+    """The sum Σ_k matrices_k weights_k."""
     return sum((matrix * weights[k] for k, matrix in enumerate(matrices)), _NULL)
 
 
 def move(tree: Tree, links: list[HomogeneousLink], q: Matrix, v: Matrix, a: Matrix) -> list[tuple[Matrix, Matrix]]:
-    """V_j and V̇_j: dA_j/dt = V_j A_j and d²A_j/dt² = (V̇_j + V_j²) A_j."""
+    """Twists V_j and their rates V̇_j: dA_j/dt = V_j A_j and d²A_j/dt² = (V̇_j + V_j²) A_j."""
     motions: list[tuple[Matrix, Matrix]] = []
     for joint, link in zip(tree.joints, links, strict=True):
         velocity, acceleration = motions[joint.parent] if joint.parent >= 0 else (_NULL, _NULL)
-        own, rates = weighted(link.q_hat, joint.velocity(v)), twists(link.a, *joint.subspace_rate(q, v))
-        acceleration = acceleration + weighted(link.q_hat, joint.velocity(a)) + commutator(velocity, own)
-        motions.append((velocity + own, acceleration + weighted(rates, joint.velocity(v))))
+        added, rates = weighted(link.q_hat, joint.velocity(v)), twists(link.a, *joint.subspace_rate(q, v))
+        acceleration = acceleration + weighted(link.q_hat, joint.velocity(a)) + commutator(velocity, added)
+        motions.append((velocity + added, acceleration + weighted(rates, joint.velocity(v))))
     return motions
 
 
 def traces(x: Matrix, q_hats: list[Matrix]) -> Matrix:
-    """Tr(X Q̂ᵀ) for each column of a joint."""
+    """Traces Tr(X Q̂ᵀ) for each column of a joint."""
     return ca.vertcat(*(ca.dot(x, q_hat) for q_hat in q_hats))
 
 
 def mass_matrix(tree: Tree, links: list[HomogeneousLink]) -> Matrix:
-    """D_ik = Tr(Q̂_k P_max Q̂_iᵀ), nv × nv."""
+    """Mass matrix D_ik = Tr(Q̂_k P_max Q̂_iᵀ), nv × nv."""
     p = tree.suffix_sums([link.p for link in links])
     columns = [[q_hat @ p_j for q_hat in link.q_hat] for link, p_j in zip(links, p, strict=True)]
     return tree.symmetric_matrix(
@@ -107,7 +107,7 @@ def mass_matrix(tree: Tree, links: list[HomogeneousLink]) -> Matrix:
 
 
 def gravity_torques(tree: Tree, links: list[HomogeneousLink]) -> Matrix:
-    """c_i = −g⁴ Q̂_i Σ_j m_j A_j r̄_j, nv; m_j A_j r̄_j is the last column of A_j J_j A_jᵀ."""
+    """Gravity c_i = −g⁴ Q̂_i Σ_j m_j A_j r̄_j, nv; m_j A_j r̄_j is the last column of A_j J_j A_jᵀ."""
     p = zip(links, tree.suffix_sums([link.p for link in links]), strict=True)
     return tree.vector([traces(-spatial.translation(link.gravity) @ p_i, link.q_hat) for link, p_i in p])
 
@@ -123,7 +123,7 @@ class Column:
 
 
 def velocity_tensor(tree: Tree, q: Matrix, links: list[HomogeneousLink]) -> list[Matrix]:
-    """h_ikm as nv matrices h_i[k, m], each nv × nv: C_ik = Σ_m h_ikm v_m.
+    """Velocity tensor h_ikm as nv matrices h_i[k, m], each nv × nv: C_ik = Σ_m h_ikm v_m.
 
     h_ikm = Tr(U_km P_max(i,k,m) Q̂_iᵀ), with U_km A_j = U_jkm: the sum over j is in P.
     """
@@ -134,6 +134,7 @@ def velocity_tensor(tree: Tree, q: Matrix, links: list[HomogeneousLink]) -> list
     ]
     weighed = [i.q_hat @ p[i.joint] for i in columns]
     h: list[list[list[Matrix]]] = [[[ca.DM(1, 1)] * tree.nv for _ in range(tree.nv)] for _ in range(tree.nv)]
+    # all pairs k, m, without the symmetry h_ikm = h_imk, which quasi-velocities do not have
     for k, m in itertools.product(columns, columns):
         lower = max(k.joint, m.joint)
         if min(k.joint, m.joint) not in paths[lower]:
@@ -149,7 +150,7 @@ def velocity_tensor(tree: Tree, q: Matrix, links: list[HomogeneousLink]) -> list
 
 
 def second_derivative(tree: Tree, q: Matrix, links: list[HomogeneousLink], k: Column, m: Column) -> Matrix:
-    """U_km, the derivative of Q̂_k A_j along column m: Q̂_m Q̂_k with m at or above k, Q̂_k Q̂_m with m below.
+    """Derivative U_km, the derivative of Q̂_k A_j along column m: Q̂_m Q̂_k with m at or above k, Q̂_k Q̂_m with m below.
 
     A joint whose subspace depends on q adds the derivative of its own column k.
     """
@@ -157,8 +158,8 @@ def second_derivative(tree: Tree, q: Matrix, links: list[HomogeneousLink], k: Co
         return k.q_hat @ m.q_hat if m.joint > k.joint else m.q_hat @ k.q_hat
     along_m = ca.DM(tree.nv, 1)
     along_m[m.at] = 1
-    own = twists(links[k.joint].a, *tree.joints[k.joint].subspace_rate(q, along_m))
-    return m.q_hat @ k.q_hat + own[k.k]
+    own_rates = twists(links[k.joint].a, *tree.joints[k.joint].subspace_rate(q, along_m))
+    return m.q_hat @ k.q_hat + own_rates[k.k]
 
 
 class LagrangeEuler(Dynamics):
@@ -180,7 +181,7 @@ class LagrangeEuler(Dynamics):
     )
 
     def inverse_dynamics_expression(self, q: Matrix, v: Matrix, a: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
-        """tau (nv), tau_i = Tr(W_i Q̂_iᵀ); gravity is an acceleration of all masses, −g in the last column of Ä_j.
+        """Torque tau (nv), tau_i = Tr(W_i Q̂_iᵀ); gravity accelerates all masses, −g in the last column of Ä_j.
 
         The base class knows the part of the wrenches, −Σ Jᵀ w, and adds armature and the other forces to the result.
         """
@@ -198,15 +199,15 @@ class LagrangeEuler(Dynamics):
         return mass_matrix(self.tree, place(self.tree, q))
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        """C_ij = Σ_s Tr(dU_sj/dt J_s U_siᵀ) = Tr([dQ̂_j/dt P_max + Q̂_j Σ V_s P_s] Q̂_iᵀ), nv × nv."""
+        """Coriolis matrix C_ij = Σ_s Tr(dU_sj/dt J_s U_siᵀ) = Tr([dQ̂_j/dt P_max + Q̂_j Σ V_s P_s] Q̂_iᵀ), nv × nv."""
         tree, links = self.tree, place(self.tree, q)
         motions = move(tree, links, q, v, ca.DM(tree.nv, 1))
         p = tree.suffix_sums([link.p for link in links])
         vp = tree.suffix_sums([v_s @ link.p for link, (v_s, _) in zip(links, motions, strict=True)])
         rates: list[list[Matrix]] = []
-        for joint, link, (own, _) in zip(tree.joints, links, motions, strict=True):
+        for joint, link, (velocity, _) in zip(tree.joints, links, motions, strict=True):
             # a single column is not turned by the joint's own motion
-            turning = own if joint.type.nv > 1 else motions[joint.parent][0] if joint.parent >= 0 else _NULL
+            turning = velocity if joint.type.nv > 1 else motions[joint.parent][0] if joint.parent >= 0 else _NULL
             subspace_rates = twists(link.a, *joint.subspace_rate(q, v))
             rates.append([commutator(turning, x) + y for x, y in zip(link.q_hat, subspace_rates, strict=True)])
 
@@ -218,7 +219,7 @@ class LagrangeEuler(Dynamics):
         return tree.matrix([*upper, *((j, i, block(j, i, j)) for i, j in tree.pairs() if i != j)])
 
     def kinetic_energy_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        """K = ½ Σ_j Tr(Ȧ_j J_j Ȧ_jᵀ)."""
+        """Kinetic energy K = ½ Σ_j Tr(Ȧ_j J_j Ȧ_jᵀ)."""
         links = place(self.tree, q)
         motions = move(self.tree, links, q, v, ca.DM(self.tree.nv, 1))
         return 0.5 * sum(ca.dot(v_j @ link.p, v_j) for link, (v_j, _) in zip(links, motions, strict=True))

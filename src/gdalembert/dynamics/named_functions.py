@@ -23,7 +23,7 @@ LETTERS = {
     "g": "generalized_gravity",
     "tau": "inverse_dynamics",
 }
-"""What a letter stands for, where no term of the formulation has it."""
+"""The Function that a letter stands for, where no term of the formulation has it."""
 OF_FRAMES = (
     "frame_placement",
     "frame_jacobian",
@@ -63,7 +63,7 @@ class NamedFunction:
 
     @property
     def is_kinematic(self) -> bool:
-        """Whether it is one of ``Kinematics``, the same in every formulation."""
+        """True if it is one of ``Kinematics``, the same in every formulation."""
         return self.of in KINEMATIC
 
     @property

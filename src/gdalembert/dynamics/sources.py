@@ -33,12 +33,12 @@ class Source(Brief):
 
     @property
     def bibtex(self) -> str:
-        """The entry."""
+        """The entry of a BibTeX file."""
         rows = {"author": " and ".join(self.authors), "title": f"{{{self.title}}}", **self.fields}
         body = ",\n".join(f"  {name} = {{{value}}}" for name, value in rows.items())
         return f"@{self.kind}{{{self.key},\n{body}\n}}"
 
     @property
     def text(self) -> str:
-        """One line."""
+        """The reference in one line of text."""
         return ", ".join([*self.authors, self.title, *self.fields.values()]).replace("{", "").replace("}", "") + "."

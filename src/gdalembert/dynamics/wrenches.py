@@ -44,7 +44,7 @@ GivenIn: TypeAlias = pin.ReferenceFrame | tuple[pin.ReferenceFrame, Literal["3D"
 """The reference of a wrench, and what is given of it: all of it (6D, as by default), or its force alone (3D)."""
 
 WrenchesByFrame = Mapping[str, GivenIn] | Mapping[int, GivenIn] | Mapping[str | int, GivenIn]
-"""What the wrench at each frame, by name or index, is given in."""
+"""The reference of the wrench at each frame, by its name or index."""
 
 _ROWS = {"3D": 3, "6D": 6}
 
@@ -54,10 +54,12 @@ NO_WRENCHES = ca.DM(6, 0)
 
 
 def torques_of_wrench(tree: Tree, frame: Frame, reference: pin.ReferenceFrame, q: Matrix, wrench: Matrix) -> Matrix:
-    """Jᵀ w (nv) of a wrench (6) at a frame, given in the reference."""
+    """The torque Jᵀ w (nv) of a wrench (6) at a frame, given in the reference."""
     load, path = Wrench(wrench[:3], wrench[3:]), tree.path(frame.joint)
     torques: list[Matrix] = [ca.DM(joint.type.nv, 1) for joint in tree.joints]
     placed = {i: tree.joints[i].placement(q) for i in path}
+    # a way for each reference: turned into LOCAL first, a WORLD wrench takes 247 instructions at the hand of a PUMA 560
+    # in place of 92, a LOCAL_WORLD_ALIGNED one 209 in place of 119; Jᵀ w takes 170 and 196
     if reference == pin.LOCAL:  # inward from the frame
         load = load.to_parent(*fixed_placement(frame))
         for i in reversed(path):
@@ -199,9 +201,8 @@ class ExternalWrenches(Brief):
     def given_in(self, references: Collection[pin.ReferenceFrame]) -> tuple[ExternalWrenches, list[int]]:
         """Wrenches that are given in some references, as inputs, and which of the n they are."""
         which = [k for k, reference in enumerate(self.references) if reference in references]
-        frames, names = tuple(self.frames[k] for k in which), tuple(self.names[k] for k in which)
-        chosen, rows = tuple(self.references[k] for k in which), tuple(self.rows[k] for k in which)
-        return ExternalWrenches(frames, chosen, names, rows), which
+        columns: Any = self.frames, self.references, self.names, self.rows
+        return ExternalWrenches(*(tuple(column[k] for k in which) for column in columns)), which
 
     def at_frames(self, tree: Tree, wrenches: Matrix) -> Iterator[tuple[Frame, pin.ReferenceFrame, Matrix]]:
         """Each frame in a tree, its reference and its wrench (6)."""
@@ -209,7 +210,7 @@ class ExternalWrenches(Brief):
             yield tree.frames[frame], reference, wrenches[:, k]
 
     def torque(self, tree: Tree, q: Matrix, wrenches: Matrix) -> Matrix:
-        """−Σ Jᵀ w (nv): what they add to tau."""
+        """The torque −Σ Jᵀ w (nv) that they add to tau."""
         total: Matrix = ca.DM(tree.nv, 1)
         for frame, reference, wrench in self.at_frames(tree, wrenches):
             total = total - torques_of_wrench(tree, frame, reference, q, wrench)

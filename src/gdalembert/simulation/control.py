@@ -84,6 +84,7 @@ class Grid:
         duration = outputs[-1] - outputs[0]
         if (count := duration / number("simulate: period", period, "s")) > _MOST:
             raise ArgumentError(f"simulate: period={period:g} s makes {count:.3g} samples; give at most {_MOST:g}")
+        # k periods, and not a sum of k of them, which would drift by the rounding of each
         samples = outputs[0] + period * np.arange(int(count + _ROUNDING) + 1)
         after = np.clip(np.searchsorted(outputs, samples), 1, len(outputs) - 1)
         near = np.where(samples - outputs[after - 1] < outputs[after] - samples, outputs[after - 1], outputs[after])
@@ -110,7 +111,7 @@ class Control(ABC):
     is_held: bool = True
 
     def expression(self, t: ca.MX, x: ca.MX, numbers: ca.MX, p: ca.MX, called: ca.MX | None = None) -> ca.MX:
-        """u within an interval; with ``called`` in place of what the Python callables return."""
+        """The control u within an interval; with ``called`` in place of what the Python callables return."""
         return numbers
 
     def interval(self, k: int, x: Array) -> Array:
@@ -119,10 +120,10 @@ class Control(ABC):
 
     @abstractmethod
     def at(self, k: int, t: float, x: Array) -> Array:
-        """u at output time k and just after it."""
+        """The control u at output time k and just after it."""
 
     def before(self, u: Array) -> Array:
-        """u just before each output time, from u just after them (rows)."""
+        """The control u just before each output time, from u just after them (rows)."""
         return np.vstack([u[:1], u[:-1]]) if self.is_held else u
 
 
@@ -188,6 +189,7 @@ class SampledFeedback(Control):
         self._values: dict[int, Array] = {}
 
     def at(self, k: int, t: float, x: Array) -> Array:
+        # a dictionary, since an interval that failed is integrated once more
         if k not in self._values:  # called once at each time, and in this order: it may have a memory
             here = float(self.grid.t[k])
             self._values[k] = self.sampled.value(here, x) if self.grid.is_sample[k] else self._values[k - 1]
@@ -233,6 +235,7 @@ class PythonFeedback(ca.Callback):
         ca.Callback.__init__(self)
         self.law: Callable[..., npt.ArrayLike] = law
         self.nq, self.nx, self.driver, self.failure, self.p = nq, nx, driver, failure, p
+        # derivatives for bdf, idas and collocation; radau takes differences of its own, and Adams' method none
         self.construct(driver.name, {"enable_fd": True})
 
     def get_n_in(self) -> int:

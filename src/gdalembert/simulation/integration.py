@@ -46,7 +46,7 @@ FIXED: dict[str, tuple[str, dict[str, Any]]] = {
 U_FAILED = "u failed"
 RUNS_AWAY = "the motion runs away"
 FASTEST = 1e6
-"""[m/s, rad/s] A motion that grows beyond it takes ever shorter steps, thousands of them, to no end."""
+"""Speed [m/s, rad/s]: a motion that grows beyond it takes ever shorter steps, thousands of them, to no end."""
 _KEPT = 32
 """Number of integrators that a robot keeps: more than the pieces of a motion at times of any spacing."""
 _PIECES = 20
@@ -122,6 +122,7 @@ class Plant:
 
     def _evaluated(self, function: ca.Function, rows: list[Array], p: Array) -> list[Array]:
         def make() -> Evaluation:
+            # arrays that are kept: a call of the Function converts each matrix, which takes longer than the dynamics
             inputs, outputs = range(function.n_in()), range(function.n_out())
             return Evaluation(
                 function,
@@ -134,6 +135,7 @@ class Plant:
             return evaluation.rows(*rows, *([p] if len(p) else []))
 
 
+# by the robot, which they end with, and not an attribute of it: dynamics knows no integrators
 _PLANTS: WeakKeyDictionary[Dynamics | ConstrainedDynamics, dict[bool, Plant]] = WeakKeyDictionary()
 
 
@@ -243,6 +245,7 @@ def integrate(
                 return motion
             if not isinstance(error, RuntimeError):
                 raise
+            # once more, interval by interval, so that the motion up to the one that fails is kept
             if stop - k == 1:
                 motion.failure = U_FAILED if failure.error is not None else str(error)
                 return motion
@@ -305,6 +308,7 @@ class Integrators(Integrator):
             steps = int(np.ceil(np.diff(times, prepend=0.0) / self.step * (1 - ROUND_OFF)).sum())
         key, make = (*self._key, elements), lambda: self._new(times / unit, elements)
         u = np.vstack([numbers, np.tile([[t[0]], [unit]], numbers.shape[1])])
+        # an integrator for each row of times, since CasADi takes its grid where it is built
         with self._kept.borrowed(key, make, times / unit, rounding) as solver, self._quiet():
             start = np.pad(x0, (0, solver.size1_in("x0") - len(x0)))
             result = solver(x0=start, u=u, p=self.p)
@@ -363,7 +367,7 @@ class AdaptiveRungeKutta(Integrator):
 
 
 _FIRST = 1e-6
-"""[s] Length of the first step of :class:`Dop853`; it grows tenfold from step to step."""
+"""Length [s] of the first step of :class:`Dop853`; it grows tenfold from step to step."""
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0
 _STABILIZED = 0.04
 """Exponent of the error before: steps that stability limits then do not fail again and again (section IV.2 of volume
@@ -486,7 +490,7 @@ class Radau(AdaptiveRungeKutta):
         return Evaluation(mapped, [*rows, np.array(self.p)], [np.zeros(mapped.size_out(0)[::-1])])
 
     def _evaluated(self, columns: Evaluation, t: float, x: Array) -> Array:
-        """dy/dt (k × (nx + 4)) in states x; RuntimeError if u fails, or the evaluation does."""
+        """Rates dy/dt (k × (nx + 4)) in states x; RuntimeError if u fails, or the evaluation does."""
         times, states, w, _ = columns.arguments
         times[:], states[:] = t, x
         if laws := self.control.laws:
@@ -504,7 +508,8 @@ class Radau(AdaptiveRungeKutta):
         return np.array(self._evaluated(self._one, t, y[: self._nx])[0])
 
     def _jacobian(self, t: float, y: Array) -> Array:
-        """∂(dy/dt)/∂y, with that of u, by differences."""
+        """Jacobian ∂(dy/dt)/∂y, with that of u, by differences."""
+        # and not by CasADi, whose graph does not know how u depends on x where Python returns it
         x, rate = y[: self._nx], self._rate(t, y)
         steps = _DIFFERENCE * np.maximum(1.0, np.abs(x))
         moved = self._evaluated(self._neighbours, t, x + np.diag(steps))
@@ -526,7 +531,7 @@ class Radau(AdaptiveRungeKutta):
         return y[:, : len(x0)], y[:, len(x0) :], steps
 
     def _stretch(self, t: Array, y: Array) -> tuple[Array, int]:
-        """y at t[1:], from t[0] on, and the number of steps, where the control does not jump.
+        """States y at t[1:], from t[0] on, and the number of steps, where the control does not jump.
 
         The first step is as long as the last stretch ended with.
         """

@@ -66,7 +66,7 @@ class Simulation:
 
     @property
     def x(self) -> Array:
-        """[q; v], N × (nq + nv)."""
+        """States [q; v], N × (nq + nv)."""
         return np.hstack([self.q, self.v])
 
     @property
@@ -110,7 +110,7 @@ class Simulation:
         return np.asarray(np.abs(self.residual).max(axis=1, initial=0.0))
 
     def at(self, t: npt.ArrayLike) -> tuple[Array, Array]:
-        """q and v at a time, or one row for each of several times, by cubic Hermite interpolation between output times.
+        """State q, v at a time, or a row for each of several times, by cubic Hermite interpolation between outputs.
 
         The error is at most h⁴/384 max|d⁴x/dt⁴| between output times h apart: (ωh)⁴/384 of the amplitude of a
         vibration at ω rad/s. Output times cost little: ask for more of them if that is too much.

@@ -1,4 +1,4 @@
-"""simulate: the motion of a robot from an initial state under a control."""
+"""Simulation: the motion of a robot from an initial state under a control."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _UNBALANCED, _UNBALANCED_IN_TOLERANCES, _UNBALANCED_IN_FIXED_STEPS = 1e-5, 1e3, 
 """Part of the energy exchanged, the second times ``reltol + abstol / max|v|``, the third with fixed steps: a larger
 imbalance is worth a warning."""
 _FAST = 1e3
-"""1/s: errors of constraints that decay faster ask for a method with Newton's iteration."""
+"""Rate [1/s]: errors of constraints that decay faster ask for a method with Newton's iteration."""
 _ACCURACY = 0.01
 """Part of the usual tolerances where constraints hold the robot: stabilised ones then drift by less than 1e-9 m."""
 _DRIFTED = 1e-4
-"""[m, rad] A larger drift of constraints is worth a warning."""
+"""Drift of constraints [m, rad]: a larger one is worth a warning."""
 _ROUNDING = 1e-12
 """Part of the energies themselves: a smaller imbalance is rounding, of a robot that hardly moves."""
 _AT_REST = 1e-6
-"""[rad/s, m/s] A robot that is never faster is at rest, and its energies are errors of its configuration."""
+"""Speed [rad/s, m/s]: a robot that is never faster is at rest, and its energies are errors of its configuration."""
 _STEPS_PER_RADIAN = {"adams": 2.0, "dop853": 0.2}
 """Steps while the fastest vibration turns by one radian, at the default tolerances: measured on flexible arms."""
 _LARGE = 3000
@@ -282,7 +282,7 @@ def _times(t: npt.ArrayLike) -> Array:
 
 
 def _start(x0: Any, tree: Tree, blocks: Blocks) -> Array:
-    """x0 (nx), with unit lengths."""
+    """The state x0 (nx), with unit lengths."""
     is_pair = isinstance(x0, tuple | list) and len(x0) == 2 and isinstance(x0[0], ca.DM | np.ndarray | tuple | list)
     wanted = (tree.nq, tree.nv) if is_pair else (tree.nq + tree.nv,)
     parts = x0 if is_pair else [x0]
@@ -328,6 +328,7 @@ def _settings(
 def _integrator(
     body: Plant, driven: Control, p: Array, method: str, step: float | None, settings: dict[str, Any]
 ) -> Integrator:
+    # SciPy's and ours, since CasADi has no Runge–Kutta method that chooses its steps
     if method not in _MAX_STEPS:
         return integration.Integrators(body, driven, p, method, step, settings)
     options = {"max_num_steps": _MAX_STEPS[method]} | settings

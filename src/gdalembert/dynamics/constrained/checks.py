@@ -119,7 +119,7 @@ def check_consistent(tree: Tree, constraints: Sequence[Constraint]) -> None:
 
 
 def _gap(one: Sequence[Array], other: Sequence[Array], is_point: bool, other_is_point: bool) -> float:
-    """By how much no placement of two links satisfies two constraints [m, 1], from their frames in these (4 × 4)."""
+    """The least error that any placement of two links leaves of two constraints [m, 1], by their frames (4 × 4)."""
     if is_point and other_is_point:
         first, second = (np.linalg.norm(a[:3, 3] - b[:3, 3]) for a, b in zip(one, other, strict=True))
         return float(abs(first - second))
@@ -136,6 +136,7 @@ def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
     rng = np.random.default_rng(0)
     q = ca.SX.sym("q", tree.nq)
     jacobian = ca.Function("jacobian", [q], [ca.densify(constraints.jacobian(tree, q))])
+    # in numbers: ca.sprank, the structural rank, takes parallel rows, as those of a planar linkage, for independent
     samples = [jacobian(random_configuration(tree, rng)).full() for _ in range(_CONFIGURATIONS)]
     for pair, rows in zip(constraints.pairs, _rows(constraints), strict=True):
         if _redundant(samples, [rows]) == pair.rows:
@@ -171,7 +172,7 @@ def check_independent_at(context: str, jacobians: Sequence[Array], constraints: 
 
 
 def _rows(constraints: ConstraintSet) -> list[_Rows]:
-    """Rows of each constraint."""
+    """The rows of the Jacobian that belong to each constraint."""
     return [np.arange(end - n, end) for n, end in zip(constraints.rows, np.cumsum(constraints.rows), strict=True)]
 
 

@@ -11,20 +11,22 @@ which converge quadratically even where rows of J are redundant, because λ vani
 from __future__ import annotations
 
 import contextlib
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Self
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, Self
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.dynamics.constrained.checks import DEPENDENT, check_independent_at, rank
-from gdalembert.dynamics.constraints.constraint import Constraint
+from gdalembert.dynamics.constrained.checks import DEPENDENT, check_independent_at, gains, rank
+from gdalembert.dynamics.constraints.constraint import Constraint, Contact
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, residual
+from gdalembert.dynamics.constraints.relative_motion import FramePair
 from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.parameters.parameters import Values
+from gdalembert.dynamics.frame_motion import placement
+from gdalembert.dynamics.parameters.parameters import Parameters, Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, shown
 from gdalembert.model.configuration import (
     checked_configuration,
@@ -33,8 +35,9 @@ from gdalembert.model.configuration import (
     random_configuration,
     unit_blocks,
 )
+from gdalembert.model.tree import Tree
 from gdalembert.spatial.arguments import number, vector
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arrays import Array, frozen, homogeneous
 from gdalembert.spatial.functions import derivative_along, function, symbols
 from gdalembert.spatial.interrupts import interruptible
 
@@ -48,12 +51,14 @@ _STATIONARY = 1e-10
 _TRIES = 3
 """Configurations from which loops are closed, to see whether they are redundant there."""
 _SPREADS = (0.0, 0.1, 1.0)
-"""[rad, m] How far beside q0 it begins: next to a linkage that is stretched out, where no step makes c smaller."""
+"""Distances from q0 [rad, m] of the start: beside a linkage that is stretched out, where no step makes c smaller."""
 
 
 @interruptible
-class Closure(ABC):
-    """States and accelerations that satisfy constraints; a part of :class:`~gdalembert.ConstrainedDynamics`.
+class Closure:
+    """Copies of a robot that constraints hold, and states and accelerations that satisfy them.
+
+    It is a part of :class:`~gdalembert.ConstrainedDynamics`.
 
     Contacts without an anchor are held wherever they are at the given configuration.
     """
@@ -61,8 +66,123 @@ class Closure(ABC):
     dynamics: Dynamics
     constraints: tuple[Constraint, ...]
     regularization: float
+    damping: float | Sequence[npt.ArrayLike]
+    tree: Tree
+    parameters: Parameters
     _robot: Dynamics
     _set: ConstraintSet
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = {name: getattr(self, name) for name in ("stiffness", "damping", "restitution", "regularization")}
+        return partial(type(self), **options), (self.dynamics, self.constraints)
+
+    def at(self, p: Values = None) -> Self:
+        """A copy with numbers in place of p, as :meth:`~gdalembert.Dynamics.at`."""
+        return self._of(self.dynamics.at(p))
+
+    def under(self, wrenches: npt.ArrayLike | None = None) -> Self:
+        """A copy under constant wrenches (6 × n), which are no input then, as :meth:`~gdalembert.Dynamics.under`."""
+        return self._of(self.dynamics.under(wrenches))
+
+    def anchored(self, q: npt.ArrayLike, p: Values = None) -> Self:
+        """A copy with every contact that has no anchor held where its frame is at q.
+
+        Args:
+            q: a configuration (nq).
+            p: values of the parameters, all or some by name, where placements are; by default those of the model.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if q is not a configuration, or p cannot be used.
+        """
+        if self.tree.has_displacements and p is not None:
+            return self._with(constraints=self.at(p).anchored(q).constraints)
+        configuration = checked_configuration("anchored: q", q, self._robot.nominal)
+        if self.is_anchored:
+            return self
+        anchors = iter(self.missing_anchors(configuration, self.parameters.values).reshape(-1, 4, 3))
+        held: list[Constraint] = []
+        for constraint in self.constraints:
+            if isinstance(constraint, Contact) and not constraint.is_anchored:
+                *axes, point = next(anchors)
+                constraint = constraint.with_anchor(frozen(homogeneous(np.column_stack(axes), point)))
+            held.append(constraint)
+        return self._with(constraints=tuple(held))
+
+    @property
+    def is_anchored(self) -> bool:
+        """True if every contact has an anchor."""
+        return all(constraint.is_anchored for constraint in self.constraints)
+
+    def with_anchors(self, q: Array, p: Array) -> tuple[Self, Array]:
+        """A copy with the missing anchors as parameters behind p, built once, and the values of all at q (nq)."""
+        if self.is_anchored:
+            return self, p
+        return self._with_anchors, np.concatenate([p, self.missing_anchors(q, p)])
+
+    def missing_anchors(self, q: Array, p: Array) -> Array:
+        """Placements [R p] of each contact without an anchor, column by column, where its frame is at q (nq)."""
+        placements = np.asarray(self._places(q, *([p] if len(p) else [])).full().ravel())
+        missing = (constraint for constraint in self.constraints if not constraint.is_anchored)
+        for constraint, anchor in zip(missing, placements.reshape(-1, 12), strict=True):
+            if not np.isfinite(anchor).all():
+                raise ArgumentError(
+                    f"{constraint.name}: no point touches at this q, as of a wheel whose axle is along the normal; "
+                    "begin from another q"
+                )
+        return placements
+
+    @cached_property
+    def _places(self) -> ca.Function:
+        """(q) → (anchors) of :meth:`missing_anchors`; p is the last input where the robot has parameters."""
+        tree, s, columns = self._robot.tree, self.symbols("q"), [ca.SX(0, 1)]
+        for constraint, pair in zip(self.constraints, self._set.pairs, strict=True):
+            if isinstance(constraint, Contact) and not constraint.is_anchored:
+                r, x = placement(tree, tree.frames[pair.first], s["q"])
+                columns.append(ca.vec(ca.densify(ca.SX(ca.horzcat(r, constraint.touching_point(r, x))))))
+        return function("anchors", s, {"anchors": ca.vertcat(*columns)})
+
+    @cached_property
+    def _with_anchors(self) -> Self:
+        """A copy in which the missing anchors are symbols behind the parameters, whose values are not known."""
+        # symbols and not numbers, with which each motion would build its integrators anew
+        made, held, symbols = self._with(), list[Constraint](), ca.SX(0, 1)
+        for k, constraint in enumerate(self.constraints):
+            if isinstance(constraint, Contact) and not constraint.is_anchored:
+                anchor = ca.SX.sym(f"anchor_{k}", 3, 4)
+                symbols, constraint = ca.vertcat(symbols, ca.vec(anchor)), constraint.with_anchor(anchor)
+            held.append(constraint)
+        made.constraints = tuple(held)
+        robot, pairs = with_frames(self.dynamics, made.constraints)
+        known, n = robot.parameters, symbols.numel()
+        names = (*known.names, *(f"anchors[{k}]" for k in range(n)))
+        values = np.concatenate([known.values, np.full(n, np.nan)])
+        made._robot = made.dynamics = robot._on(robot.tree)
+        made.tree, made._set = robot.tree, replace(self._set, pairs=pairs)
+        symbols = ca.vertcat(known.symbols, symbols)
+        made.parameters = made._robot.parameters = Parameters(names, values, symbols, robot.tree, robot.forces)
+        return made
+
+    def damped(self, rate: float) -> Self:
+        """A copy in which velocities that violate a constraint decay at this rate at least [1/s]: more ``damping``.
+
+        Raises:
+            ArgumentTypeError, ArgumentError: if the rate is no number of at least 0.
+        """
+        least = number("damped: rate", rate, "1/s", inclusive=True)
+        own_damping = gains("damping", [constraint.damping for constraint in self.constraints], self._set.pairs)
+        missing = np.where(own_damping > 0, 0.0, np.maximum(self._set.damping, least))
+        made = self._with()
+        made.damping = [rates.full().ravel() for rates in self._set.split(ca.DM(missing))]
+        made._set = replace(made._set, damping=frozen(own_damping + missing))
+        return made
+
+    def _of(self, dynamics: Dynamics) -> Self:
+        return self if dynamics is self.dynamics else self._with(dynamics=dynamics)
+
+    def _with(self, **changed: Any) -> Self:
+        make, (dynamics, constraints) = self.__reduce__()
+        made: Self = make(changed.get("dynamics", dynamics), changed.get("constraints", constraints))
+        return made
 
     @property
     def nc(self) -> int:
@@ -114,14 +234,6 @@ class Closure(ABC):
         error = self._set.acceleration_error(self._robot.tree, s["q"], s["v"], s["a"])
         return function("acceleration_error", s, {"error": error})
 
-    @abstractmethod
-    def missing_anchors(self, q: Array, p: Array) -> Array:
-        """[R p] of each contact without an anchor, column by column, where its frame is at q (nq)."""
-
-    @abstractmethod
-    def anchored(self, q: npt.ArrayLike, p: Values = None) -> Self:
-        """A copy with every contact that has no anchor held where its frame is at q."""
-
     def closed_configuration(self, q0: npt.ArrayLike, hold: Sequence[str] = (), *, tolerance: float = 1e-12) -> Array:
         """The configuration (nq) near q0 that satisfies the constraints.
 
@@ -162,12 +274,13 @@ class Closure(ABC):
         raise ArgumentError(f"{context}: from this q0 {name} stays violated by {gap}; begin from another q0{fewer}")
 
     def _descended(self, q: Array, free: Array, tolerance: float) -> tuple[Array, Array]:
-        """q and c where c is small enough, or no step of the free coordinates makes it smaller."""
+        """Configuration q and residual c where c is small, or no step of the free coordinates makes it smaller."""
         (c, j), n = self._violation(q), len(free)
         for _ in range(_STEPS):
             step, free_columns = np.zeros(j.shape[1]), j[:, free]
             damping = np.sqrt(np.linalg.norm(free_columns) * np.linalg.norm(c))
-            stacked = np.vstack([free_columns, damping * np.eye(n)])  # J δ = −c and √λ δ = 0, by least squares
+            # J δ = −c and √λ δ = 0, by least squares: (Jᵀ J + λ)⁻¹ would square the condition of J near the solution
+            stacked = np.vstack([free_columns, damping * np.eye(n)])
             step[free] = np.linalg.lstsq(stacked, np.concatenate([-c, np.zeros(n)]), rcond=None)[0]
             slope, part = 2 * float(c @ j @ step), 1.0
             if np.abs(c).max(initial=0) <= tolerance or -slope < _STATIONARY * (c @ c):
@@ -237,7 +350,7 @@ class Closure(ABC):
         return acceleration
 
     def _nearest(self, context: str, q: Array, x: Array, target: Array, hold: Sequence[str]) -> Array:
-        """x + δ (nv) with J (x + δ) = target and the least δ·M δ, by least squares."""
+        """The vector x + δ (nv) with J (x + δ) = target and the least δ·M δ, by least squares."""
         free = self._free(context, hold)
         j, m = self._rates(q), self.dynamics.mass_matrix(q, *self._values).full()
         try:
@@ -251,7 +364,7 @@ class Closure(ABC):
         return frozen(nearest)
 
     def degrees_of_freedom(self, q: npt.ArrayLike) -> int:
-        """nv − rank J: the number of independent motions from a configuration that satisfies the constraints.
+        """The number nv − rank J of independent motions from a configuration that satisfies the constraints.
 
         Raises:
             ArgumentTypeError, ArgumentError: if q is not a configuration, or violates a constraint.
@@ -259,11 +372,11 @@ class Closure(ABC):
         at = self._satisfied("degrees_of_freedom", q)
         return int(self._robot.tree.nv - rank(self._rates(at)))
 
-    def check_state(self, where: str, q: npt.ArrayLike, v: npt.ArrayLike) -> None:
+    def check_state(self, context: str, q: npt.ArrayLike, v: npt.ArrayLike) -> None:
         """Refuse a state (nq; nv) from which no motion can begin.
 
         Args:
-            where: what the message begins with.
+            context: the beginning of the message.
             q, v: the state.
 
         Raises:
@@ -271,11 +384,11 @@ class Closure(ABC):
                 one, by how much, and what to do; if constraints are redundant there, as those of an overconstrained
                 linkage are wherever it is closed, and there is no regularization.
         """
-        at = self._satisfied(where, q)
+        at = self._satisfied(context, q)
         rates = self._rates(at)
-        check_independent_at(f"{where}: ", [rates], self._set, "at this q")
-        moving = vector(f"{where}: v", v, self._robot.tree.nv)
-        self._check_rates(f"{where}: v", rates @ moving, moving, "/s", "take consistent_velocity(q, v)")
+        check_independent_at(f"{context}: ", [rates], self._set, "at this q")
+        moving = vector(f"{context}: v", v, self._robot.tree.nv)
+        self._check_rates(f"{context}: v", rates @ moving, moving, "/s", "take consistent_velocity(q, v)")
 
     def _check_where_closed(self) -> None:
         """Refuse, without a regularization, loops that are redundant wherever they are closed, as far as is seen."""
@@ -290,7 +403,7 @@ class Closure(ABC):
             check_independent_at("", closed, self._set, "wherever it is closed")
 
     def _satisfied(self, context: str, q: npt.ArrayLike) -> Array:
-        """q, which must satisfy the constraints, of contacts without an anchor wherever they are."""
+        """The configuration q, which must satisfy the constraints, of contacts without an anchor wherever they are."""
         at = checked_configuration(f"{context}: q", q, self._robot.nominal)
         self.missing_anchors(at, self.dynamics.parameters.values)
         c, _ = self._violation(at)
@@ -316,16 +429,16 @@ class Closure(ABC):
         return self.constraints[k].name, " and ".join(gaps)
 
     def _violation(self, q: Array) -> tuple[Array, Array]:
-        """c, and ∂c/∂q in the tangent space, which is J where c is 0."""
+        """Residual c, and ∂c/∂q in the tangent space, which is J where c is 0."""
         c, j = self._closure(q)
         return c.full().ravel(), self._defined(j.full())
 
     def _rates(self, q: Array) -> Array:
-        """J."""
+        """The Jacobian J at q, with the parameters of the model."""
         return self._defined(np.asarray(self.jacobian(q, *self._values).full()))
 
     def _defined(self, j: Array) -> Array:
-        """J, if each row of it is defined."""
+        """The Jacobian J, if each row of it is defined."""
         ends = np.cumsum(self._set.rows)
         for row in np.flatnonzero(~np.isfinite(j).all(axis=1)):
             name = self.constraints[int(np.searchsorted(ends, row, side="right"))].name
@@ -337,7 +450,7 @@ class Closure(ABC):
 
     @property
     def _values(self) -> list[Array]:
-        """p of the model, as the last input of a Function."""
+        """The parameters p of the model, as the last input of a Function."""
         parameters = self.dynamics.parameters
         return [parameters.values] if parameters else []
 
@@ -375,3 +488,22 @@ class Closure(ABC):
                 raise UnknownNameError("joint, flexible link or coordinate", name, list(known))
             held |= matches
         return np.array([k for k in range(len(names)) if k not in held], dtype=int)
+
+
+def with_frames(dynamics: Dynamics, constraints: Sequence[Constraint]) -> tuple[Dynamics, tuple[FramePair, ...]]:
+    """The robot with the frames of the constraints behind its own, and the pairs of them."""
+    if not constraints:
+        return dynamics, ()
+    first = range(len(dynamics.tree.frames), len(dynamics.tree.frames) + 2 * len(constraints), 2)
+    pairs = tuple(
+        FramePair(constraint.name, k, k + 1, constraint.holds, constraint.is_anchored)
+        for constraint, k in zip(constraints, first, strict=True)
+    )
+
+    def with_both(tree: Tree) -> Tree:
+        added = (frame for constraint in constraints for frame in constraint.frames(tree))
+        return replace(tree, frames=(*tree.frames, *added))
+
+    robot = dynamics._on(with_both(dynamics.tree))
+    robot.nominal = with_both(dynamics.nominal)
+    return robot, pairs

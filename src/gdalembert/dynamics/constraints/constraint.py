@@ -24,7 +24,7 @@ from gdalembert.dynamics.frames import asked_frame, joint_frame
 from gdalembert.errors import ArgumentError, UnsupportedError, shown
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.model.tree import Frame, Tree
-from gdalembert.spatial.algebra import Matrix, entries, transform
+from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import checked_transform, number, numbers, vector
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 from gdalembert.spatial.brief import Brief
@@ -57,7 +57,7 @@ class Constraint(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """For messages."""
+        """The constraint in messages, as it would be written in code."""
 
     @property
     def is_anchored(self) -> bool:
@@ -73,8 +73,30 @@ class Constraint(ABC):
         """
 
 
+class _Held(Constraint):
+    """A constraint of a kind and its options, which a user writes down."""
+
+    options: tuple[tuple[str, Any], ...]
+
+    def _hold(self, places: dict[str, str | int], kind: str, options: dict[str, Any]) -> str:
+        """Set the fields but for an anchor; returns the constraint without its options, for messages."""
+        context = f"{type(self).__name__}({', '.join(map(repr, (*places.values(), kind)))})"
+        # vectors as tuples, so that constraints of the same numbers are equal
+        by_value = ((name, tuple(x) if isinstance(x, list | np.ndarray) else x) for name, x in sorted(options.items()))
+        fields = places | {"kind": kind, "holds": constraint_type(context, kind, options), "options": tuple(by_value)}
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        return context
+
+
+def _call(held: _Held, *frames: str | int) -> str:
+    """A constraint as it is written in code."""
+    options = (f"{name}={shown(value)}" for name, value in held.options)
+    return f"{type(held).__name__}({', '.join([*map(repr, (*frames, held.kind)), *options])})"
+
+
 @dataclass(frozen=True, eq=False, init=False)
-class Contact(ByValue, Constraint):
+class Contact(ByValue, _Held):
     """A frame of the robot that the surroundings hold.
 
     Args:
@@ -105,15 +127,13 @@ class Contact(ByValue, Constraint):
     holds: ConstraintType
 
     def __init__(self, frame: str | int, kind: str = "6D", anchor: Any = None, **options: Any) -> None:
-        held = constraint_type(f"Contact({frame!r}, {kind!r})", kind, options)
-        at = None if anchor is None else _anchor(f"Contact({frame!r}, {kind!r}): anchor", anchor, held)
-        values = {"frame": frame, "kind": kind, "anchor": at, "options": _by_value(options), "holds": held}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        context = self._hold({"frame": frame}, kind, options)
+        placed = None if anchor is None else _anchor(f"{context}: anchor", anchor, self.holds)
+        object.__setattr__(self, "anchor", placed)
 
     @property
     def name(self) -> str:
-        return f"Contact({', '.join([repr(self.frame), repr(self.kind), *_shown(self.options)])})"
+        return _call(self, self.frame)
 
     @property
     def is_anchored(self) -> bool:
@@ -135,25 +155,19 @@ class Contact(ByValue, Constraint):
             rotation = frozen(np.eye(3))
         return frame, Frame("anchor", -1, rotation, point)
 
-    def held_at(self, r: Matrix, x: Matrix) -> Contact:
-        """A copy with the anchor where the frame is placed in the universe, at R (3 × 3) and x (3)."""
-        anchor = ca.evalf(transform(r, self.touching_point(r, x))).full()
-        check_touching(self.name, anchor)
-        return Contact(self.frame, self.kind, anchor, **dict(self.options))
-
     def touching_point(self, r: Matrix, x: Matrix) -> Matrix:
         """The point (3) that is held of a frame at R and x."""
         return self.holds.touching_point(r, x) if isinstance(self.holds, RowSelection) else x
 
-    def with_anchor(self, anchor: ca.SX) -> Contact:
-        """A copy that is held at [R p] (3 × 4) of symbols."""
+    def with_anchor(self, anchor: Array | ca.SX) -> Contact:
+        """A copy that is held at [R p], numbers (4 × 4) or symbols (3 × 4)."""
         held = copy(self)
         object.__setattr__(held, "anchor", anchor)
         return held
 
 
 @dataclass(frozen=True, init=False)
-class Loop(Brief, Constraint):
+class Loop(Brief, _Held):
     """Two frames of the robot that are held together, or one of which moves in a way that the other one prescribes.
 
     A URDF is a tree; a loop closes it: the pin of a four-bar linkage is a 3D loop, or a 6D loop between two links with
@@ -176,14 +190,11 @@ class Loop(Brief, Constraint):
     holds: ConstraintType
 
     def __init__(self, first: str | int, second: str | int, kind: str = "6D", **options: Any) -> None:
-        held = constraint_type(f"Loop({first!r}, {second!r}, {kind!r})", kind, options)
-        values = {"first": first, "second": second, "kind": kind, "options": _by_value(options), "holds": held}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._hold({"first": first, "second": second}, kind, options)
 
     @property
     def name(self) -> str:
-        return f"Loop({', '.join([repr(self.first), repr(self.second), repr(self.kind), *_shown(self.options)])})"
+        return _call(self, self.first, self.second)
 
     def frames(self, tree: Tree) -> tuple[Frame, Frame]:
         first, second = (tree.frames[asked_frame(tree, frame)] for frame in (self.first, self.second))
@@ -191,28 +202,11 @@ class Loop(Brief, Constraint):
         return first, second
 
 
-def check_touching(name: str, anchor: Array) -> None:
-    """Refuse an anchor that is not defined."""
-    if not np.isfinite(anchor).all():
-        raise ArgumentError(
-            f"{name}: no point touches at this q, as of a wheel whose axle is along the normal; begin from another q"
-        )
-
-
 def check_two_links(name: str, first: Frame, second: Frame) -> None:
     """Refuse two frames that cannot move against each other."""
     if first.joint == second.joint:
         link = "the same link" if first.joint >= 0 else "the universe"
         raise ArgumentError(f"{name}: both frames are fixed in {link}; give frames of two links")
-
-
-def _by_value(options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Arguments of a kind, in the order of their names, with vectors as tuples."""
-    return tuple((name, tuple(x) if isinstance(x, list | np.ndarray) else x) for name, x in sorted(options.items()))
-
-
-def _shown(options: tuple[tuple[str, Any], ...]) -> list[str]:
-    return [f"{name}={shown(value)}" for name, value in options]
 
 
 def _anchor(argument: str, value: Any, held: ConstraintType) -> Array:

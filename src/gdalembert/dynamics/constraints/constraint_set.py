@@ -38,7 +38,7 @@ def motion_type(pair: FramePair) -> type[RelativeMotion]:
 
 
 def residual(tree: Tree, pair: FramePair, q: Matrix) -> Matrix:
-    """c of a pair, whose rate is E where c is 0; refused where it is not known where the frame is held."""
+    """The residual c of a pair, whose rate is E where c is 0; refused where it is not known where the frame is held."""
     if not pair.is_anchored:
         raise ArgumentError(f"{pair.name} has no anchor, so that its residual is not known; take anchored(q)")
     return motion_type(pair).residual(pair, tree, q)
@@ -49,7 +49,7 @@ class Selection:
     """Rows that a type selects, of twists in some axes about the origin of the first frame."""
 
     holds: RowSelection
-    axes: Matrix  # from those of the second frame to these (3 × 3)
+    second_to_axes: Matrix  # R (3 × 3), from the axes of the second frame to these
     r: Matrix  # R and x of the first frame, seen from the second [m]
     x: Matrix
     unit: float = 1.0  # of lengths in these axes [m]
@@ -60,15 +60,15 @@ class Selection:
         return self._in_these_axes(self.holds.selection(self.r, self.x))
 
     def acceleration(self, first: Instant, second: Instant) -> Matrix:
-        """Ė of both frames: S Ẇ + Ṡ W, the entries being those in the axes of the second frame."""
+        """Acceleration Ė = S Ẇ + Ṡ W of both frames, the entries being those in the axes of the second frame."""
         e, turning = first.twist - second.twist, ca.DM(3, 1)
         rate = RelativeMotion.acceleration(first, second) + ca.vertcat(ca.cross(e.angular, e.linear), turning)
-        seen = e.turned(self.axes.T)
+        seen = e.turned(self.second_to_axes.T)
         selection_rate = self.holds.selection_rate(self.r, self.x, self.unit * seen.linear, seen.angular)
         return self.rows @ rate + self._in_these_axes(selection_rate) @ e.vector
 
     def _in_these_axes(self, rows: Matrix) -> Matrix:
-        return ca.horzcat(self.unit * (rows[:, :3] @ self.axes.T), rows[:, 3:] @ self.axes.T)
+        return ca.horzcat(self.unit * (rows[:, :3] @ self.second_to_axes.T), rows[:, 3:] @ self.second_to_axes.T)
 
 
 class SelectedMotion(RelativeMotion):
@@ -79,7 +79,7 @@ class SelectedMotion(RelativeMotion):
 
     @staticmethod
     def type_of(pair: FramePair) -> RowSelection:
-        """The type of a pair."""
+        """The type of constraint of a pair, one of selected rows."""
         assert isinstance(pair.holds, RowSelection)
         return pair.holds
 
@@ -97,7 +97,7 @@ class SelectedMotion(RelativeMotion):
     @cached_property
     def _selection(self) -> Selection:
         motion_type = SelectedMotion.type_of(self.pair)
-        return Selection(motion_type, self.second_rotation, *self.pair.first_in_second(self.tree, self.q))
+        return Selection(motion_type, self.second_to_common, *self.pair.first_in_second(self.tree, self.q))
 
     @property
     def jacobian(self) -> Matrix:
@@ -157,24 +157,24 @@ class ConstraintSet:
         return [motion_type(pair).of(tree, pair, q) for pair in self.pairs]
 
     def residual(self, tree: Tree, q: Matrix) -> Matrix:
-        """c."""
+        """The residual c (rows)."""
         return ca.vertcat(*(residual(tree, pair, q) for pair in self.pairs))
 
     def jacobian(self, tree: Tree, q: Matrix) -> Matrix:
-        """J."""
+        """The Jacobian J (rows × nv), in the axes of the first frames."""
         rows = (m.to_first_frame(m.jacobian) for m in self.motions(tree, q))
         return ca.vertcat(ca.DM(0, tree.nv), *rows)
 
     def bias_acceleration(self, tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-        """J̇ v."""
+        """The acceleration J̇ v (rows) at a = 0."""
         return ca.vertcat(*(m.to_first_frame(m.bias(v)) for m in self.motions(tree, q)))
 
     def velocity(self, tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-        """E."""
+        """The velocity E = J v (rows)."""
         return ca.vertcat(*(m.to_first_frame(m.jacobian @ v) for m in self.motions(tree, q)))
 
     def correction(self, tree: Tree, q: Matrix, v: Matrix) -> Matrix:
-        """damping E + stiffness c, structurally zero where there is neither."""
+        """The correction damping E + stiffness c (rows), structurally zero where there is neither."""
         total: Matrix = ca.DM(sum(self.rows), 1)
         if self.damping.any():
             total = total + spatial.constant(self.damping) * self.velocity(tree, q, v)
@@ -187,7 +187,7 @@ class ConstraintSet:
         return total
 
     def acceleration_error(self, tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        """J a + J̇ v + damping E + stiffness c."""
+        """The error J a + J̇ v + damping E + stiffness c (rows) of an acceleration a."""
         motions = self.motions(tree, q)
         rates = (m.to_first_frame(m.jacobian @ a + m.bias(v)) for m in motions)
         return ca.vertcat(*rates) + self.correction(tree, q, v)
@@ -214,7 +214,7 @@ class ConstraintSet:
         return 3 if self.regularization else 1
 
     def solve(self, g: Matrix, target: Matrix, scale: Matrix | None = None) -> Matrix:
-        """f of G f = target, G = J M⁻¹ Jᵀ; with a regularization by proximal steps from f = 0,
+        """The forces f of G f = target, G = J M⁻¹ Jᵀ; with a regularization by proximal steps from f = 0,
 
             (G + μ) f_k+1 = target + μ f_k,
 
@@ -251,11 +251,11 @@ class ConstraintJacobian:
 
     @cached_property
     def matrix(self) -> Matrix:
-        """J."""
+        """The Jacobian J (rows × nv)."""
         return self._rows(motion.jacobian for motion in self.motions)
 
     def bias(self, v: Matrix) -> Matrix:
-        """J̇ v."""
+        """The acceleration J̇ v (rows) at a = 0."""
         return self._rows(motion.bias(v) for motion in self.motions)
 
     def _rows(self, parts: Iterable[Matrix]) -> Matrix:
@@ -275,7 +275,7 @@ class ConstraintJacobian:
         return x if self.tree.is_first_order else ca.vertcat(*(motion.to_first_frame(part) for motion, part in parts))
 
     def solve(self, m: Matrix, r: Matrix, s: Matrix) -> tuple[Matrix, Matrix]:
-        """a, and f in the axes of the first frames, of columns r (nv) and s (rows, in the axes here):
+        """Accelerations a, and forces f in the axes of the first frames, of columns r (nv) and s (in the axes here):
 
             M a − Jᵀ f = r           J a = s           M = Lᵀ D L
 

@@ -100,11 +100,11 @@ class RowSelection(ConstraintType):
 
     @abstractmethod
     def selection(self, r: Matrix, x: Matrix) -> Matrix:
-        """S (rows × 6), at R (3 × 3) and x (3)."""
+        """Selection S (rows × 6), at R (3 × 3) and x (3)."""
 
     @abstractmethod
     def residual(self, r: Matrix, x: Matrix) -> Matrix:
-        """c, zero for rows that are no rates."""
+        """Residual c, zero for rows that are no rates."""
 
     def force(self, f: Matrix, r: Matrix, x: Matrix) -> Matrix:
         return self.selection(r, x)[:, :3].T @ f
@@ -114,7 +114,7 @@ class RowSelection(ConstraintType):
         return x
 
     def selection_rate(self, r: Matrix, x: Matrix, v: Matrix, omega: Matrix) -> Matrix:
-        """dS/dt (rows × 6), as the first frame moves with V."""
+        """Rate dS/dt (rows × 6), as the first frame moves with V."""
         r_s, x_s = ca.SX.sym("R", 3, 3), ca.SX.sym("x", 3)
         at, moves = ca.veccat(r_s, x_s), ca.SX.sym("rates", 12)
         rows = ca.SX(self.selection(r_s, x_s))
@@ -128,13 +128,13 @@ ROWS = ("x", "y", "z", "rx", "ry", "rz")
 
 @dataclass(frozen=True)
 class Rows(RowSelection):
-    """Some of the six: displacements along, and rotations about, the axes of the second frame."""
+    """Some of the six displacements along, and rotations about, the axes of the second frame are zero."""
 
     rows: tuple[str, ...]  # of ``x, y, z, rx, ry, rz``, in this order
 
     @property
     def indices(self) -> list[int]:
-        """Which of the six they are."""
+        """The indices of the rows among the six."""
         return [ROWS.index(row) for row in self.rows]
 
     @property
@@ -166,7 +166,7 @@ class Sliding(RowSelection):
 
 @dataclass(frozen=True, eq=False)
 class Plane(ByValue, Sliding):
-    """On a plane with a ``normal`` (3), in the axes of the second frame."""
+    """The origin slides on a plane with a ``normal`` (3), in the axes of the second frame."""
 
     name: ClassVar[str] = "1D"
     units: ClassVar[tuple[str, ...]] = ("m",)
@@ -182,7 +182,7 @@ class Plane(ByValue, Sliding):
 
 @dataclass(frozen=True, eq=False)
 class Line(ByValue, Sliding):
-    """Along a line with a ``direction`` (3), in the axes of the second frame."""
+    """The origin slides along a line with a ``direction`` (3), in the axes of the second frame."""
 
     name: ClassVar[str] = "2D"
     units: ClassVar[tuple[str, ...]] = ("m", "m")
@@ -227,7 +227,7 @@ class Rolling(ByValue, RowSelection):
         return (False, False, True)
 
     def _lever(self, r: Matrix) -> Matrix:
-        """d."""
+        """The lever d (3), from the centre to the point that touches, in the axes of the second frame."""
         n = spatial.constant(self.normal)
         if self.axle is None:
             return -self.radius * n

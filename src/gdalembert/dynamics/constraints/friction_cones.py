@@ -141,7 +141,7 @@ def wrench_cone(
 
 
 def _of_pyramid(mu: float, edges: int, form: str) -> float:
-    """μ' of the sides."""
+    """The coefficient μ' of the sides of a pyramid."""
     return mu if form == "circumscribed" else mu * float(np.cos(np.pi / edges))
 
 

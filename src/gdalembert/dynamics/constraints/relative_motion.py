@@ -46,7 +46,7 @@ import casadi as ca
 
 from gdalembert import spatial
 from gdalembert.dynamics.constraints.constraint_types import ConstraintType
-from gdalembert.dynamics.frame_motion import fixed_placement, of_columns, placement, subspace_gradient
+from gdalembert.dynamics.frame_motion import fixed_placement, of_columns, placement, subspace_gradient, subspace_rates
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix, cross_columns, spin, transform
 from gdalembert.spatial.functions import derivative_along, symbols
@@ -73,7 +73,7 @@ class Instant:
 
     @property
     def rate(self) -> Motion:
-        """Ẇ about the place where x is."""
+        """Rate Ẇ of the twist about the place where x is."""
         return Motion(self.acceleration - ca.cross(self.twist.angular, self.twist.linear), self.angular)
 
     def moved(self, joint_twist: Motion, rate: Motion) -> Instant:
@@ -87,7 +87,7 @@ class Instant:
         )
 
     def turned(self, r: Matrix) -> Instant:
-        """A rotation into other axes, R x for x."""
+        """The same motion in other axes, those that R leads to."""
         return Instant(self.twist.turned(r), r @ self.acceleration, r @ self.angular)
 
 
@@ -163,7 +163,7 @@ def end_of(steps: Sequence[MovingJoint], start: Instant = STILL) -> Instant:
 
 
 def _rate_gradient(joint: Joint, q: Matrix, v: Matrix) -> Motion:
-    """∂(Ṡ v)/∂q of a joint, in link axes."""
+    """Gradient ∂(Ṡ v)/∂q of a joint, in link axes."""
     joint_type = joint.type
     if joint_type.has_constant_subspace:
         return Motion(ca.DM(3, joint_type.nv), ca.DM(3, joint_type.nv))
@@ -175,7 +175,7 @@ def _rate_gradient(joint: Joint, q: Matrix, v: Matrix) -> Motion:
 
 
 def derivatives_of_point(step: MovingJoint, velocity: Matrix) -> tuple[Matrix, Matrix, Matrix]:
-    """∂ẋ/∂q, ∂ẍ/∂q and ∂ẍ/∂v of one point with the velocity ẋ, in axes that move with it."""
+    """Derivatives ∂ẋ/∂q, ∂ẍ/∂q and ∂ẍ/∂v of one point with the velocity ẋ, in axes that move with it."""
     e, before, behind = step.columns, step.before, step.behind.twist
     omega = before.twist.angular
 
@@ -202,8 +202,7 @@ def torques_carried(columns: Sequence[tuple[Joint, Motion]], force: Wrench, nv: 
 def torques_of_gradient(chain: Chain, force: Wrench, nv: int) -> Blocks:
     """The part of ∂(Jᵀ f)/∂q by the gradient of S(q): ∂Sᵀ/∂q f."""
     for k, (joint, _, _) in enumerate(chain.placed):
-        units = ca.horzsplit(ca.DM.eye(joint.type.nv))
-        rates = (chain.seen(k, Motion(*joint.type.subspace_rate(joint.configuration(chain.q), unit))) for unit in units)
+        rates = (chain.seen(k, rate) for rate in subspace_rates(joint, chain.q))
         block = ca.horzcat(*(force.work(rate.linear, rate.angular) for rate in rates))
         yield joint, of_columns(nv, joint.type.nv, [(joint, block.T)]).T
 
@@ -234,17 +233,17 @@ class FramePair:
         return first[common:], second[common:]
 
     def placements(self, tree: Tree, q: Matrix) -> tuple[tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
-        """R and x of both frames in the link that they hang on."""
+        """Placements R and x of both frames in the link that they hang on."""
         (first, second), (path, other) = self.frames(tree), self.paths(tree)
         return placement(tree, first, q, path), placement(tree, second, q, other)
 
     def second_in_first(self, tree: Tree, q: Matrix) -> tuple[Matrix, Matrix]:
-        """R and x of the second frame, seen from the first."""
+        """Placement R and x of the second frame, seen from the first."""
         (r_1, x_1), (r_2, x_2) = self.placements(tree, q)
         return r_1.T @ r_2, r_1.T @ (x_2 - x_1)
 
     def first_in_second(self, tree: Tree, q: Matrix) -> tuple[Matrix, Matrix]:
-        """R and x of the first frame, seen from the second."""
+        """Placement R and x of the first frame, seen from the second."""
         (r_1, x_1), (r_2, x_2) = self.placements(tree, q)
         return r_2.T @ r_1, r_2.T @ (x_1 - x_2)
 
@@ -262,19 +261,19 @@ class RelativeMotion:
     """The motion of the first frame of a pair against the second (6D), at q, in common axes."""
 
     feels_common_link: ClassVar[bool] = False
-    """Whether Ė depends on how the link moves that both frames hang on."""
+    """True if Ė depends on how the link moves that both frames hang on."""
     has_two_points: ClassVar[bool] = False
-    """Whether the second frame moves about its own origin, and not about that of the first."""
+    """True if the second frame moves about its own origin, and not about that of the first."""
     is_in_common_link: ClassVar[bool] = False
-    """Whether the common axes are those of the common link for a contact, too."""
+    """True if the common axes are those of the common link for a contact, too."""
     has_derivatives: ClassVar[bool] = True
-    """Whether its derivatives are written down here; others are found by algorithmic differentiation."""
+    """True if its derivatives are written down here; others follow by algorithmic differentiation."""
 
     tree: Tree
     pair: FramePair
     q: Matrix
-    rotation: Matrix  # R (3 × 3), from the axes of the first frame to the common axes
-    second_rotation: Matrix
+    first_to_common: Matrix  # R (3 × 3), from the axes of the first frame to the common axes
+    second_to_common: Matrix
     chains: tuple[Chain, Chain]  # the joints from the common link to each frame
 
     @classmethod
@@ -296,13 +295,14 @@ class RelativeMotion:
                 placed.append((tree.joints[i], r, p))
             fixed_r, fixed_p = fixed_placement(frame)
             ends.append((placed, r @ fixed_r, p + r @ fixed_p))
-        (placed, rotation, x), (others, second_rotation, second_x) = ends
+        (placed, first_to_common, x), (others, second_to_common, second_x) = ends
         about = second_x if cls.has_two_points and others else x
-        return cls(tree, pair, q, rotation, second_rotation, (Chain(placed, x, q), Chain(others, about, q)))
+        chains = Chain(placed, x, q), Chain(others, about, q)
+        return cls(tree, pair, q, first_to_common, second_to_common, chains)
 
     @staticmethod
     def residual(pair: FramePair, tree: Tree, q: Matrix) -> Matrix:
-        """c: −log6(T₁⁻¹ T₂), in the axes of the first frame."""
+        """The residual c = −log6(T₁⁻¹ T₂), in the axes of the first frame."""
         return -motion_log(transform(*pair.second_in_first(tree, q)))
 
     @staticmethod
@@ -318,12 +318,12 @@ class RelativeMotion:
 
     @staticmethod
     def acceleration(first: Instant, second: Instant) -> Matrix:
-        """Ė at a = 0, in the axes of both instants."""
+        """Acceleration Ė at a = 0, in the axes of both instants."""
         return (first.rate + -second.rate + first.twist.cross(second.twist)).vector
 
     @property
     def jacobian(self) -> Matrix:
-        """∂E/∂v (rows × nv), structurally sparse."""
+        """Jacobian ∂E/∂v (rows × nv), structurally sparse."""
         return of_columns(self.tree.nv, 6, ((joint, motion.vector) for joint, motion in self._columns))
 
     def instants(self, v: Matrix) -> tuple[Instant, Instant]:
@@ -332,16 +332,16 @@ class RelativeMotion:
         return first.motion(v), second.motion(v)
 
     def bias(self, v: Matrix) -> Matrix:
-        """Ė at a = 0 (rows)."""
+        """Acceleration Ė at a = 0 (rows)."""
         return self.acceleration(*self.instants(v))
 
     def from_first_frame(self, x: Matrix) -> Matrix:
         """Rows in the axes of the first frame (or columns of them), in the common axes."""
-        return ca.vertcat(*(self.rotation @ part for part in ca.vertsplit(x, 3)))
+        return ca.vertcat(*(self.first_to_common @ part for part in ca.vertsplit(x, 3)))
 
     def to_first_frame(self, x: Matrix) -> Matrix:
         """Rows in the common axes (or columns of them), in the axes of the first frame."""
-        return ca.vertcat(*(self.rotation.T @ part for part in ca.vertsplit(x, 3)))
+        return ca.vertcat(*(self.first_to_common.T @ part for part in ca.vertsplit(x, 3)))
 
     @property
     def _columns(self) -> list[tuple[Joint, Motion]]:
@@ -373,12 +373,12 @@ class RelativeMotion:
             yield step.joint, (moved + step.gradient).vector, rate.vector, by_v.vector
 
     def residual_derivative(self) -> Matrix:
-        """∂c/∂q (rows × nv) in the axes of the first frame; J where c is 0."""
+        """Derivative ∂c/∂q (rows × nv) in the axes of the first frame; J where c is 0."""
         r, x = self.pair.second_in_first(self.tree, self.q)
         return motion_log_jacobian(transform(r.T, -r.T @ x)) @ self.to_first_frame(self.jacobian)
 
     def torque_derivatives(self, f: Matrix) -> Matrix:
-        """∂(Jᵀ f)/∂q (nv × nv) of f in the common axes, which is constant in those of the first frame."""
+        """Derivative ∂(Jᵀ f)/∂q (nv × nv) of f in the common axes, which is constant in those of the first frame."""
         (first, second), force, nv = self.chains, Wrench(f[:3], f[3:]), self.tree.nv
         gradients = torques_of_gradient(first, force, nv), torques_of_gradient(second, -force, nv)
         inward = [(joint, -columns) for joint, columns in reversed(second.columns)]
@@ -394,7 +394,7 @@ class PointMotion(RelativeMotion):
 
     @staticmethod
     def residual(pair: FramePair, tree: Tree, q: Matrix) -> Matrix:
-        """x₁ − x₂, in the axes of the first frame."""
+        """The residual c = x₁ − x₂, in the axes of the first frame."""
         return -pair.second_in_first(tree, q)[1]
 
     @staticmethod

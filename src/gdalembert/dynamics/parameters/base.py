@@ -40,7 +40,7 @@ from gdalembert.spatial.interrupts import interruptible
 _STATES = 200
 """Random states, whose torques tell whether columns of Y depend on each other."""
 _DEPENDENT = 1e-9
-"""What rounding leaves of a column that depends on others, relative to its size."""
+"""The most that rounding leaves of a column that depends on others, relative to its size."""
 _ILL_CONDITIONED = 100.0
 """Coefficients of unit columns above which a column that is kept is exchanged for the one that depends on it."""
 _NEGLIGIBLE = 1e-10
@@ -162,7 +162,7 @@ class Base(ParameterGroup):
         bodies_of_model = np.concatenate([body.toDynamicParameters() for body in list(model.inertias)[1:]])
 
         def missing(pi: Array) -> Array:
-            """p − B π, zero where it is rounding."""
+            """The difference p − B π, zero where it is rounding."""
             size = np.abs(p) + np.abs(self.found.matrix) @ np.abs(pi)
             return drop(p - self.found.matrix @ pi, PRODUCT_ERROR * size)
 
@@ -249,7 +249,9 @@ def _independent(tree: PreparedTree, places: Sequence[Entry], any_gravity: bool)
     y = np.vstack([regressor(*state).full() for state in states])
     size = np.linalg.norm(y, axis=0)
     scale = np.where(size > _DEPENDENT * size.max(), size, np.inf)
+    # R of Y has the dependencies of its columns; YᵀY, as small, would square them
     r: Array = np.asarray(np.linalg.qr(y / scale, mode="r"))
+    # in the order of the bodies: by pivots, rounding would choose among columns of a size, and so the names
     kept, _ = independent_columns(r, _DEPENDENT, order=range(len(places)))
     dropped = [k for k in range(len(places)) if k not in kept]
     combination = np.linalg.lstsq(r[:, kept], r[:, dropped], rcond=None)[0]

@@ -14,8 +14,15 @@ import pinocchio as pin
 
 from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.parameters.base import Base
-from gdalembert.dynamics.parameters.groups import Armature, GravityVector, Inertia, ParameterGroup, Payload, inertia_of
-from gdalembert.dynamics.parameters.placement import Placement
+from gdalembert.dynamics.parameters.groups import (
+    Armature,
+    GravityVector,
+    Inertia,
+    ParameterGroup,
+    Payload,
+    Placement,
+    inertia_of,
+)
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import check_same_joints, idle_joints, is_singular, name_of, read_tree
@@ -31,7 +38,7 @@ T = TypeVar("T")
 Given = Mapping[str, bool | Sequence[str]] | Sequence[str]
 """Kinds of parameters, each with ``True`` (all there are) or the names of elements; or a list of kinds."""
 Values = npt.ArrayLike | Mapping[str, float] | None
-"""p: all values, or some of them by name, the others being those of the model; ``None``: those of the model."""
+"""Parameters p: all values, or some by name, the others being those of the model; ``None``: those of the model."""
 KINDS: dict[str, type[ParameterGroup]] = {
     group.kind: group for group in (Placement, Inertia, Payload, Base, Armature, GravityVector)
 }
@@ -50,6 +57,7 @@ def mapped(x: T, kind: type, change: Callable[[Any], Any]) -> T:
     if isinstance(value, kind):
         value = change(value)
     elif isinstance(value, tuple):
+        # the same object where nothing changes, so that nothing that is kept of it is made again
         new = tuple(mapped(item, kind, change) for item in value)
         value = value if all(a is b for a, b in zip(new, value, strict=True)) else new
     elif isinstance(value, Mapping):
@@ -99,8 +107,13 @@ class Parameters:
     def __len__(self) -> int:
         return len(self.names)
 
+    @property
+    def inputs(self) -> dict[str, ca.SX]:
+        """The input p of Functions by its name, if there are parameters."""
+        return {"p": self.symbols} if self else {}
+
     def keys(self) -> tuple[str, ...]:
-        """The names."""
+        """The names of the parameters."""
         return self.names
 
     def items(self) -> list[tuple[str, float]]:
@@ -129,12 +142,12 @@ class Parameters:
             raise UnknownNameError("parameter", name, self.names)
         return self._index[name]
 
-    def vector(self, p: Values = None, where: str = "p") -> Array:
-        """p (n_p) as numbers.
+    def vector(self, p: Values = None, argument: str = "p") -> Array:
+        """The vector p (n_p) as numbers.
 
         Args:
             p: all values, or some of them by name, the others being those of the model; by default those of the model.
-            where: what an error calls the argument.
+            argument: its name in errors.
 
         Raises:
             UnknownNameError: if a name is not that of a parameter.
@@ -142,15 +155,15 @@ class Parameters:
             ArgumentError: if p has another length, or a number that is not finite, or none is known for a symbol.
         """
         if p is not None and not isinstance(p, Mapping):
-            return vector(where, p, len(self))
+            return vector(argument, p, len(self))
         values = np.array(self.values)
         for name, value in (p or {}).items():
-            values[self.index(name)] = vector(f"{where}[{name!r}]", [value], 1)[0]
+            values[self.index(name)] = vector(f"{argument}[{name!r}]", [value], 1)[0]
         if unknown := [name for name, value in zip(self.names, values, strict=True) if np.isnan(value)]:
-            raise ArgumentError(f"{self.tree.name}: {where}: no value for {', '.join(unknown)}; give it by name")
+            raise ArgumentError(f"{self.tree.name}: {argument}: no value for {', '.join(unknown)}; give it by name")
         return frozen(values)
 
-    def refuse(self, where: str, p: Values) -> None:
+    def refuse(self, context: str, p: Values) -> None:
         """Refuse values for a robot without parameters.
 
         Raises:
@@ -158,7 +171,7 @@ class Parameters:
         """
         if p is not None and (len(p) if isinstance(p, Mapping | list | tuple) else np.size(p)):
             raise ArgumentError(
-                f"{where}: p is given, but {self.tree.name} has no parameters; drop p, or make the robot with "
+                f"{context}: p is given, but {self.tree.name} has no parameters; drop p, or make the robot with "
                 "parameters={kind: True}"
             )
 
@@ -216,7 +229,7 @@ class Parameters:
 
     @property
     def _generic(self) -> Array:
-        """p (n_p) at no special place, the same for equal parameters: M is singular there only if it always is."""
+        """A vector p (n_p) at no special place, equal for equal parameters: M is singular there only if always."""
         return np.random.default_rng(20260101).uniform(0.5, 2.0, len(self))
 
     def random(self, rng: np.random.Generator) -> Array:
@@ -232,7 +245,7 @@ class Parameters:
         raise UnsupportedError(f"{self.tree.name}: its constants are formulas, of which no range is known; give p")
 
     def of(self, model: pin.Model | Tree) -> Array:
-        """p (n_p) of another model of the same tree; parameters of forces that a model does not have keep their values.
+        """The vector p (n_p) of another model of the same tree; what a model does not have keeps its value.
 
         Raises:
             ArgumentError: if the model has other joints.

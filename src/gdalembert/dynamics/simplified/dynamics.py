@@ -183,7 +183,7 @@ class SimplifiedDynamics(Dynamics):
             )
 
     def at(self, p: Values = None) -> Self:
-        """As :meth:`~gdalembert.Dynamics.at`; M is looked at once more.
+        """A copy with numbers in place of p, as :meth:`~gdalembert.Dynamics.at`; M is looked at once more.
 
         Raises:
             ArgumentError: also if M is not positive definite in some configuration with these numbers. The Functions
@@ -414,7 +414,7 @@ class SimplifiedDynamics(Dynamics):
         return np.asarray(series.contributions(self._coordinates, self.limits, terms) * (1 + np.array(parts)))
 
     def _random(self, n: int) -> Array:
-        """x at random, n × nv."""
+        """Random coordinates x (n × nv) within their ranges."""
         return np.random.default_rng(0).uniform(-1, 1, size=(n, self.tree.nv)) * self._coordinates.half
 
 

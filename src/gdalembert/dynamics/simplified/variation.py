@@ -50,7 +50,7 @@ class Variation:
 
     @staticmethod
     def of(tree: Tree, nominal: Tree, parameters: Parameters) -> Variation:
-        """From a robot in numbers to the same robot with others, or with the symbols of the parameters."""
+        """The change from a robot in numbers to the same with other ones, or with the symbols of the parameters."""
         bodies, displaced = _changes(tree, nominal, parameters), _displaced(tree, nominal)
         roots = [i for i in displaced if tree.joints[i].parent < 0]
         displaced_links = _behind(tree, [i for i in displaced if i not in roots])
@@ -120,14 +120,14 @@ def _sliding(tree: Tree, bodies: Bodies) -> set[int]:
 
 
 def _changes(tree: Tree, nominal: Tree, parameters: Parameters) -> dict[int, Array | ca.SX]:
-    """J − J₀ of the bodies that differ."""
+    """Changes J − J₀ of the bodies that differ."""
     pairs = enumerate(zip(tree.joints, nominal.joints, strict=True))
     changes = {i: _change(joint, before, parameters) for i, (joint, before) in pairs}
     return {i: change for i, change in changes.items() if isinstance(change, ca.SX) or np.any(change)}
 
 
 def _change(after: Joint, before: Joint, parameters: Parameters) -> Array | ca.SX:
-    """J − J₀ of a body; where J is linear in p, the smaller of that and of ∂J/∂p (p − p₀)."""
+    """Change J − J₀ of a body; where J is linear in p, the smaller of that and of ∂J/∂p (p − p₀)."""
     body: Any = after.pseudo_inertia
     if not isinstance(body, ca.SX):
         return frozen(body - before.pseudo_inertia)
