@@ -298,15 +298,6 @@ class Deflection(ModalMotion):
         first, second = turn.left_jacobian_rates(self._vector(v), self._vector(a))
         return turn.left_jacobian() @ along, first @ along, second @ along
 
-    def force_stiffness(self, q: Matrix, force: Matrix, moment: Matrix) -> Matrix:
-        """∂/∂f of the modal forces of a force in link axes and a moment in section axes that keep them (n × n)."""
-        stiffness = spatial.constant(-self.shortening) * ca.dot(spatial.constant(self.beam), force)
-        if self.rotation_axis is not None:
-            return stiffness
-        axes, modes = (spatial.constant(x) for x in self.turns)
-        of_turns = self._turn(q).left_jacobian_slope(moment)
-        return stiffness + modes.T @ (axes.T @ of_turns @ axes) @ modes
-
     def subspace(self, q: Matrix) -> tuple[Matrix, Matrix]:
         modes = ca.horzsplit(ca.DM.eye(self.nv)) if self.nv else []
         angular = ca.horzcat(ca.DM(3, 0), *(self.angular_velocity(q, mode) for mode in modes))
