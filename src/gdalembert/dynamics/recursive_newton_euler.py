@@ -24,7 +24,6 @@ from gdalembert.dynamics.newton_euler.rnea_derivatives import coriolis_matrix, i
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
-from gdalembert.model.modal_inertia import SegmentInertia
 from gdalembert.model.regrouping import prepare
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
@@ -187,14 +186,13 @@ class RecursiveNewtonEuler(Dynamics):
 
     @property
     def _is_plain(self) -> bool:
-        """Whether differentiation of tau can be smaller than the recursion: one link and its modes, or rods in a plane.
+        """Whether differentiation of tau can be smaller than the recursion: of one flexible link that bends in a plane.
 
-        Spatial rods take about twice as much by differentiation.
+        Two planar rods take a third more by differentiation, and a spatial one half as much again.
         """
-        rods = [body.segment.axis for body in self.tree.modal.values() if isinstance(body, SegmentInertia)]
-        if rods:
-            return all(axis is not None for axis in rods)
-        return bool(self.tree.modal) and len(self.tree.independent_joints) == 2
+        flexible = list(self.tree.modal)
+        axes = [section.rotation_axis for i in flexible for section in self.tree.sections(i)]
+        return len(flexible) == 1 and all(axis is not None for axis in axes)
 
     def _torque_of(self, wrenches: ExternalWrenches, q: Matrix, values: Matrix) -> Matrix:
         """By the recursion, of a robot at rest without mass."""

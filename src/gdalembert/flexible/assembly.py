@@ -22,7 +22,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible import attach
 from gdalembert.flexible.beams.modal_integrals import DIRECTIONS
 from gdalembert.flexible.cosserat_rod import CosseratRod, Links
-from gdalembert.flexible.flexible_link import FlexibleJoint, FlexibleLink
+from gdalembert.flexible.flexible_link import BeamLink, FlexibleJoint, FlexibleLink
 from gdalembert.flexible.station import NO_BODY, Attachment, Carrier, check_body
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.joints import Revolute
@@ -195,8 +195,8 @@ def _assembly(
         actuation=frozen(actuation),
         rotors=tuple(part.name for parts in rotors.values() for part in parts),
         replacements=tuple(beam.replacement for beam in beams.values() if beam.replacement is not None),
-        beams={name: beam for name, beam in placed.items() if isinstance(links[name], FlexibleLink)},
-        rods={name: beam for name, beam in placed.items() if isinstance(links[name], CosseratRod)},
+        beams={name: beam for name, beam in placed.items() if beam.link in flexible.assumed_modes},
+        rods={name: beam for name, beam in placed.items() if beam.link not in flexible.assumed_modes},
     )
 
 
@@ -243,7 +243,7 @@ def _names_by_index(tree: Tree, links: Links) -> dict[int, str]:
         elif frame.type == "BODY":
             fixed[frame.name] = first.get(frame.joint, attach.model_joint_name(tree, frame.joint))
     for name, link in links.items():
-        if not isinstance(link, FlexibleLink | CosseratRod):
+        if not isinstance(link, BeamLink):
             expected = "a FlexibleLink or a CosseratRod"
             raise ArgumentTypeError(f"link {name!r}: expected {expected}, got {type(link).__name__}")
         if name in grounded:
@@ -341,7 +341,7 @@ def assemble_with_selected_modes(
 
 def _choices(link: FlexibleLink | CosseratRod) -> tuple[str, ...]:
     """The two directions of a link of which one may be left out."""
-    directions = link.directions_by_role if isinstance(link, FlexibleLink) else ()
+    directions = link.directions_by_role if isinstance(link, BeamLink) else ()  # what is none is refused later
     return directions if len(directions) > 1 else ()
 
 

@@ -211,9 +211,8 @@ def beam_on_link(
     clamped_to_link, beam = _line(rigid, beam, end)
     abscissae = _abscissae(rigid, beam, clamped_to_link, end)
     fixed = rigid.fixed_bodies(fixed_bodies)
-    if isinstance(beam, FlexibleLink):
-        loaded = [abscissae[name] for name in (*rigid.children, *(name for name, _ in fixed))]
-        beam = beam.by_role(carries=any(eta > 0 for eta in loaded) or beam.tip_body is not None)
+    loaded = [abscissae[name] for name in (*rigid.children, *(name for name, _ in fixed))]
+    beam = beam.by_role(carries=any(eta > 0 for eta in loaded) or beam.tip_body is not None)
     own_body = rigid.own_body(fixed)
     on_link = [(abscissae[name], body) for name, body in fixed]
     if beam.keep_body:
@@ -320,22 +319,17 @@ def _rod(
 def _check_proportions(name: str, beam: FlexibleLink | CosseratRod) -> None:
     """Warn of stubby beams without shear, and of numbers that seem to be in other units."""
     radius = float(np.sqrt(beam.body.diagonal()[1:3].max() / beam.body[3, 3]))
-    if beam.length < _STUBBY * radius and not (isinstance(beam, CosseratRod) and beam.shears):
+    if beam.length < _STUBBY * radius and not beam.shears:
         warn(
             f"link {name!r}: it is {beam.length / radius:.3g} times as long as the radius of gyration of its sections; "
             f"below {_STUBBY:g}, shear, which is left out, softens it by a tenth or more; take the link as rigid, or "
             "check the units (m)",
             BeamWarning,
         )
-    if isinstance(beam, CosseratRod):
-        return
-    inertia, tip = beam.inertia(), beam.station("tip")
-    weight = 9.81 * inertia.first[: inertia.modes, 3, :3]
-    sag = float(np.abs(tip.translation[1:] @ np.linalg.solve(inertia.stiffness, weight)[:, 1:]).max())
-    if sag > beam.length:
+    if beam.sag > beam.length:
         warn(
-            f"link {name!r}: its own weight would bend it by {sag:.3g} m, and it is {beam.length:g} m long; check the "
-            "units (N m², Pa, kg/m, kg/m³)",
+            f"link {name!r}: its own weight would bend it by {beam.sag:.3g} m, and it is {beam.length:g} m long; check "
+            "the units (N m², Pa, kg/m, kg/m³)",
             BeamWarning,
         )
 

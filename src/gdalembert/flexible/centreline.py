@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Mapping
+from typing import TypeVar
 
 import casadi as ca
 import numpy as np
@@ -21,13 +22,15 @@ from gdalembert.dynamics.frames import find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible.assembly import PlacedBeam
 from gdalembert.flexible.cosserat_rod import CosseratRod, Links, sections
-from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm, straight
+from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
 from gdalembert.flexible.flexible_link import FlexibleLink
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import homogeneous
 from gdalembert.spatial.functions import function, symbols
+
+LinkT = TypeVar("LinkT", FlexibleLink, CosseratRod)
 
 _ROUNDING = 1e-9
 """Relative to the largest number: the difference between integrals of one link on different machines."""
@@ -62,9 +65,7 @@ def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | 
     r_clamped, p_clamped = placement(arm.tree, arm.tree.frames[find_frame(arm.tree, beam.root)], s["q"])
     f = s["q"][beam.modes.start + behind : beam.modes.stop + behind]
     if name in arm.flexibility.rods:
-        rod = links_of(arm, links)[name]
-        if not isinstance(rod, CosseratRod):
-            raise ArgumentTypeError(f"link {name!r}: expected a CosseratRod, got {type(rod).__name__}")
+        rod = _of_kind(name, links_of(arm, links)[name], CosseratRod)
         frames = sections(rod.with_length(beam.length), at, f)
     else:
         link = placed_link(arm, name, links)
@@ -109,12 +110,10 @@ def placed_link(arm: Arm, name: str, links: Links | None = None) -> FlexibleLink
     """A flexible link with the length and the modes that it has in the arm; another one is refused."""
     if name not in arm.flexibility.beams:
         raise UnknownNameError("flexible link", name, arm.flexibility.beams)
-    link = links_of(arm, links)[name]
-    if not isinstance(link, FlexibleLink):
-        raise ArgumentTypeError(f"link {name!r}: expected a FlexibleLink, got {type(link).__name__}")
+    link = _of_kind(name, links_of(arm, links)[name], FlexibleLink)
     beam = arm.flexibility.beams[name]
     sized = link if link.has_length else link.with_length(beam.length)
-    sized = sized if arm.kinematics == "exact" else straight(sized)
+    sized = sized if arm.kinematics == "exact" else sized.straight()
     resting: list[dict[str, None]] = [{}, *({direction: None} for direction in sized.directions_by_role)]
     for carries, left_out in itertools.product((True, False), resting):
         with contextlib.suppress(ArgumentError):
@@ -124,6 +123,12 @@ def placed_link(arm: Arm, name: str, links: Links | None = None) -> FlexibleLink
     raise ArgumentError(
         f"link {name!r}: this is not the link of {beam.length:g} m that the arm was made of; give the same FlexibleLink"
     )
+
+
+def _of_kind(name: str, link: object, kind: type[LinkT]) -> LinkT:
+    if not isinstance(link, kind):
+        raise ArgumentTypeError(f"link {name!r}: expected a {kind.__name__}, got {type(link).__name__}")
+    return link
 
 
 def _is(link: FlexibleLink, tree: Tree, beam: PlacedBeam) -> bool:

@@ -9,10 +9,10 @@ q: joints, then modal coordinates link by link, then rotors. M, C, g by the recu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar, Unpack
+from typing import Any, ClassVar, Unpack
 
 import casadi as ca
 import numpy as np
@@ -33,7 +33,7 @@ from gdalembert.flexible.attach import Replacement
 from gdalembert.flexible.beams.modal_integrals import dependent
 from gdalembert.flexible.cosserat_rod import Links
 from gdalembert.flexible.elastic_forces import ModalDamping, Stiffness
-from gdalembert.flexible.flexible_link import BeamLink, FlexibleJoint, FlexibleLink
+from gdalembert.flexible.flexible_link import BeamLink, FlexibleJoint
 from gdalembert.flexible.model_validity import Validity, indicators, validity
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.flexible.rod_resolution import RodResolution, resolutions, rod_errors
@@ -53,7 +53,6 @@ _NONE = Options(springs=None, friction=None, forces=None, actuation=None, parame
 """Options that the robot with rigid links has beside ``clean``; the arm has the others."""
 _SINGULAR = 1e-14
 """Relative: the rounding error that remains of an inertia that is zero."""
-BeamLinkT = TypeVar("BeamLinkT", bound=BeamLink)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +123,7 @@ class Arm(Dynamics):
         links, joints = {} if links is None else links, {} if joints is None else joints
         fixed_bodies = {} if fixed_bodies is None else fixed_bodies
         if self.kinematics != "exact" and isinstance(links, Mapping):
-            links = {name: straight(link) for name, link in links.items()}
+            links = {k: link.straight() if isinstance(link, BeamLink) else link for k, link in links.items()}
         arguments = links, joints, fixed_bodies, self.deflection, options.get("wrenches")
         tree, flexibility, links = assemble_with_selected_modes(self.nominal, *arguments)
         self._set_up_arm(tree, flexibility, options)
@@ -515,10 +514,3 @@ class FirstOrderArm(Arm):
         s_v = ca.SX.sym("v", self.tree.nv)
         product = self.nle_expression(q, s_v)
         return ca.substitute(0.5 * ca.jtimes(product, s_v, ca.DM.eye(self.tree.nv), True).T, s_v, v)
-
-
-def straight(link: BeamLinkT) -> BeamLinkT:
-    """The link without foreshortening, unless it says otherwise."""
-    if isinstance(link, FlexibleLink) and link.foreshortening is None:
-        return replace(link, foreshortening=False)
-    return link

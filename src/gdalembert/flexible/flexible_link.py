@@ -73,6 +73,29 @@ class BeamLink(Brief, ABC):
         """The pseudo-inertia (4 × 4) of the undeformed bare link, in the clamped frame."""
 
     @property
+    def shears(self) -> bool:
+        """True if the sections shear against each other in both directions in which the link bends."""
+        return False
+
+    @property
+    def directions_by_role(self) -> tuple[str, ...]:
+        """The directions of bending in which the arm chooses modes."""
+        return ()
+
+    def by_role(self, *, carries: bool) -> Self:
+        """The link with the modes that the arm chooses, which depend on whether it carries anything beyond its root."""
+        return self
+
+    def straight(self) -> Self:
+        """The link without foreshortening, unless it says otherwise."""
+        return self
+
+    @property
+    def sag(self) -> float:
+        """How far its own weight would bend the link [m], of one that says so; a rod may bend as far as it is long."""
+        return 0.0
+
+    @property
     def has_length(self) -> bool:
         """True if the length is known; otherwise the arm gives it."""
         return isinstance(self.beam, Nodes) or self.beam.length is not None
@@ -337,6 +360,15 @@ class FlexibleLink(BeamLink):
             return ()
         stiffness = {"bending_y": self.beam.EI_z, "bending_z": self.beam.EI_y}
         return tuple(name for name, ei in stiffness.items() if ei is not None and getattr(self, name) is Choice.BY_ROLE)
+
+    def straight(self) -> FlexibleLink:
+        return replace(self, foreshortening=False) if self.foreshortening is None else self
+
+    @property
+    def sag(self) -> float:
+        inertia, tip = self.inertia(), self.station("tip")
+        weight = 9.81 * inertia.first[: inertia.modes, 3, :3]
+        return float(np.abs(tip.translation[1:] @ np.linalg.solve(inertia.stiffness, weight)[:, 1:]).max())
 
     def by_role(self, *, carries: bool) -> FlexibleLink:
         """The link with modes: its own, or else those of its role, in each of :attr:`directions_by_role`.

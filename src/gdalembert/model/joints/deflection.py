@@ -26,7 +26,7 @@ import numpy as np
 
 from gdalembert import spatial
 from gdalembert.model.joints.joint_type import JointType
-from gdalembert.model.rounding import ENTRY_ERROR, clean_matrix
+from gdalembert.model.rounding import ENTRY_ERROR, PRODUCT_ERROR, clean_matrix, known_digits
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 
@@ -182,6 +182,11 @@ class ModalMotion(ByValue, JointType):
         """n."""
         return self.nv
 
+    @property
+    @abstractmethod
+    def rotation_axis(self) -> Array | None:
+        """The unit axis of all rotations of the section; ``None`` if the coordinates turn it about several axes."""
+
     @abstractmethod
     def seen_from(self, rotation: Array) -> ModalMotion:
         """The motion in a frame that stands at R in the frame of the link; the section has its axes, too."""
@@ -222,7 +227,6 @@ class Deflection(ModalMotion):
 
     @property
     def rotation_axis(self) -> Array | None:
-        """The unit axis of all rotations of the section; ``None`` if the modes turn it about several axes."""
         return common_axis(self.rotation)
 
     def seen_from(self, rotation: Array) -> Deflection:
@@ -231,6 +235,13 @@ class Deflection(ModalMotion):
 
         p, moves, turns, beam = map(turned, (self.origin, self.translation, self.rotation, self.beam))
         return replace(self, origin=p, translation=moves, rotation=turns, beam=beam)
+
+    def with_known_digits(self) -> Deflection:
+        def rounded(x: Array) -> Array:
+            return frozen(known_digits(x, np.full(x.shape, PRODUCT_ERROR * np.abs(x).max(initial=0))))
+
+        moves, turns, shortens = map(rounded, (self.translation, self.rotation, self.shortening))
+        return replace(self, translation=moves, rotation=turns, shortening=shortens)
 
     def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
         shift = ca.dot(q, self._shifts(q)) / 2
