@@ -45,6 +45,9 @@ joints in a plane, or any number of legs with two joints."""
 _SMALL, _ABOVE = 8, 2.0
 """Joints, and joints above a joint on average, up to which another formulation can have a smaller graph."""
 
+_FEW = 5
+"""Coordinates of a joint and its flexible link, with two modes in each plane of bending, that are few."""
+
 _LARGE = 24
 """Joints of a robot beyond which link frames are chosen in one way only."""
 
@@ -186,13 +189,15 @@ class RecursiveNewtonEuler(Dynamics):
 
     @property
     def _is_plain(self) -> bool:
-        """Whether differentiation of tau can be smaller than the recursion: of one flexible link that bends in a plane.
+        """Whether differentiation of tau can be smaller than the recursion: of one flexible link.
 
-        Two planar rods take a third more by differentiation, and a spatial one half as much again.
+        It bends in a plane, or the robot has few coordinates. By differentiation two planar rods take a third more, and
+        a spatial one on two joints half as much again.
         """
         flexible = list(self.tree.modal)
         axes = [section.rotation_axis for i in flexible for section in self.tree.sections(i)]
-        return len(flexible) == 1 and all(axis is not None for axis in axes)
+        is_planar = all(axis is not None for axis in axes)
+        return len(flexible) == 1 and (is_planar or self.tree.nv <= _FEW)
 
     def _torque_of(self, wrenches: ExternalWrenches, q: Matrix, values: Matrix) -> Matrix:
         """By the recursion, of a robot at rest without mass."""

@@ -258,6 +258,8 @@ class DeformingAtQ(ElementAtQ):
 
     def own_displaced(self, at: InMotion) -> tuple[InwardColumns, list[Matrix]]:
         """CasADi's derivatives of what it demands, under wrenches that turn with its sections."""
+        # Derivatives by hand made those of tau of arms in modes 4 to 8 % smaller, those of forward dynamics 2 to 3 %,
+        # for a hundred lines more. Fields of sections stay by hand: with CasADi's it would be 9 to 14 %.
         borne = [under(aligned, wrench).vector for aligned, wrench in zip(at.aligned, at.borne, strict=True)]
         spin, carrier = at.carrier.spin, at.carrier
         moving = (carrier.omega, carrier.alpha, spin.matrix, spin.differences, carrier.acceleration)

@@ -190,11 +190,11 @@ class Carried:
 
 @dataclass(frozen=True)
 class StrainAtQ(DeformingAtQ):
-    """The strain of a segment of a rod, at the root of its link.
+    """The strain of a segment of a rod, at the root of its link."""
 
-    Derivatives are by hand here: those of CasADi of what the element demands take 1.67 times as much of a rod in space,
-    where each step turns by nine moments and each node carries those before it, and 1.1 times as much in a plane.
-    """
+    # Derivatives are by hand: CasADi's of what a segment demands make those of tau of a spatial rod 1.67 times as large
+    # (53,000 instructions in place of 31,700), as they repeat for each coordinate what all share, the moments of each
+    # step and the sums over nodes. Of a planar rod they are 1.10 times as large, but it needs no lines of its own here.
 
     sections: Sequence[StrainedStation]
     remainder: Array  # pseudo-inertia (4 × 4) of what is on the link beside the segment
@@ -380,6 +380,7 @@ class Straining:
     @cached_property
     def columns(self) -> Wrench:
         """The wrench at the joint of the link per unit of each second rate."""
+        # By weighted tangents, which derivatives need besides; M alone takes a sixth less by particles.
         at, sections = self.body.at, [inertia for inertia, _ in self._sections]
         force = weighted_sum(self.body.inertia.first_moments, at.tangent_columns)
         return Wrench(force, self._moment(self.body.root, at.tangents, sections))
