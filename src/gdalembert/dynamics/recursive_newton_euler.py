@@ -108,7 +108,10 @@ class RecursiveNewtonEuler(Dynamics):
         return self._smallest_placed(mass_matrix, q)
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        return self._smallest_placed(coriolis_matrix, q, v)
+        smallest = self._smallest_placed(coriolis_matrix, q, v)
+        if self._is_plain and all(joint.type.velocity_is_rate for joint in self.tree.joints):
+            smallest = smaller(smallest, Dynamics.coriolis_matrix_expression(self, q, v))
+        return smallest
 
     def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
         loads = Loads.of(self.external_wrenches, wrenches)
