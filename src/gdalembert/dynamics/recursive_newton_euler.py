@@ -90,7 +90,7 @@ class RecursiveNewtonEuler(Dynamics):
 
     @property
     def _ancestors(self) -> float:
-        """How many joints and modes a joint has above it on average."""
+        """Joints and modes above a joint on average."""
         joints = self.tree.joints
         above = (joints[i].type for j in range(len(joints)) for i in self.tree.path(j)[:-1])
         return sum(each.nv if each.is_modal else 1 for each in above) / len(joints)
@@ -159,12 +159,12 @@ class RecursiveNewtonEuler(Dynamics):
 
     @property
     def _is_coupled(self) -> bool:
-        """Whether joints cannot be eliminated one by one: they share a coordinate, or a motor."""
+        """True if joints cannot be eliminated one by one: they share a coordinate, or a motor."""
         return self.tree.has_mimic or self.motor_inertia is not None
 
     @property
     def _is_deep(self) -> bool:
-        """Whether M, with as many entries in a row as the joint has ancestors, is far too large to be solved for a.
+        """True if M, with as many entries in a row as the joint has ancestors, is far too large to be solved for a.
 
         In operations: an entry of M takes about 20 (and the elimination one for each pair of them), an articulated
         body about 350. Where the two are near each other both graphs are made and compared.
@@ -192,7 +192,7 @@ class RecursiveNewtonEuler(Dynamics):
 
     @property
     def _is_plain(self) -> bool:
-        """Whether differentiation of tau can be smaller than the recursion: of one flexible link.
+        """True if differentiation of tau can be smaller than the recursion: of one flexible link.
 
         It bends in a plane, or the robot has few coordinates. By differentiation two planar rods take a third more, and
         a spatial one on two joints half as much again.
@@ -203,14 +203,14 @@ class RecursiveNewtonEuler(Dynamics):
         return len(flexible) == 1 and (is_planar or self.tree.nv <= _FEW)
 
     def _torque_of(self, wrenches: ExternalWrenches, q: Matrix, values: Matrix) -> Matrix:
-        """By the recursion, of a robot at rest without mass."""
+        """Torques by the recursion, of a robot at rest without mass."""
         rest, loads = ca.DM(self.tree.nv, 1), Loads(wrenches, values)
         return self._smallest(lambda tree: inverse_dynamics(massless(tree), q, rest, rest, loads))
 
     def wrench_stiffness_expression(
         self, q: Matrix, wrenches: Matrix, references: Collection[pin.ReferenceFrame] = REFERENCES
     ) -> Matrix:
-        """By the recursion, of a robot at rest without mass; that of WORLD wrenches by differentiation."""
+        """Stiffness by the recursion, of a robot at rest without mass; that of WORLD wrenches by differentiation."""
         in_recursion = set(references) - {pin.WORLD}
         if not (in_recursion and self.external_wrenches):
             return super().wrench_stiffness_expression(q, wrenches, references)
@@ -311,7 +311,7 @@ class NewtonEuler(RecursiveNewtonEuler):
 
     @cached_property
     def _alternatives(self) -> tuple[EquationsOfMotion, ...]:
-        """What may have a smaller graph, of a robot without equations of its own."""
+        """Formulations that may have a smaller graph, of a robot without equations of its own."""
         if type(self) is not NewtonEuler:
             return ()
         joints = self.tree.joints

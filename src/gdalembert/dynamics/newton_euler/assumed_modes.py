@@ -32,7 +32,7 @@ class DeflectedStation:
 
     @staticmethod
     def of(deflection: Deflection, f: Matrix) -> DeflectedStation:
-        """From a deflection and the modal coordinates."""
+        """The station of a deflection at the modal coordinates."""
         rotation, origin = deflection.placement(f)
         still = ca.DM(deflection.nv, 1)
         turning, *_ = deflection.turning(f, still, still)
@@ -45,7 +45,7 @@ class DeflectedStation:
 
     @property
     def _turns_apart(self) -> bool:
-        """Whether modes share the axes that they turn about, so that turns are fewer than modes with a turn."""
+        """True if modes share the axes that they turn about, so that turns are fewer than modes with a turn."""
         return bool(self.turns.nnz() > self.turns.shape[0])
 
     @property

@@ -86,7 +86,7 @@ class ElementAtQ(ABC):
 
     @property
     def index(self) -> int:
-        """Of the joint that has its coordinates."""
+        """The index of the joint that has its coordinates."""
         return self.element.index
 
     @property
@@ -96,7 +96,7 @@ class ElementAtQ(ABC):
 
     @property
     def rate(self) -> float:
-        """How many times v its stations move along their columns."""
+        """The factor from v to the rates at which its stations move along their columns."""
         return 1.0
 
     def velocity(self, v: Matrix) -> Matrix:
@@ -111,7 +111,7 @@ class ElementAtQ(ABC):
     @property
     @abstractmethod
     def stations(self) -> Sequence[Station]:
-        """What it moves."""
+        """The links or sections that it moves."""
 
     @property
     def body(self) -> Composite:
@@ -130,7 +130,7 @@ class ElementAtQ(ABC):
 
     @property
     def moves_one_body(self) -> bool:
-        """Whether all that it moves is on one station, with which its frame moves, and it has no mass of its own."""
+        """True if all that it moves is on one station, with which its frame moves, and it has no mass of its own."""
         return False
 
     @abstractmethod
@@ -176,7 +176,7 @@ class ElementAtQ(ABC):
         return [Motion(ca.DM(3, n), ca.DM(3, n)) for _ in self.stations]
 
     def own_displaced(self, at: InMotion) -> tuple[InwardColumns, list[Matrix]]:
-        """What rises from its own mass, displaced along its coordinates, and its block of each matrix (n × n)."""
+        """Wrenches that rise from its own mass, displaced along its coordinates, and its blocks (n × n) of matrices."""
         n = self.joint.type.nv
         own = [ca.DM(n, n)] * at.times
         return InwardColumns((nothing(n),) * at.times, nothing(n), ca.DM(3, n), ca.DM(3, n)), own

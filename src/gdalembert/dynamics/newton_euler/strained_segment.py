@@ -342,7 +342,7 @@ class StrainAtQ(DeformingAtQ):
         return supported, [z + float(beta) * supported for z, beta in each]
 
     def acting(self, motion: LinkMotion, v: Matrix, a: Matrix) -> Carried:
-        """What the motion of the segment demands."""
+        """Forces and moments that the motion of the segment demands."""
         at, (_, each) = self.at, self._accelerations(motion, v, a)
         forces = [weighted_sum(row[: j + 1], each[: j + 1]) for j, row in enumerate(self.inertia.particles)]
         turning = zip(at.sections(motion.omega, v), at.accelerations(motion.omega, motion.alpha, v, a), strict=True)
@@ -397,7 +397,7 @@ class Straining:
         return self.body.inertia.weighted(tangents), [j @ x + k * rate @ y for (j, rate), x, y in each]
 
     def _wrench(self, k: int, forces: list[Matrix], moments: list[Matrix]) -> Wrench:
-        """At the joint of the link (3 × n each)."""
+        """The wrench at the joint of the link (3 × n each)."""
         force = weighted_sum(self.body.inertia.first_moments, self._rates.tangents[k - 1])
         moment = spatial.skew(self.body.root) @ force
         for t, f, m in zip(self.body.at.tangents, forces, moments, strict=True):
