@@ -11,6 +11,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:link .* its body of")
 
 @pytest.mark.long
 def test_size() -> None:
-    """Of a row of four links with four modes each; by M it takes 76339 instructions."""
+    """Of a row of four links with four modes each; by M it takes some 60 % more."""
     arm = sizes.arm(4, foreshortening=True)
-    assert arm.forward_dynamics_derivatives.n_instructions() <= 46600
+    assert arm.forward_dynamics_derivatives.n_instructions() <= 47500

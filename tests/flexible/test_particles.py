@@ -10,7 +10,7 @@ import pytest
 import gdalembert as gd
 from gdalembert.errors import BeamWarning
 from gdalembert.flexible.reference import cetinkunt_book_1988 as explicit
-from gdalembert.model.modal_inertia import ModalInertia, lumped
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.arrays import Array
 from tests.helpers.models import relative_error
 
@@ -26,12 +26,12 @@ def tapered(*, foreshortening: bool = True) -> ModalInertia:
 
 def test_what_does_not_shorten_stays() -> None:
     inertia = tapered(foreshortening=False)
-    assert lumped(inertia, X) == (inertia, ())
+    assert inertia.lumped(X) == (inertia, ())
 
 
 def test_a_beam_is_two_particles_and_a_remainder_without_moments() -> None:
     inertia = tapered()
-    remainder, particles = lumped(inertia, X)
+    remainder, particles = inertia.lumped(X)
     n, mass = inertia.modes, inertia.rigid[3, 3]
     assert sum(m for m, _ in particles) == pytest.approx(mass, rel=1e-14)
     assert all(m > 0 for m, _ in particles)
@@ -53,7 +53,7 @@ def test_a_beam_is_two_particles_and_a_remainder_without_moments() -> None:
 def test_no_particle_is_far_away(modes: gd.modes.ModeSet) -> None:
     """Also where a mode moves the beam without turning it on average, or turns it about its centre."""
     inertia = gd.FlexibleLink(gd.Beam(1.0, 0.5, EI_z=10.0), modes).inertia()
-    _, particles = lumped(inertia, X)
+    _, particles = inertia.lumped(X)
     assert min(m for m, _ in particles) > 0.1 * inertia.rigid[3, 3]
     assert all(0 <= p.origin[0] <= 1 for _, p in particles)
 
@@ -84,7 +84,7 @@ DIMENSIONS = {
 def test_nodes_anywhere(kind: str) -> None:
     """As many particles as the masses have dimensions, and one; tau and M are those of the explicit equations."""
     given = nodes(DIMENSIONS[kind])
-    assert len(lumped(given.inertia, X)[1]) == list(DIMENSIONS).index(kind) + 1
+    assert len(given.inertia.lumped(X)[1]) == list(DIMENSIONS).index(kind) + 1
     model, body = gd.load_urdf("two_link_flexible"), pin.Inertia.FromSphere(0.1, 0.05)
     with pytest.warns(BeamWarning, match="link2"):  # another mass than that of the model
         arm = gd.FlexibleArm(model, {"link2": gd.FlexibleLink(given, tip_body=body, children={"tip": "tip"})})

@@ -14,7 +14,8 @@ import pytest
 import gdalembert as gd
 from gdalembert.errors import ArgumentTypeError, ModelError
 from gdalembert.model import Tree, from_pinocchio, read_tree
-from gdalembert.model.from_pinocchio import idle_joints
+from gdalembert.model.configuration import random_configuration
+from gdalembert.model.from_pinocchio import generic_dynamics, idle_joints
 from tests.helpers.models import JOINTS, build, inertia, placement, relative_error, states
 
 
@@ -341,3 +342,17 @@ def test_a_light_finger_on_a_heavy_arm_is_not_idle() -> None:
     q = np.array([0.1, 0.2])
     found = gd.NewtonEuler(model, clean=0).mass_matrix(q).full()
     assert found[1, 1] == pytest.approx(pin.crba(model, model.createData(), q)[1, 1], rel=1e-12, abs=0)
+
+
+def test_generic_dynamics_are_those_of_pinocchio() -> None:
+    """M and the torque of gravity, of a tree with a free base, far from the origin, with joints of several degrees."""
+    model = build(np.random.default_rng(3), ["FreeFlyer", "RX", "Spherical", "PY", "RZ"], [0, 1, 2, 1, 0])
+    model.armature = np.arange(float(model.nv))
+    model.gravity.linear = np.array([1.0, -2.0, -9.0])
+    tree = read_tree(model)
+    q = random_configuration(tree, np.random.default_rng(20260101)).full().ravel()
+    m, g = generic_dynamics(tree)
+    data = model.createData()
+    pin.crba(model, data, q)
+    assert relative_error(m, np.triu(data.M) + np.triu(data.M, 1).T) < 1e-12
+    assert relative_error(g, pin.computeGeneralizedGravity(model, data, q)) < 1e-12

@@ -34,23 +34,20 @@ from gdalembert.dynamics import forces as elements
 from gdalembert.dynamics.actuation import Actuation, actuators_of, check_tendons
 from gdalembert.dynamics.equations_of_motion import EquationsOfMotion
 from gdalembert.dynamics.friction import FrictionOfJoints, JointFriction, Motors, MotorsByActuator
-from gdalembert.dynamics.newton_euler import aba, rnea
 from gdalembert.dynamics.parameters.parameters import Given, Values, parameters_of
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import ExternalWrenches, GivenIn, WrenchesByFrame
 from gdalembert.errors import ArgumentError, CleaningWarning, ModelError
-from gdalembert.model.cleaning import Change, clean_tree
-from gdalembert.model.configuration import checked_configuration, random_configuration, reached
+from gdalembert.model.cleaning import Change, clean_tree, warn_of_changes
+from gdalembert.model.configuration import checked_configuration, reached
 from gdalembert.model.from_pinocchio import idle_joints, read_tree, without_inertia
-from gdalembert.model.rounding import CLEANED, ENTRY_ERROR
+from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Joint, Tree
-from gdalembert.spatial.arguments import choice, is_shown, numbers, vector, warn
+from gdalembert.spatial.arguments import choice, is_shown, numbers, vector
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.functions import symbols
 from gdalembert.spatial.interrupts import interruptible
 
-_NOTICED = 1e-9
-"""Relative change of tau or of accelerations from which on cleaning is more than rounding."""
 _AT_REST = 1e-6
 """The force that may be left at a configuration that counts as at rest, relative to the largest effort."""
 HELD = ("braked", "locked", "free")
@@ -189,7 +186,7 @@ class Dynamics(EquationsOfMotion, ABC):
         self._set_up(of_forces | other, ())
         self._require_inertia()
         if self.changes and is_shown(CleaningWarning):
-            _warn_of_cleaning(self._given, cleaned, self.changes, clean)
+            warn_of_changes(self._given, cleaned, self.changes, clean)
 
     def _set_up(self, options: Options, own_forces: Sequence[elements.Force]) -> None:
         """Set force elements, parameters and wrenches; own forces are those that a robot has without being told."""
@@ -546,34 +543,3 @@ def formulations() -> dict[str, type[Dynamics]]:
     for module in FORMULATIONS:
         import_module(f"gdalembert.dynamics.{module}")
     return dict(sorted(REGISTRY.items()))
-
-
-def _warn_of_cleaning(exact: Tree, cleaned: Tree, changes: tuple[Change, ...], tolerance: float) -> None:
-    """Warn if cleaning changes tau or accelerations by more than 1e-9 of their size, at one random state.
-
-    What rounding alone does to accelerations, if M is badly conditioned, is no matter of cleaning: nothing is computed
-    where cleaning takes rounding away and no more, as it does of most models.
-    """
-    if len(changes) == len(clean_tree(exact, min(tolerance, ENTRY_ERROR))[1]):
-        return
-    # in numbers, at one state, since it is done for every robot: change_in_tau, at 100, builds two graphs
-    rng = np.random.default_rng(0)
-    q = ca.DM(random_configuration(exact, rng))
-    v, a = (ca.DM(rng.normal(size=exact.nv)) for _ in range(2))
-    tau = rnea.inverse_dynamics(exact, q, v, a)
-    in_tau = _change(rnea.inverse_dynamics(cleaned, q, v, a), tau)
-    in_a = 0.0 if idle_joints(exact) else _change(aba.forward_dynamics(cleaned, q, v, tau), a)
-    if in_a > _NOTICED:
-        in_a -= _change(aba.forward_dynamics(exact, q, v, tau), a)
-    if max(in_tau, in_a) > _NOTICED:
-        warn(
-            f"{exact.name}: clean={tolerance:g} changes tau by {in_tau:.1e} and accelerations by {max(in_a, 0):.1e} of "
-            "their size; give a smaller tolerance, or clean=0 to take every number as it is",
-            CleaningWarning,
-        )
-
-
-def _change(value: ca.DM, wanted: ca.DM) -> float:
-    """Relative error max|Δ| / max|wanted|; 0 where that is no number, as for a robot without inertia."""
-    change = float(ca.norm_inf(value - wanted) / ca.norm_inf(wanted))
-    return change if np.isfinite(change) else 0.0

@@ -24,7 +24,6 @@ from gdalembert.dynamics.newton_euler.rnea_derivatives import coriolis_matrix, i
 from gdalembert.dynamics.newton_euler.robot_at_q import RobotAtQ
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES, REFERENCES, ExternalWrenches
-from gdalembert.model.modal_inertia import SegmentInertia
 from gdalembert.model.regrouping import prepare
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
@@ -45,6 +44,9 @@ joints in a plane, or any number of legs with two joints."""
 
 _SMALL, _ABOVE = 8, 2.0
 """Joints, and joints above a joint on average, up to which another formulation can have a smaller graph."""
+
+_FEW = 5
+"""Coordinates of a joint and its flexible link, with two modes in each plane of bending, that are few."""
 
 _LARGE = 24
 """Joints of a robot beyond which link frames are chosen in one way only."""
@@ -88,7 +90,7 @@ class RecursiveNewtonEuler(Dynamics):
 
     @property
     def _ancestors(self) -> float:
-        """How many joints and modes a joint has above it on average."""
+        """Joints and modes above a joint on average."""
         joints = self.tree.joints
         above = (joints[i].type for j in range(len(joints)) for i in self.tree.path(j)[:-1])
         return sum(each.nv if each.is_modal else 1 for each in above) / len(joints)
@@ -106,7 +108,10 @@ class RecursiveNewtonEuler(Dynamics):
         return self._smallest_placed(mass_matrix, q)
 
     def coriolis_matrix_expression(self, q: Matrix, v: Matrix) -> Matrix:
-        return self._smallest_placed(coriolis_matrix, q, v)
+        smallest = self._smallest_placed(coriolis_matrix, q, v)
+        if self._is_plain and all(joint.type.velocity_is_rate for joint in self.tree.joints):
+            smallest = smaller(smallest, Dynamics.coriolis_matrix_expression(self, q, v))
+        return smallest
 
     def forward_dynamics_expression(self, q: Matrix, v: Matrix, tau: Matrix, wrenches: Matrix = NO_WRENCHES) -> Matrix:
         loads = Loads.of(self.external_wrenches, wrenches)
@@ -154,12 +159,12 @@ class RecursiveNewtonEuler(Dynamics):
 
     @property
     def _is_coupled(self) -> bool:
-        """Whether joints cannot be eliminated one by one: they share a coordinate, or a motor."""
+        """True if joints cannot be eliminated one by one: they share a coordinate, or a motor."""
         return self.tree.has_mimic or self.motor_inertia is not None
 
     @property
     def _is_deep(self) -> bool:
-        """Whether M, with as many entries in a row as the joint has ancestors, is far too large to be solved for a.
+        """True if M, with as many entries in a row as the joint has ancestors, is far too large to be solved for a.
 
         In operations: an entry of M takes about 20 (and the elimination one for each pair of them), an articulated
         body about 350. Where the two are near each other both graphs are made and compared.
@@ -187,24 +192,25 @@ class RecursiveNewtonEuler(Dynamics):
 
     @property
     def _is_plain(self) -> bool:
-        """Whether differentiation of tau can be smaller than the recursion: one link and its modes, or rods in a plane.
+        """True if differentiation of tau can be smaller than the recursion: of one flexible link.
 
-        Spatial rods take about twice as much by differentiation.
+        It bends in a plane, or the robot has few coordinates. By differentiation two planar rods take a third more, and
+        a spatial one on two joints half as much again.
         """
-        rods = [body.segment.axis for body in self.tree.modal.values() if isinstance(body, SegmentInertia)]
-        if rods:
-            return all(axis is not None for axis in rods)
-        return bool(self.tree.modal) and len(self.tree.independent_joints) == 2
+        flexible = list(self.tree.modal)
+        axes = [section.rotation_axis for i in flexible for section in self.tree.sections(i)]
+        is_planar = all(axis is not None for axis in axes)
+        return len(flexible) == 1 and (is_planar or self.tree.nv <= _FEW)
 
     def _torque_of(self, wrenches: ExternalWrenches, q: Matrix, values: Matrix) -> Matrix:
-        """By the recursion, of a robot at rest without mass."""
+        """Torques by the recursion, of a robot at rest without mass."""
         rest, loads = ca.DM(self.tree.nv, 1), Loads(wrenches, values)
         return self._smallest(lambda tree: inverse_dynamics(massless(tree), q, rest, rest, loads))
 
     def wrench_stiffness_expression(
         self, q: Matrix, wrenches: Matrix, references: Collection[pin.ReferenceFrame] = REFERENCES
     ) -> Matrix:
-        """By the recursion, of a robot at rest without mass; that of WORLD wrenches by differentiation."""
+        """Stiffness by the recursion, of a robot at rest without mass; that of WORLD wrenches by differentiation."""
         in_recursion = set(references) - {pin.WORLD}
         if not (in_recursion and self.external_wrenches):
             return super().wrench_stiffness_expression(q, wrenches, references)
@@ -305,7 +311,7 @@ class NewtonEuler(RecursiveNewtonEuler):
 
     @cached_property
     def _alternatives(self) -> tuple[EquationsOfMotion, ...]:
-        """What may have a smaller graph, of a robot without equations of its own."""
+        """Formulations that may have a smaller graph, of a robot without equations of its own."""
         if type(self) is not NewtonEuler:
             return ()
         joints = self.tree.joints

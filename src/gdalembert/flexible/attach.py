@@ -188,10 +188,10 @@ def _check_proportions(name: str, beam: BeamLink) -> None:
             "check the units (m)",
             BeamWarning,
         )
-    if (sag := beam.sag()) > beam.length:
+    if beam.sag > beam.length:
         warn(
-            f"link {name!r}: its own weight would bend it by {sag:.3g} m, and it is {beam.length:g} m long; check the "
-            "units (N m², Pa, kg/m, kg/m³)",
+            f"link {name!r}: its own weight would bend it by {beam.sag:.3g} m, and it is {beam.length:g} m long; check "
+            "the units (N m², Pa, kg/m, kg/m³)",
             BeamWarning,
         )
 

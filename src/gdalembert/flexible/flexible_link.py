@@ -131,6 +131,7 @@ class BeamLink(Brief, ABC):
         """
         return True
 
+    @property
     def sag(self) -> float:
         """How far its own weight bends the tip [m], in small deflections; zero where these are not what is meant."""
         return 0.0
@@ -461,6 +462,7 @@ class FlexibleLink(BeamLink):
         pairs += [(ours.shortening, tip.shortening), (self.inertia().stiffness, inertia.stiffness)]
         return all(np.abs(a - b).max(initial=0) <= _ROUNDING * np.abs(b).max(initial=0) for a, b in pairs)
 
+    @property
     def sag(self) -> float:
         inertia, tip = self.inertia(), self.station("tip")
         weight = 9.81 * inertia.first[: inertia.modes, 3, :3]

@@ -12,6 +12,7 @@ integrated again, step by step: on a step of length d from node to node, with x 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.polynomial import legendre
 
 from gdalembert import spatial
 from gdalembert.flexible.assembly import Flexibility, PlacedBeam
-from gdalembert.model.joints.strain_segment import SegmentAtQ, Step, StrainStation, Turn
+from gdalembert.model.joints.strain_segment import SegmentAtQ, Step, Turn
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
@@ -91,10 +92,10 @@ def _error(tree: Tree, rod: PlacedBeam, q: Matrix) -> Matrix:
     return total / rod.length
 
 
-def _segment_ends(tree: Tree, rod: PlacedBeam) -> list[tuple[Joint, StrainStation]]:
-    """The station at the end of each segment, which owns its coordinates."""
-    tips = [joint for joint in tree.joints if joint.scaling is None and joint.idx_v in rod.modes]
-    return [(joint, joint.type) for joint in tips if isinstance(joint.type, StrainStation)]
+def _segment_ends(tree: Tree, rod: PlacedBeam) -> list[tuple[Joint, Any]]:
+    """The station at the end of each segment, which owns its coordinates, and its motion."""
+    owners = (joint for joint in tree.joints if joint.scaling is None and joint.type.is_modal)
+    return [(joint, joint.type) for joint in owners if joint.idx_v in rod.modes]
 
 
 def _integrated(at: SegmentAtQ, length: float) -> tuple[Matrix, Matrix]:

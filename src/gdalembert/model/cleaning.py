@@ -14,12 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, CleaningWarning, shown
+from gdalembert.model.from_pinocchio import generic_dynamics, is_singular
 from gdalembert.model.inertia import pseudo_inertia
-from gdalembert.model.rounding import MOST_CLEANED, clean_inertia, clean_rotation, clean_unit_vector, drop
+from gdalembert.model.rounding import ENTRY_ERROR, MOST_CLEANED, clean_inertia, clean_rotation, clean_unit_vector, drop
 from gdalembert.model.tree import Frame, Joint, Tree
+from gdalembert.spatial.arguments import warn
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
+
+_NOTICED = 1e-9
+"""Relative change of tau or of accelerations from which on cleaning is more than rounding."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,36 @@ def clean_tree(tree: Tree, tolerance: float) -> tuple[Tree, tuple[Change, ...]]:
         for frame in tree.frames
     ]
     return replace(tree, joints=tuple(joints), frames=tuple(frames)), tuple(changes)
+
+
+def warn_of_changes(given: Tree, cleaned: Tree, changes: tuple[Change, ...], tolerance: float) -> None:
+    """Warn if cleaning changes tau or accelerations by more than 1e-9 of their size, at rest in one configuration.
+
+    What rounding alone does to accelerations, if M is badly conditioned, is no matter of cleaning: nothing is computed
+    where cleaning takes rounding away and no more, as it does of most models.
+    """
+    if len(changes) == len(clean_tree(given, min(tolerance, ENTRY_ERROR))[1]):
+        return
+    singular, (m, g), (cleaned_m, cleaned_g) = is_singular(given), generic_dynamics(given), generic_dynamics(cleaned)
+    a = np.random.default_rng(0).normal(size=given.nv)
+    tau, in_a = m @ a + g, 0.0
+    in_tau = _change(cleaned_m @ a + cleaned_g, tau)
+    if not singular:
+        in_a = _change(np.asarray(np.linalg.solve(cleaned_m, tau - cleaned_g)), a)
+        if in_a > _NOTICED:
+            in_a -= _change(np.asarray(np.linalg.solve(m, tau - g)), a)
+    if max(in_tau, in_a) > _NOTICED:
+        warn(
+            f"{given.name}: clean={tolerance:g} changes tau by {in_tau:.1e} and accelerations by {max(in_a, 0):.1e} of "
+            "their size; give a smaller tolerance, or clean=0 to take every number as it is",
+            CleaningWarning,
+        )
+
+
+def _change(found: Array, wanted: Array) -> float:
+    """max|Δ| / max|wanted|; 0 where tau is zero, as of a robot without inertia."""
+    size = np.abs(wanted).max()
+    return float(np.abs(found - wanted).max() / size) if size else 0.0
 
 
 def _gyration(joint: Joint) -> float:

@@ -277,23 +277,31 @@ def without_inertia(joints: Sequence[str]) -> str:
 
 def is_singular(tree: Tree, motors: Array | None = None) -> bool:
     """True if M is singular in every configuration, as for a free-flyer on a link without mass; ``motors`` as above."""
-    twists, bodies = _generic_twists(tree)
-    m = np.diag(tree.armature) if motors is None else np.diag(tree.armature) + motors
-    for i, j in tree.pairs():
-        block = _inner(twists[i], twists[j] @ bodies[j])
-        rows, columns = tree.joints[i].columns, tree.joints[j].columns
-        m[np.ix_(rows, columns)] += block
-        if i != j:
-            m[np.ix_(columns, rows)] += block.T
+    m = generic_dynamics(tree)[0] + (0 if motors is None else motors)
     unit = 1 / np.sqrt(np.maximum(np.abs(np.diag(m)), 1e-300))
     return bool(np.abs(np.linalg.eigvalsh(unit[:, None] * m * unit)).min() < SINGULAR)
+
+
+def generic_dynamics(tree: Tree) -> tuple[Array, Array]:
+    """M (nv × nv) and the torque of gravity (nv) at one generic configuration, the same for equal trees."""
+    twists, bodies = _generic_twists(tree)
+    m, g, falling = np.diag(tree.armature), np.zeros(tree.nv), np.zeros((1, 4, 4))
+    falling[0, :3, 3] = tree.gravity
+    for j, joint in enumerate(tree.joints):
+        g[joint.columns] -= _inner(twists[j] @ bodies[j], falling)[:, 0]
+        for i in tree.path(j):
+            block, rows = _inner(twists[i], twists[j] @ bodies[j]), tree.joints[i].columns
+            m[np.ix_(rows, joint.columns)] += block
+            if i != j:
+                m[np.ix_(joint.columns, rows)] += block.T
+    return m, g
 
 
 def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
     """Twists and inertias: for each joint its Q̂ (nv × 4 × 4), and P of its subtree, so that M_ij = Tr(Q̂_i P_j Q̂_jᵀ).
 
-    They are taken at one generic configuration, the same for equal trees, in the axes of the root link of the branch;
-    flexible links are undeformed.
+    They are taken at one generic configuration, the same for equal trees, in the axes of the universe about the origin
+    of the root link of the branch, however far that stands away; flexible links are undeformed.
     Ours: M is an analytic function of q, so that what is singular at a generic point is singular everywhere.
     """
     q = random_configuration(tree, np.random.default_rng(20260101))
@@ -309,7 +317,11 @@ def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
                 f"{tree.name}: joint {joint.name!r}: placement and subspace of its type {joint.type.kind} give symbols "
                 "for numbers; give DM for DM, and begin matrices with ca.DM in place of ca.SX"
             )
-        a = np.eye(4) if joint.parent < 0 else placed[joint.parent] @ spatial.transform(*placement).full()
+        a = spatial.transform(*placement).full()
+        if joint.parent < 0:
+            a[:3, 3] = 0
+        else:
+            a = placed[joint.parent] @ a
         local_twists = (spatial.twist(linear[:, k], angular[:, k]).full() for k in range(joint.type.nv))
         twists.append(np.array([a @ twist @ np.linalg.inv(a) for twist in local_twists]).reshape(-1, 4, 4))
         placed.append(a)

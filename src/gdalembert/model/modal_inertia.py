@@ -81,6 +81,36 @@ class ModalInertia(ByValue):
 
         return replace(self, rigid=moved(self.rigid), first=moved(self.first), second=moved(self.second))
 
+    def lumped(self, beam: Array) -> tuple[ModalInertia, tuple[tuple[float, Deflection], ...]]:
+        """The part of it that does not shorten, without stretches, and the particles that do: a mass [kg], its motion.
+
+        A link that does not shorten stays as it is. e_x is ``beam``, the unit vector along it, undeformed (3).
+        """
+        n = self.modes
+        if self.shapes == n:
+            return self, ()
+        along = np.append(beam, 0.0)
+        moments = np.einsum("bcij,i,j->bc", self.second[n:, n:], along, along)  # ∫ r̂_b r̂_c dm; the last function is 1
+        inverse = np.linalg.pinv(moments, rcond=_SINGULAR, hermitian=True)
+        affine = np.einsum("jbac,c,bd->jad", self.second[:n, n:], along, inverse)  # u_j = affine_j r_b
+        values, masses = _quadrature(moments, affine.reshape(-1, len(moments)))
+        places = _cleaned(np.einsum("bac,c,bi->ia", self.first[n:], along, inverse @ values))  # r̂_i
+        motions = _cleaned(np.einsum("jab,bi->jia", affine, values))
+        rigid, first, second = self.rigid, self.first[:n], self.second[:n, :n]
+        remainder = replace(
+            self,
+            rigid=_cleaned(rigid - np.einsum("i,ia,ib->ab", masses, places, places), rigid),
+            first=_cleaned(first - np.einsum("i,ia,jib->jab", masses, places, motions), first),
+            second=_cleaned(second - np.einsum("i,jia,kib->jkab", masses, motions, motions), second),
+            shortening=np.zeros((0, n, n)),
+        )
+        shortenings = np.einsum("bjk,bi->ijk", self.shortening, values)
+        particles = (
+            (float(m), Deflection(frozen(r[:3]), frozen(u[:, :3].T), frozen(np.zeros((3, n))), frozen(s), frozen(beam)))
+            for m, r, u, s in zip(masses, places, motions.transpose(1, 0, 2), shortenings, strict=True)
+        )
+        return remainder, tuple(particles)
+
     def first_moment(self, f: Matrix) -> Matrix:
         """The first moment Σ g_j ∫ φ_j dm (3, kg m): what the coordinates f add to that of the undeformed link."""
         g = self.coordinates(f)
@@ -144,6 +174,10 @@ class SegmentInertia(ByValue):
         particles, weights = frozen(root * self.particles), frozen(root * self.weights)
         return replace(self, mass=mass, particles=particles, weights=weights, sections=sections)
 
+    def lumped(self, beam: Array) -> tuple[SegmentInertia, tuple[tuple[float, Deflection], ...]]:
+        """The segment, and no particles: its centreline shortens by itself."""
+        return self, ()
+
     def points(self, tangents: list[Matrix]) -> list[Matrix]:
         """The points z_k of tangents, or of their derivatives."""
         return [weighted_sum(column[k:], tangents[k:]) for k, column in enumerate(self.particles.T)]
@@ -171,37 +205,6 @@ class SegmentInertia(ByValue):
     def first_moment(self, f: Matrix) -> Matrix:
         """The change of the first moment from f = 0 to the coordinates f (3, kg m)."""
         return self.pseudo_inertia(SegmentAtQ(self.segment, f))[:3, 3] - spatial.constant(self.rigid)[:3, 3]
-
-
-def lumped(inertia: ModalInertia, beam: Array) -> tuple[ModalInertia, tuple[tuple[float, Deflection], ...]]:
-    """The part of a link that does not shorten, without stretches, and the particles that do: a mass [kg], its motion.
-
-    A link that does not shorten stays as it is. e_x is ``beam``, the unit vector along it, undeformed (3).
-    """
-    n = inertia.modes
-    if inertia.shapes == n:
-        return inertia, ()
-    along = np.append(beam, 0.0)
-    moments = np.einsum("bcij,i,j->bc", inertia.second[n:, n:], along, along)  # ∫ r̂_b r̂_c dm; the last function is 1
-    inverse = np.linalg.pinv(moments, rcond=_SINGULAR, hermitian=True)
-    affine = np.einsum("jbac,c,bd->jad", inertia.second[:n, n:], along, inverse)  # u_j = affine_j r_b
-    values, masses = _quadrature(moments, affine.reshape(-1, len(moments)))
-    places = _cleaned(np.einsum("bac,c,bi->ia", inertia.first[n:], along, inverse @ values))  # r̂_i
-    motions = _cleaned(np.einsum("jab,bi->jia", affine, values))
-    rigid, first, second = inertia.rigid, inertia.first[:n], inertia.second[:n, :n]
-    remainder = replace(
-        inertia,
-        rigid=_cleaned(rigid - np.einsum("i,ia,ib->ab", masses, places, places), rigid),
-        first=_cleaned(first - np.einsum("i,ia,jib->jab", masses, places, motions), first),
-        second=_cleaned(second - np.einsum("i,jia,kib->jkab", masses, motions, motions), second),
-        shortening=np.zeros((0, n, n)),
-    )
-    shortenings = np.einsum("bjk,bi->ijk", inertia.shortening, values)
-    particles = (
-        (float(m), Deflection(frozen(r[:3]), frozen(u[:, :3].T), frozen(np.zeros((3, n))), frozen(s), frozen(beam)))
-        for m, r, u, s in zip(masses, places, motions.transpose(1, 0, 2), shortenings, strict=True)
-    )
-    return remainder, tuple(particles)
 
 
 def _quadrature(moments: Array, motions: Array) -> tuple[Array, Array]:

@@ -37,9 +37,7 @@ from gdalembert import spatial
 from gdalembert.model import rounding
 from gdalembert.model.inertia import difference, transformed
 from gdalembert.model.joints import JointType
-from gdalembert.model.joints.deflection import Deflection, ModalMotion
 from gdalembert.model.link_frames import AS_GIVEN, LinkFrame, LinkGeometry, choose, placed
-from gdalembert.model.modal_inertia import ModalInertia, lumped
 from gdalembert.model.tree import DisplacedJoint, Frame, Joint, Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
@@ -305,10 +303,8 @@ def _prepared_with_modes(original: Tree, regroup_roots: bool) -> Tree:
     joints = list(map(_between, tree.joints, parent_to_ours, link_to_ours))
     inertias = {i: inertia.placed(link_to_ours[i]) for i, inertia in tree.modal_inertias}
     for i, inertia in tuple(inertias.items()):
-        tip = joints[tree.first_station(i)]
-        if not isinstance(inertia, ModalInertia) or not isinstance(tip.type, Deflection):
-            continue
-        remainder, particles = lumped(inertia, tip.type.beam)
+        tip: Any = joints[tree.first_station(i)]
+        remainder, particles = inertia.lumped(tip.type.beam)
         inertias[i] = remainder
         if particles:
             body = difference(joints[i].pseudo_inertia, inertia.rigid - remainder.rigid)
@@ -324,7 +320,7 @@ def _prepared_with_modes(original: Tree, regroup_roots: bool) -> Tree:
     return replace(
         tree,
         joints=tuple(
-            replace(joint, type=_with_known_digits(joint.type), pseudo_inertia=_cleaned(body))
+            replace(joint, type=joint.type.with_known_digits(), pseudo_inertia=_cleaned(body))
             for joint, body in zip(joints, bodies, strict=True)
         ),
         frames=tuple(_seen(frame, link_to_ours[frame.joint]) for frame in tree.frames),
@@ -337,8 +333,8 @@ def _link_axes(tree: Tree, i: int) -> Array:
     if tree.joints[i].type.axis is None:
         return np.eye(3)
     axis = np.array(tree.joints[i].type.axis)
-    for beam in [motion.beam for k in tree.stations(i) if isinstance(motion := tree.joints[k].type, ModalMotion)][:1]:
-        across = beam - axis * (axis @ beam)
+    for section in tree.sections(i)[:1]:
+        across = section.beam - axis * (axis @ section.beam)
         if np.linalg.norm(across) > rounding.NEGLIGIBLE:
             x = across / np.linalg.norm(across)
             return np.column_stack([x, np.cross(axis, x), axis])
@@ -347,25 +343,14 @@ def _link_axes(tree: Tree, i: int) -> Array:
 
 def _between(joint: Joint, parent: Array, frame: Array) -> Joint:
     """A joint between links that stand at ``parent`` and ``frame`` in our frames."""
+    motion: Any = joint.type
     body = transformed(frame, joint.pseudo_inertia)
-    if isinstance(joint.type, ModalMotion):
-        return replace(joint, type=joint.type.seen_from(frame[:3, :3].T), pseudo_inertia=body)
+    if motion.is_modal:
+        return replace(joint, type=motion.seen_from(frame[:3, :3].T), pseudo_inertia=body)
     placement = rounding.clean_product(parent, homogeneous(joint.rotation, joint.translation), frame.T)
     rotation, translation = frozen(placement[:3, :3]), frozen(placement[:3, 3])
     along = joint.type.with_axis((0.0, 0.0, 1.0))
     return replace(joint, type=along, rotation=rotation, translation=translation, pseudo_inertia=body)
-
-
-def _with_known_digits(motion: JointType) -> JointType:
-    """A motion whose constants have as many digits as rounding has left them."""
-
-    def rounded(x: Array) -> Array:
-        return frozen(rounding.known_digits(x, np.full(x.shape, rounding.PRODUCT_ERROR * np.abs(x).max(initial=0))))
-
-    if not isinstance(motion, Deflection):
-        return motion
-    moves, turns, shortens = map(rounded, (motion.translation, motion.rotation, motion.shortening))
-    return replace(motion, translation=moves, rotation=turns, shortening=shortens)
 
 
 def _cleaned(body: Array | ca.SX) -> Any:

@@ -19,7 +19,6 @@ from gdalembert import spatial
 from gdalembert.errors import UnsupportedError
 from gdalembert.model import joints as jt
 from gdalembert.model.inertia import center_of_mass, central_inertia, mass_of
-from gdalembert.model.joints.deflection import Deflection
 from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen
@@ -236,9 +235,9 @@ class Tree(ByValue):
         """The station whose coordinates are the modes of a link."""
         return self.stations(link)[0]
 
-    def sections(self, link: int) -> list[Deflection]:
-        """The motions of the stations of a flexible link, the tip's first."""
-        return [motion for k in self.stations(link) if isinstance(motion := self.joints[k].type, Deflection)]
+    def sections(self, link: int) -> list[Any]:
+        """The motions of the stations of a flexible link; in assumed modes the tip's is the first."""
+        return [self.joints[k].type for k in self.stations(link)]
 
     @property
     def has_mimic(self) -> bool:

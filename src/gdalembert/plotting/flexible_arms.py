@@ -67,7 +67,8 @@ def deflections(arm: Arm, q: Array) -> dict[str, Array]:
         offset = root[:3, :3].T @ (tip[:3, 3] - root[:3, 3])
         across = ca.Function("across", [s], [offset[1:]])(q.T).full()
         bends = np.abs(across).max(axis=1) > 0
-        for section in arm.tree.sections(beam.link)[:1]:
+        if beam.name in arm.flexibility.beams:
+            section = arm.tree.sections(beam.link)[0]
             clamped = arm.tree.frames[find_frame(arm.tree, beam.root)].rotation
             bends = np.abs(clean_matrix(clamped.T @ section.translation)[1:]).max(axis=1) > 0
         for direction, line, here in zip("yz", across, bends, strict=True):

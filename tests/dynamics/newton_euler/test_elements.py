@@ -16,7 +16,7 @@ from gdalembert.dynamics.newton_euler import robot_at_q
 from gdalembert.dynamics.newton_euler.aba import forward_dynamics
 from gdalembert.dynamics.newton_euler.composite import Composite
 from gdalembert.dynamics.newton_euler.crba import mass_matrix
-from gdalembert.dynamics.newton_euler.displacements import Field, Rates
+from gdalembert.dynamics.newton_euler.displacements import CompositeRate, Field, Rates
 from gdalembert.dynamics.newton_euler.elements import DeformingAtQ
 from gdalembert.dynamics.newton_euler.forward_derivatives import forward_dynamics_derivatives
 from gdalembert.dynamics.newton_euler.links import LinkMotion
@@ -45,31 +45,13 @@ class Platform(Translation):
 
 
 @dataclass(frozen=True)
-class PlatformAtQ:
-    """Where the mass is, at p in its link, and where the body and the motion of the two are."""
+class PlatformSection:
+    """Where the mass is, at p in its link, and how it moves."""
 
-    inertia: Suspended
-    rest: np.ndarray  # pseudo-inertia of the link without the mass
     origin: Any
 
     rotation = _ONE
     translations_and_turns = (Motion(_ONE, _NONE), _ONE)
-
-    @property
-    def body(self) -> Composite:
-        m, p, rest = self.inertia.mass, self.origin, ca.DM(self.rest)
-        return Composite(rest[3, 3] + m, rest[:3, 3] + m * p, rest[:3, :3] + m * p @ p.T)
-
-    @property
-    def columns(self) -> Wrench:
-        return self.wrench(_ONE)
-
-    own = property(lambda self: self.inertia.mass * _ONE)
-
-    def wrench(self, acceleration: Any) -> Wrench:
-        """What the mass needs."""
-        force = self.inertia.mass * acceleration
-        return Wrench(force, spatial.skew(self.origin) @ force)
 
     def acceleration(self, link: LinkMotion, v: Any, a: Any) -> Any:
         return link.acceleration + link.spin @ self.origin + 2 * ca.cross(link.omega, v) + a
@@ -87,66 +69,53 @@ class PlatformAtQ:
         second = rates.second_rate(link.omega, link.spin.__matmul__, self.acceleration(link, v, a))
         return (rates.rate(link.omega, times), second)[:times]
 
-    def rates(self, omega: Any, v: Any, times: float) -> tuple[Any, Any]:
-        rest, m, p = ca.DM(self.rest), self.inertia.mass, self.origin
-        turning, p_rate = spatial.skew(times * omega), self.lever_rate(omega, v, times)
-        return turning @ rest[:3, 3] + m * p_rate, turning @ rest[:3, :3] + m * p_rate @ p.T
-
-    def in_motion(self, link: LinkMotion, v: Any, a: Any) -> PlatformInMotion:
-        return PlatformInMotion(self, link, v, a)
-
 
 @dataclass(frozen=True)
-class PlatformInMotion:
-    at: PlatformAtQ
-    link: LinkMotion
-    v: Any
-    a: Any
+class SuspendedAtQ(DeformingAtQ):
+    """The element, with the pseudo-inertia of the link without the mass."""
+
+    sections: Sequence[PlatformSection]
+    rest: Any
+
+    @classmethod
+    def of(cls, element: Element, tree: Tree, q: Any) -> SuspendedAtQ:
+        joint, body = tree.joints[element.index], tree.joints[element.carrier].pseudo_inertia
+        at_rest = np.append(joint.translation, 1)
+        rest = ca.DM(body - element.inertia.mass * np.outer(at_rest, at_rest))
+        sections = [PlatformSection(ca.DM(joint.translation) + joint.configuration(q))]
+        return cls(element, joint, tree, q, sections, rest)
+
+    @property
+    def place(self) -> tuple[float, Any]:
+        return self.element.inertia.mass, self.sections[0].origin
+
+    @property
+    def body(self) -> Composite:
+        (m, p), rest = self.place, self.rest
+        return Composite(rest[3, 3] + m, rest[:3, 3] + m * p, rest[:3, :3] + m * p @ p.T)
 
     @property
     def columns(self) -> Wrench:
-        return self.at.columns
+        m, p = self.place
+        return Wrench(m * _ONE, m * spatial.skew(p))
 
-    def eta(self, times: float) -> Any:
-        return self.at.inertia.mass * spatial.skew(self.at.lever_rate(self.link.omega, self.v, times))
+    own = property(lambda self: self.element.inertia.mass * _ONE)
 
-    def rates(self, times: float) -> Wrench:
-        return self.at.wrench(spatial.skew(times * self.link.omega))
+    def body_rate(self, omega: Any, v: Any, times: float) -> CompositeRate:
+        (m, p), rest, turning = self.place, self.rest, spatial.skew(times * omega)
+        p_rate = self.sections[0].lever_rate(omega, self.joint.velocity(v), times)
+        return CompositeRate(turning @ rest[:3, 3] + m * p_rate, turning @ rest[:3, :3] + m * p_rate @ p.T)
 
-    def second_rates(self) -> Wrench:
-        needed, force = self.at.wrench(self.link.spin @ _ONE), self.at.wrench(self._acceleration).force
-        return Wrench(needed.force, needed.moment - spatial.skew(force))
-
-    @property
-    def _acceleration(self) -> Any:
-        return self.at.acceleration(self.link, self.v, self.a)
-
-    def by_v(self, times: float) -> Any:
-        return self.at.inertia.mass * spatial.skew(times * self.link.omega)
-
-    def by_f(self, borne: Sequence[Any]) -> Any:
-        return self.at.inertia.mass * (self.link.spin @ _ONE)
-
-
-class SuspendedAtQ(DeformingAtQ):
-    """The element."""
-
-    @staticmethod
-    def of(element: Element, tree: Tree, q: Any) -> SuspendedAtQ:
-        joint, body = tree.joints[element.index], tree.joints[element.carrier].pseudo_inertia.copy()
-        at_rest = np.append(joint.translation, 1)
-        rest = body - element.inertia.mass * np.outer(at_rest, at_rest)
-        at = PlatformAtQ(element.inertia, rest, ca.DM(joint.translation) + joint.configuration(q))
-        return SuspendedAtQ(element, joint, at, [at])
+    def eta(self, carrier: LinkMotion, v: Any, times: float) -> Any:
+        m, _ = self.place
+        return m * spatial.skew(self.sections[0].lever_rate(carrier.omega, self.joint.velocity(v), times))
 
     def demanded(self, carrier: LinkMotion, v: Any, a: Any, borne: Sequence[Wrench] = ()) -> tuple[Wrench, Any]:
-        at, rates = self.deformed, (self.joint.velocity(v), self.joint.velocity(a))
-        rest = ca.DM(at.rest)
-        needed = at.wrench(at.acceleration(carrier, *rates))
-        wrench, effort = needed + carrier.demanded(rest[3, 3], rest[:3, 3], rest[:3, :3]), needed.force
-        for other in borne:
-            wrench, effort = wrench + other.about(-at.origin), effort + other.force
-        return wrench, effort
+        (m, p), rest = self.place, self.rest
+        effort = m * self.sections[0].acceleration(carrier, self.joint.velocity(v), self.joint.velocity(a))
+        effort = sum((wrench.force for wrench in borne), effort)
+        moment = sum((wrench.moment for wrench in borne), ca.cross(p, effort))
+        return Wrench(effort, moment) + carrier.demanded(rest[3, 3], rest[:3, 3], rest[:3, :3]), effort
 
 
 def robots() -> tuple[Tree, Tree]:

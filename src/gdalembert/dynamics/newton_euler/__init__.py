@@ -35,7 +35,8 @@ stations of their own. What is computed where:
                   wrenches on links, that need so much less from their joints
     composite, displacements  bodies locked in their pose; fields on bodies in motion
     elements      what a recursion knows of whatever has coordinates: its stations, its own mass, its wrench and efforts
-    joint_at_q, assumed_modes, strained_segment  the three elements: joints, modes of links, segments of rods
+    joint_at_q, assumed_modes, strained_segment  the three elements: joints, modes of links, segments of rods; what
+                  modes demand is differentiated by CasADi, joints and segments are by hand, which is smaller
     robot_at_q    the elements of a tree at q, from the base to the tips; motions of stations, composite bodies
     rnea          inward; tau, nle, g
     crba          M, from composite bodies; links in the axes of the root

@@ -114,12 +114,12 @@ class Elimination:
 
     @cached_property
     def carried_body(self) -> Articulated:
-        """What the carrier feels of the body, I − U D⁻¹ Uᵀ."""
+        """The part of the body that the carrier feels, I − U D⁻¹ Uᵀ."""
         return self.body.without(self.wrench, self.gain)
 
     @cached_property
     def carried_bias(self) -> Wrench:
-        """What the carrier feels of the biases: with what the efforts transmit, U D⁻¹ d."""
+        """The part of the biases that the carrier feels: with what the efforts transmit, U D⁻¹ d."""
         return self.bias + Wrench(self.wrench.force @ self.effort, self.wrench.moment @ self.effort)
 
     def accelerations(self, carrier: Motion, x: Matrix) -> Matrix:

@@ -2,164 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.composite import Composite
-from gdalembert.dynamics.newton_euler.displacements import Field, Rates
+from gdalembert.dynamics.newton_euler.displacements import CompositeRate, Field, Rates
 from gdalembert.dynamics.newton_euler.elements import DeformingAtQ
 from gdalembert.dynamics.newton_euler.links import LinkMotion, spin_of
 from gdalembert.model.joints.deflection import Deflection
-from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.tree import Element, Tree
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.spatial_vectors import Motion, Wrench
-
-
-@dataclass(frozen=True)
-class DeformedLink:
-    """The inertia of a flexible link at modal coordinates f, about the link origin: integrals (CB20, CB21)."""
-
-    modal: ModalInertia
-    mass: Matrix
-    first: Matrix  # c = ∫ h
-    second: Matrix  # Σ = ∫ h hᵀ
-    fields: list[Matrix]  # N_r = ∫ ĥ φ̂_rᵀ of each mode, 4 × 4
-
-    @staticmethod
-    def of(modal: ModalInertia, body: Array, f: Matrix) -> DeformedLink:
-        """At modal coordinates f, from the undeformed pseudo-inertia (4 × 4)."""
-        first = [spatial.constant(x) for x in modal.first]
-        fields = [x + weighted([spatial.constant(y) for y in modal.second[:, r]], f) for r, x in enumerate(first)]
-        half = weighted([x + y for x, y in zip(first, fields, strict=True)], f / 2)
-        whole = spatial.constant(body) + half + half.T
-        return DeformedLink(modal, whole[3, 3], whole[:3, 3], whole[:3, :3], fields)
-
-    @property
-    def body(self) -> Composite:
-        """m, c and Σ."""
-        return Composite(self.mass, self.first, self.second)
-
-    @property
-    def own(self) -> Matrix:
-        """M_ff, entries tr C_jk."""
-        return spatial.constant(np.trace(self.modal.second, axis1=2, axis2=3))
-
-    @property
-    def columns(self) -> Wrench:
-        """The wrench at the joint of the link per unit of modal acceleration: P, and ∫ h × φ_r of each mode."""
-        force = _side_by_side(x[3, :3].T for x in self.fields)
-        return Wrench(force, _side_by_side(crossed(x[:3, :3]) for x in self.fields))
-
-    def rates(self, omega: Matrix, v: Matrix, times: float = 1) -> tuple[Matrix, Matrix]:
-        """∫ ḣ (3) and ∫ ḣ hᵀ (3 × 3), so many times, where the link turns with ω and the modes have the rates v."""
-        omega, bending = times * omega, weighted(self.fields, times * v)
-        first = ca.cross(omega, self.first) + bending[3, :3].T
-        return first, spatial.skew(omega) @ self.second + bending[:3, :3].T
-
-    def in_motion(self, link: LinkMotion, v: Matrix, a: Matrix) -> Bending:
-        """On a link in motion, with the rates of its modes and the rates of these."""
-        return Bending(self, link, v, a)
-
-    def demanded(self, motion: LinkMotion, v: Matrix, a: Matrix) -> tuple[Wrench, Matrix]:
-        """The wrench at its joint that the motion of the link demands, and the modal forces g."""
-        n_rate, n_second_rate = weighted(self.fields, v), weighted(self.fields, a)
-        phi = 2 * spatial.skew(motion.omega) @ n_rate[:3, :3].T + n_second_rate[:3, :3].T
-        bending = 2 * ca.cross(motion.omega, n_rate[3, :3].T) + n_second_rate[3, :3].T
-        wrench = motion.demanded(self.mass, self.first, self.second) + Wrench(bending, crossed(phi.T))
-        forces = []
-        for r, n in enumerate(self.fields):  # tr(U N_r) + P_r·ẍ + 2 ω·Σ_k ḟ_k ∫ φ_k × φ_r
-            coupled = crossed(weighted([spatial.constant(x) for x in self.modal.second[:, r]], v))
-            carried = ca.trace(motion.spin @ n[:3, :3]) + ca.dot(n[3, :3].T, motion.acceleration)
-            forces.append(carried + 2 * ca.dot(motion.omega, coupled))
-        return wrench, ca.vertcat(*forces) + self.own @ a
-
-
-@dataclass(frozen=True)
-class Bending:
-    """The modes of a link's own body in motion, whose points stand at h and are displaced by φ_j, in link axes."""
-
-    body: DeformedLink
-    motion: LinkMotion
-    v: Matrix  # the rates of its modes
-    a: Matrix  # the second rates of its modes
-
-    @property
-    def columns(self) -> Wrench:
-        """The wrench at the joint of the link per unit of each second rate."""
-        return self.body.columns
-
-    @property
-    def _fields(self) -> list[Matrix]:
-        """∫ h φ_jᵀ."""
-        return [n[:3, :3] for n in self.body.fields]
-
-    def _with_rates(self, j: int, rates: Matrix) -> Matrix:
-        """∫ φ_j ḣᵀ with rates of the modes."""
-        return weighted([spatial.constant(x) for x in self.body.modal.second[j]], rates)[:3, :3]
-
-    def eta(self, times: float = 1) -> Matrix:
-        """η (3 × n) of the columns, with so many times the velocities."""
-        turning, v = spatial.skew(times * self.motion.omega), times * self.v
-        return _side_by_side(crossed(turning @ n + self._with_rates(j, v).T) for j, n in enumerate(self._fields))
-
-    def rates(self, times: float = 1) -> Wrench:
-        """The wrenches of e′ (3 × n each), with so many times the velocities."""
-        turning = spatial.skew(times * self.motion.omega)
-        return Wrench(turning @ self.columns.force, _side_by_side(crossed(n @ turning.T) for n in self._fields))
-
-    def second_rates(self) -> Wrench:
-        """The wrenches of e″, with what displaced points need already (3 × n each)."""
-        turning, spin, point = spatial.skew(self.motion.omega), self.motion.spin, self.motion.acceleration
-        shifts = self.columns.force
-
-        def moment(j: int, n: Matrix) -> Matrix:
-            relative = self._with_rates(j, 2 * self.v) @ turning.T + self._with_rates(j, self.a)
-            return spin.moment(n + n.T) + ca.cross(shifts[:, j], point) + crossed(relative)
-
-        return Wrench(spin @ shifts, _side_by_side(moment(j, n) for j, n in enumerate(self._fields)))
-
-    def by_f(self, borne: Sequence[tuple[Any, Wrench]]) -> Matrix:
-        """∂/∂f of the modal forces (n × n), tr(U C_jr), with those of the forces and moments that stations bear.
-
-        Such forces are in link axes and keep their direction there; moments are in station axes and turn with them.
-        """
-        own = self._of_pairs(lambda c: ca.trace(self.motion.spin @ c))
-        return sum((station.force_stiffness(wrench) for station, wrench in borne), own)
-
-    def by_v(self, times: float = 1) -> Matrix:
-        """∫ φ_r·(ω × φ_j), so many times (n × n)."""
-        return self._of_pairs(lambda c: ca.dot(times * self.motion.omega, crossed(c)))
-
-    def _of_pairs(self, value: Callable[[Matrix], Matrix]) -> Matrix:
-        """A value of each ∫ φ_j φ_rᵀ (rows r)."""
-        second = self.body.modal.second[:, :, :3, :3]
-        modes = range(self.body.modal.modes)
-        return spatial.rows(*([value(spatial.constant(second[j, r])) for j in modes] for r in modes))
-
-
-def weighted(matrices: Sequence[Matrix], weights: Matrix) -> Matrix:
-    """Σ_k matrices_k weights_k, 4 × 4."""
-    total: Matrix = ca.DM(4, 4)
-    for k, matrix in enumerate(matrices):
-        total = total + matrix * weights[k]
-    return total
-
-
-def crossed(n: Matrix) -> Matrix:
-    """∫ h × φ of N = ∫ h φᵀ."""
-    return ca.vertcat(n[1, 2] - n[2, 1], n[2, 0] - n[0, 2], n[0, 1] - n[1, 0])
-
-
-def _side_by_side(columns: Iterable[Matrix]) -> Matrix:
-    """3 × n."""
-    return ca.horzcat(ca.DM(3, 0), *columns)
 
 
 @dataclass(frozen=True)
@@ -175,7 +32,7 @@ class DeflectedStation:
 
     @staticmethod
     def of(deflection: Deflection, f: Matrix) -> DeflectedStation:
-        """From a deflection and the modal coordinates."""
+        """The station of a deflection at the modal coordinates."""
         rotation, origin = deflection.placement(f)
         still = ca.DM(deflection.nv, 1)
         turning, *_ = deflection.turning(f, still, still)
@@ -188,7 +45,7 @@ class DeflectedStation:
 
     @property
     def _turns_apart(self) -> bool:
-        """Whether modes share the axes that they turn about, so that turns are fewer than modes with a turn."""
+        """True if modes share the axes that they turn about, so that turns are fewer than modes with a turn."""
         return bool(self.turns.nnz() > self.turns.shape[0])
 
     @property
@@ -240,31 +97,88 @@ class DeflectedStation:
         second = rates.second_rate(link.omega, link.spin.__matmul__, self.acceleration(link, v, a))
         return (rates.rate(link.omega, times), second)[:times]
 
-    def force_stiffness(self, wrench: Wrench) -> Matrix:
-        """∂/∂f of the modal forces of a force in link axes and a moment in station axes that keep them (n × n)."""
-        return self.deflection.force_stiffness(self.f, wrench.force, wrench.moment)
-
 
 @dataclass(frozen=True)
 class ModesAtQ(DeformingAtQ):
-    """The modes of a flexible link."""
+    """The modes of a flexible link at modal coordinates f, by integrals over its mass (CB20, CB21)."""
 
-    deformed: DeformedLink
     sections: Sequence[DeflectedStation]
+    mass: Matrix
+    first: Matrix  # c = ∫ h
+    second: Matrix  # Σ = ∫ h hᵀ
+    integrals: list[Matrix]  # N_r = ∫ ĥ φ̂_rᵀ of each mode, 4 × 4
 
-    @staticmethod
-    def of(element: Element, tree: Tree, q: Matrix) -> ModesAtQ:
-        """At q."""
-        joint, types = tree.joints[element.index], element.types(tree)
-        f, body = joint.configuration(q), tree.joints[element.carrier].pseudo_inertia
-        sections = [DeflectedStation.of(deflection, f) for deflection in types]
-        return ModesAtQ(element, joint, DeformedLink.of(element.inertia, body, f), sections)
+    @classmethod
+    def of(cls, element: Element, tree: Tree, q: Matrix) -> ModesAtQ:
+        joint, modal = tree.joints[element.index], element.inertia
+        f, body = joint.configuration(q), spatial.constant(tree.joints[element.carrier].pseudo_inertia)
+        first = [spatial.constant(x) for x in modal.first]
+        integrals = [x + weighted([spatial.constant(y) for y in modal.second[:, r]], f) for r, x in enumerate(first)]
+        half = weighted([x + y for x, y in zip(first, integrals, strict=True)], f / 2)
+        whole = body + half + half.T
+        sections = [DeflectedStation.of(deflection, f) for deflection in element.types(tree)]
+        return cls(element, joint, tree, q, sections, whole[3, 3], whole[:3, 3], whole[:3, :3], integrals)
+
+    @property
+    def body(self) -> Composite:
+        return Composite(self.mass, self.first, self.second)
+
+    @property
+    def own(self) -> Matrix:
+        """M_ff, entries tr C_jk."""
+        return spatial.constant(np.trace(self.element.inertia.second, axis1=2, axis2=3))
+
+    @property
+    def columns(self) -> Wrench:
+        """P, and ∫ h × φ_r of each mode."""
+        force = _side_by_side(x[3, :3].T for x in self.integrals)
+        return Wrench(force, _side_by_side(crossed(x[:3, :3]) for x in self.integrals))
+
+    def body_rate(self, omega: Matrix, v: Matrix, times: float) -> CompositeRate:
+        omega, bending = times * omega, weighted(self.integrals, times * self.joint.velocity(v))
+        first = ca.cross(omega, self.first) + bending[3, :3].T
+        return CompositeRate(first, spatial.skew(omega) @ self.second + bending[:3, :3].T)
+
+    def eta(self, carrier: LinkMotion, v: Matrix, times: float) -> Matrix:
+        """∫ ḣ × φ_r of each mode."""
+        turning, rates = spatial.skew(times * carrier.omega), times * self.joint.velocity(v)
+        bending = (weighted([spatial.constant(x) for x in c], rates)[:3, :3].T for c in self.element.inertia.second)
+        pairs = zip(self.integrals, bending, strict=True)
+        return _side_by_side(crossed(turning @ n[:3, :3] + rate) for n, rate in pairs)
 
     def demanded(
         self, carrier: LinkMotion, v: Matrix, a: Matrix, borne: Sequence[Wrench] = ()
     ) -> tuple[Wrench, Matrix]:
-        wrench, forces = self.deformed.demanded(carrier, self.joint.velocity(v), self.joint.velocity(a))
+        v, a = self.joint.velocity(v), self.joint.velocity(a)
+        n_rate, n_second_rate = weighted(self.integrals, v), weighted(self.integrals, a)
+        phi = 2 * spatial.skew(carrier.omega) @ n_rate[:3, :3].T + n_second_rate[:3, :3].T
+        bending = 2 * ca.cross(carrier.omega, n_rate[3, :3].T) + n_second_rate[3, :3].T
+        wrench = carrier.demanded(*self.body) + Wrench(bending, crossed(phi.T))
+        forces = []
+        for r, n in enumerate(self.integrals):  # tr(U N_r) + P_r·ẍ + 2 ω·Σ_k ḟ_k ∫ φ_k × φ_r
+            coupled = crossed(weighted([spatial.constant(x) for x in self.element.inertia.second[:, r]], v))
+            carried = ca.trace(carrier.spin @ n[:3, :3]) + ca.dot(n[3, :3].T, carrier.acceleration)
+            forces.append(carried + 2 * ca.dot(carrier.omega, coupled))
+        efforts = ca.vertcat(*forces) + self.own @ a
         for section, other in zip(self.sections, borne, strict=False):
             wrench += other.turned(section.rotation).about(-section.origin)
-            forces = forces + section.modal_forces(other)
-        return wrench, forces
+            efforts = efforts + section.modal_forces(other)
+        return wrench, efforts
+
+
+def weighted(matrices: Sequence[Matrix], weights: Matrix) -> Matrix:
+    """Σ_k matrices_k weights_k, 4 × 4."""
+    total: Matrix = ca.DM(4, 4)
+    for k, matrix in enumerate(matrices):
+        total = total + matrix * weights[k]
+    return total
+
+
+def crossed(n: Matrix) -> Matrix:
+    """∫ h × φ of N = ∫ h φᵀ."""
+    return ca.vertcat(n[1, 2] - n[2, 1], n[2, 0] - n[0, 2], n[0, 1] - n[1, 0])
+
+
+def _side_by_side(columns: Iterable[Matrix]) -> Matrix:
+    """3 × n."""
+    return ca.horzcat(ca.DM(3, 0), *columns)

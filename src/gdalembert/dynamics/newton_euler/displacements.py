@@ -105,7 +105,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class InwardColumns:
-    """What an element passes on to the elements above."""
+    """Wrenches and sums that an element passes on to the elements above."""
 
     fields: tuple[Wrench, ...]  # the wrenches that each field of theirs needs
     column: Wrench  # the wrenches that their columns need

@@ -57,7 +57,7 @@ _NULL = ca.DM(3, 1)
 
 
 class Mobility(NamedTuple):
-    """How a station that the robot holds gives way."""
+    """Compliance of a station that the robot holds."""
 
     omega: Matrix  # Ω of the station, 6 × 6
     motion: Matrix  # S β − y: so does the station for a unit effort of its element, 6 × k
@@ -75,7 +75,7 @@ class InRoot:
 
     @staticmethod
     def of(robot: RobotAtQ, motions: Motions, v: Matrix) -> InRoot:
-        """Outward."""
+        """Placements of all stations and frames, outward."""
         at_root: tuple[Rotation, Matrix, Matrix] = NO_TURN, _NULL, _NULL
         stations, frames = {-1: at_root}, dict[int, tuple[Rotation, Matrix, Matrix]]()
         for element in robot.elements:
@@ -90,7 +90,7 @@ class InRoot:
 
 @dataclass(frozen=True)
 class Response:
-    """How a robot with free elements answers to efforts, wrenches and fields, in the axes of the root.
+    """Answer of a robot with free elements to efforts, wrenches and fields, in the axes of the root.
 
     Attributes:
         robot, bodies, free: in the axes of stations, under biases and −B.
@@ -104,7 +104,7 @@ class Response:
 
     @classmethod
     def of(cls, robot: RobotAtQ, v: Matrix, tau: Matrix) -> Response:
-        """Inward, element by element; B of a station alone has 3 columns."""
+        """Eliminations inward, element by element; B of a station alone has 3 columns."""
         motions = robot.motions(v, ca.DM(*v.shape))
         at = InRoot.of(robot, motions, v)
         carried: dict[int, Wrench] = {}
@@ -164,7 +164,7 @@ class Response:
 
     @cached_property
     def mobilities(self) -> dict[int, Mobility]:
-        """Outward: how stations give way."""
+        """Compliances of stations, outward."""
         mobilities = {-1: Mobility(ca.DM(6, 6), ca.DM(6, 0))}
         for element in self.robot.elements:
             carrier, gain = mobilities[element.carrier].omega, self.gains[element.index]
@@ -178,7 +178,7 @@ class Response:
 
     @cached_property
     def motion_propagators(self) -> dict[tuple[int, int], Matrix]:
-        """By (station, element that moves it, or one above)."""
+        """Accelerations by (station, element that moves it, or one above)."""
         propagators: dict[tuple[int, int], Matrix] = {}
         for element in self.robot.elements:
             for k in element.element.stations:
@@ -191,7 +191,7 @@ class Response:
 
     @cached_property
     def force_propagators(self) -> dict[tuple[int, int], tuple[Matrix, Matrix]]:
-        """By (element, station above it): the wrench, and the lag."""
+        """Wrenches and lags by (element, station above it)."""
         propagators: dict[tuple[int, int], tuple[Matrix, Matrix]] = {}
         for element in self.robot.elements:
             wrench, lag, station = self.gains[element.index], self.lags[element.index], element.carrier

@@ -37,7 +37,7 @@ class JointAtQ(ElementAtQ):
 
     @property
     def _keeps_columns(self) -> bool:
-        """Whether the frame has the axes before the turn of the link."""
+        """True if the frame has the axes before the turn of the link."""
         return self.is_upright and self.carrier_turn is NO_TURN
 
     @cached_property

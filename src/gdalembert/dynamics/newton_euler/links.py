@@ -140,13 +140,13 @@ def together(outer: Rotation, inner: Rotation) -> Rotation:
 
 
 def turns_about_z(joint: Joint) -> bool:
-    """Whether the joint turns about the z axis of its link."""
+    """True if the joint turns about the z axis of its link."""
     axis = joint.type.axis
     return axis is not None and joint.type.can_rotate and axis[:2] == (0.0, 0.0)
 
 
 def is_parallel(joint: Joint) -> bool:
-    """Whether the joint's frame and its parent's link frame share the direction of z."""
+    """True if the joint's frame and its parent's link frame share the direction of z."""
     z = spatial.constant(joint.rotation)[:, 2]
     return not z[:2].nnz() and z[2].is_constant() and float(z[2]) > 0
 
@@ -283,7 +283,7 @@ Placing: TypeAlias = Callable[[Tree, Matrix], list[Link]]
 """All links of a tree at q, in axes of a choice."""
 
 Motions = dict[int, LinkMotion]
-"""By the index of the link; −1 is the base."""
+"""Motions by the index of the link; −1 is the base."""
 
 
 def place(tree: Tree, q: Matrix) -> list[Link]:
@@ -389,7 +389,7 @@ class Loads:
                 yield frame, Wrench(tree.unit * w[:3], w[3:])
 
     def on(self, tree: Tree, links: Sequence[Link], world: bool = False) -> list[Wrench]:
-        """What acts on each link at its frames, in link axes about its origin, WORLD wrenches apart or with them."""
+        """Wrenches on each link at its frames, in link axes about its origin, WORLD wrenches apart or with them."""
         acting = [Wrench(ca.DM(3, 1), ca.DM(3, 1)) for _ in links]
         for frame, wrench in self._given_as(pin.LOCAL, tree):
             acting[frame.joint] += wrench.to_parent(*links[frame.joint].frame(frame))

@@ -28,7 +28,7 @@ def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix, loads: Loads =
 def joint_wrenches(
     robot: RobotAtQ, motions: Motions, v: Matrix, a: Matrix, acting: Sequence[Wrench] = ()
 ) -> tuple[dict[int, Wrench], dict[int, Matrix]]:
-    """Inward: the wrench that each station is passed on by its element, and the efforts of the elements.
+    """The wrench, inward, that each station is passed on by its element, and the efforts of the elements.
 
     Wrenches are in the axes of the station about its origin, those that act from outside, too. That of the universe,
     −1, is what all its elements need of it.

@@ -151,7 +151,7 @@ class Blocks:
             yield element, inward, own
 
     def _of_station(self, station: Station, displaced: Displacement) -> tuple[InwardColumns, list[Matrix]]:
-        """What rises from a station, about its origin, and what it adds to the own block of each matrix."""
+        """Columns that rise from a station, about its origin, and its part of the own block of each matrix."""
         self.displacements[station.index] = displaced
         body = self.robot.composites[station.index].turned(station.turn)
         rate, weights = self.sums.rates[station.index].turned(station.turn), station.weights

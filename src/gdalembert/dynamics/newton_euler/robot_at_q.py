@@ -62,12 +62,12 @@ class RobotAtQ:
 
     @cached_property
     def movers(self) -> dict[int, tuple[ElementAtQ, Station]]:
-        """Of each station: the element that moves it, and where it is in the frame of that element."""
+        """The element that moves each station, and the station in the frame of that element."""
         return {station.index: (element, station) for element in self.elements for station in element.stations}
 
     @cached_property
     def turns(self) -> dict[int, Rotation]:
-        """Of each station, the turn from its axes into those that it has in the robot that is :attr:`upright`."""
+        """The turn of each station from its axes into those that it has in the robot that is :attr:`upright`."""
         return self._upright[1]
 
     @cached_property

@@ -31,16 +31,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.composite import Composite
-from gdalembert.dynamics.newton_euler.displacements import Field
+from gdalembert.dynamics.newton_euler.displacements import (
+    CompositeRate,
+    Displacement,
+    Field,
+    InMotion,
+    InwardColumns,
+    pushed_by,
+    under,
+)
 from gdalembert.dynamics.newton_euler.elements import DeformingAtQ
-from gdalembert.dynamics.newton_euler.links import LinkMotion, Spin, spin_of
+from gdalembert.dynamics.newton_euler.links import Full, LinkMotion, Spin, spin_of
 from gdalembert.model.joints.strain_segment import SegmentAtQ, StrainStation, Turn, sums, weighted_sum
 from gdalembert.model.modal_inertia import SegmentInertia
 from gdalembert.model.rounding import ENTRY_ERROR, drop
@@ -182,19 +189,31 @@ class Carried:
 
 
 @dataclass(frozen=True)
-class StrainedSegment:
-    """The inertia of a link that carries a strain segment at its root, at q, in link axes about the link origin."""
+class StrainAtQ(DeformingAtQ):
+    """The strain of a segment of a rod, at the root of its link."""
 
-    inertia: SegmentInertia
+    # Derivatives are by hand: CasADi's of what a segment demands make those of tau of a spatial rod 1.67 times as large
+    # (53,000 instructions in place of 31,700), as they repeat for each coordinate what all share, the moments of each
+    # step and the sums over nodes. Of a planar rod they are 1.10 times as large, but it needs no lines of its own here.
+
+    sections: Sequence[StrainedStation]
     remainder: Array  # pseudo-inertia (4 × 4) of what is on the link beside the segment
     at: SegmentAtQ
 
-    @staticmethod
-    def of(inertia: SegmentInertia, body: Array, f: Matrix) -> StrainedSegment:
-        """Inertia at coordinates f, from the pseudo-inertia (4 × 4) of the link with the segment at f = 0."""
-        rigid = inertia.rigid
-        noise = ENTRY_ERROR * np.abs(rigid).max()
-        return StrainedSegment(inertia, drop(body - rigid, noise), SegmentAtQ(inertia.segment, f))
+    @classmethod
+    def of(cls, element: Element, tree: Tree, q: Matrix) -> StrainAtQ:
+        joint, body = tree.joints[element.index], tree.joints[element.carrier].pseudo_inertia
+        rigid = element.inertia.rigid  # which the undeformed link has in its own
+        remainder = drop(body - rigid, ENTRY_ERROR * np.abs(rigid).max())
+        at = SegmentAtQ(element.inertia.segment, joint.configuration(q))
+        sections = [StrainedStation(station, at) for station in element.types(tree)]
+        return cls(element, joint, tree, q, sections, remainder, at)
+
+    @property
+    def inertia(self) -> SegmentInertia:
+        """That of the segment."""
+        inertia: SegmentInertia = self.element.inertia
+        return inertia
 
     @property
     def root(self) -> Matrix:
@@ -202,28 +221,9 @@ class StrainedSegment:
         return spatial.constant(self.at.segment.origin)
 
     @cached_property
-    def _whole(self) -> Matrix:  # ∫ ĥ ĥᵀ dm (4 × 4)
-        return spatial.constant(self.remainder) + self.inertia.pseudo_inertia(self.at)
-
-    @property
-    def mass(self) -> Matrix:
-        """m."""
-        return self._whole[3, 3]
-
-    @property
-    def first(self) -> Matrix:
-        """c = ∫ h."""
-        return self._whole[:3, 3]
-
-    @property
-    def second(self) -> Matrix:
-        """Σ = ∫ h hᵀ."""
-        return self._whole[:3, :3]
-
-    @property
     def body(self) -> Composite:
-        """m, c and Σ."""
-        return Composite(self.mass, self.first, self.second)
+        whole = spatial.constant(self.remainder) + self.inertia.pseudo_inertia(self.at)
+        return Composite(whole[3, 3], whole[:3, 3], whole[:3, :3])
 
     @cached_property
     def own(self) -> Matrix:
@@ -236,14 +236,14 @@ class StrainedSegment:
         return spatial.symmetric(total)
 
     @cached_property
-    def sections(self) -> list[Matrix]:
+    def section_inertias(self) -> list[Matrix]:
         """∫ σ σᵀ dm of the cross sections at the nodes, in link axes."""
         each = zip(self.at.rotations, self.inertia.sections, strict=True)
         return [spatial.congruence(r, spatial.constant(section)) for r, section in each]
 
     def section_rates(self, omega: Matrix, v: Matrix) -> list[Matrix]:
         """∫ dσ/dt σᵀ dm, where the link turns with ω."""
-        each = zip(self.at.rotations, self.at.sections(omega, v), self.sections, strict=True)
+        each = zip(self.at.rotations, self.at.sections(omega, v), self.section_inertias, strict=True)
         return [spatial.skew(r @ turning) @ section for r, turning, section in each]
 
     @cached_property
@@ -251,12 +251,15 @@ class StrainedSegment:
         """The moments of the cross sections at the nodes per unit of each second rate (3 × n each)."""
         columns = self.at.angular_columns
         if self.at.axis is None:
-            return [spatial.inertia_of(section) @ omega for section, omega in zip(self.sections, columns, strict=True)]
+            return [
+                spatial.inertia_of(section) @ omega
+                for section, omega in zip(self.section_inertias, columns, strict=True)
+            ]
         each = zip(self.at.rotations, self.inertia.sections, columns, strict=True)  # R leaves columns as they are
         return [r @ (spatial.inertia_of(spatial.constant(section)) @ omega) for r, section, omega in each]
 
-    def rates(self, omega: Matrix, v: Matrix, times: float = 1) -> tuple[Matrix, Matrix]:
-        """∫ ḣ (3) and ∫ ḣ hᵀ (3 × 3), so many times; the link turns with ω, the coordinates have the rates v."""
+    def body_rate(self, omega: Matrix, v: Matrix, times: float) -> CompositeRate:
+        v = self.joint.velocity(v)
         at, inertia, root = self.at, self.inertia, self.root
         body, turning = spatial.constant(self.remainder), spatial.skew(omega)
         points, rates = inertia.points(at.tangents), inertia.points(at.tangent_rates(omega, v))
@@ -266,11 +269,10 @@ class StrainedSegment:
         second = second + slid @ (inertia.mass * root + weighted_sum(inertia.weights, points)).T
         for z, rate in zip(points, rates, strict=True):
             second = second + rate @ z.T
-        return times * first, times * sum(self.section_rates(omega, v), second)
+        return CompositeRate(times * first, times * sum(self.section_rates(omega, v), second))
 
     @cached_property
     def columns(self) -> Wrench:
-        """The wrench at the joint of the link per unit of each second rate."""
         at = self.at
         columns = self.inertia.points(at.tangent_columns)
         force = weighted_sum(self.inertia.weights, columns)
@@ -281,27 +283,56 @@ class StrainedSegment:
             moment = moment + column
         return Wrench(force, moment)
 
-    def in_motion(self, link: LinkMotion, v: Matrix, a: Matrix) -> Straining:
-        """On a link in motion, with the rates of its coordinates and the rates of these."""
-        return Straining(self, link, v, a)
-
     def demanded(
-        self, motion: LinkMotion, v: Matrix, a: Matrix, carried: Sequence[tuple[StrainedStation, Wrench]] = ()
+        self, carrier: LinkMotion, v: Matrix, a: Matrix, borne: Sequence[Wrench] = ()
     ) -> tuple[Wrench, Matrix]:
-        """The wrench at its joint that the motion of the segment demands, and the modal forces g.
-
-        Wrenches that stations pass on, in station axes, are borne in the same sweep.
-        """
-        supported, each = self._accelerations(motion, v, a)
+        v, a = self.joint.velocity(v), self.joint.velocity(a)
+        supported, accelerations = self._accelerations(carrier, v, a)
         remains = self.inertia.mass - float(self.inertia.weights @ self.inertia.weights)
-        force = weighted_sum(self.inertia.weights, each) + remains * supported
-        acting = self.acting(motion, v, a)
-        for station, wrench in carried:
-            own = station.rotation @ wrench.force
-            acting, force = acting.bear(station, own, wrench.moment), force + own
+        force = weighted_sum(self.inertia.weights, accelerations) + remains * supported
+        acting = self.acting(carrier, v, a)
+        for section, wrench in zip(self.sections, borne, strict=False):
+            on_section = section.rotation @ wrench.force
+            acting, force = acting.bear(section, on_section, wrench.moment), force + on_section
         g, moment = self.at.efforts(acting.forces, acting.moments)
         rod, body = Wrench(force, moment + ca.cross(self.root, force)), spatial.constant(self.remainder)
-        return rod + motion.demanded(body[3, 3], body[:3, 3], body[:3, :3]), g + acting.between
+        return rod + carrier.demanded(body[3, 3], body[:3, 3], body[:3, :3]), g + acting.between
+
+    def eta(self, carrier: LinkMotion, v: Matrix, times: float) -> Matrix:
+        return self._in_motion(carrier, v, v).eta(times)
+
+    def _in_motion(self, carrier: LinkMotion, v: Matrix, a: Matrix) -> Straining:
+        return Straining(self, carrier, self.joint.velocity(v), self.joint.velocity(a))
+
+    def displaced(self, at: InMotion) -> Sequence[Displacement]:
+        """Its sections, in link axes, in which translations do not turn with a section, but what it bears does.
+
+        What this works on columns that change is the part of the body of the link.
+        """
+        displacements = []
+        rates = self.joint.velocity(at.v), self.joint.velocity(at.a)
+        for section, borne, alongside in zip(self.sections, at.borne, at.aligned, strict=True):
+            e, r = section.columns, Full(section.rotation)
+            aligned = [wrench.turned(r) for wrench in alongside]
+            carried, (pushed, turning) = e.carry(borne.turned(r)), pushed_by(e, aligned)
+            _, turned = pushed_by(Motion(ca.DM(*e.linear.shape), e.angular), aligned)
+            fields = section.fields(at.carrier, *rates, at.times)
+            stiffness = turned.T @ e.angular
+            displacements.append(Displacement(fields, carried - pushed, carried.force, turning, stiffness))
+        return displacements
+
+    def own_displaced(self, at: InMotion) -> tuple[InwardColumns, list[Matrix]]:
+        straining, times = self._in_motion(at.carrier, at.v, at.a), at.times
+        fields, own = [straining.rates(times)], [straining.by_v(times)]
+        if times == 2:
+            borne = []  # the force in link axes and the moment in station axes that each section bears
+            for section, wrench, aligned in zip(self.sections, at.borne, at.aligned, strict=True):
+                r = Full(section.rotation)
+                force = under([other.turned(r) for other in aligned], wrench.turned(r)).force
+                borne.append((section, Wrench(force, under(aligned, wrench).moment)))
+            fields, own = [*fields, straining.second_rates()], [*own, straining.by_f(borne)]
+        still = ca.DM(3, self.joint.type.nv)
+        return InwardColumns(tuple(fields), straining.columns, straining.eta(times), still), own
 
     def _accelerations(self, motion: LinkMotion, v: Matrix, a: Matrix) -> tuple[Matrix, list[Matrix]]:
         """Accelerations of the root, and of the particles, z̈_k + β_k ẍ."""
@@ -311,7 +342,7 @@ class StrainedSegment:
         return supported, [z + float(beta) * supported for z, beta in each]
 
     def acting(self, motion: LinkMotion, v: Matrix, a: Matrix) -> Carried:
-        """What the motion of the segment demands."""
+        """Forces and moments that the motion of the segment demands."""
         at, (_, each) = self.at, self._accelerations(motion, v, a)
         forces = [weighted_sum(row[: j + 1], each[: j + 1]) for j, row in enumerate(self.inertia.particles)]
         turning = zip(at.sections(motion.omega, v), at.accelerations(motion.omega, motion.alpha, v, a), strict=True)
@@ -323,7 +354,7 @@ class StrainedSegment:
 class Straining:
     """The strain segment of a link in motion, with the rates v of its coordinates and their rates a."""
 
-    body: StrainedSegment
+    body: StrainAtQ
     motion: LinkMotion
     v: Matrix
     a: Matrix
@@ -335,7 +366,7 @@ class Straining:
     @cached_property
     def _sections(self) -> list[tuple[Matrix, Matrix]]:
         """tr J − J and tr J̇ − J̇ of the cross sections."""
-        moments = zip(self.body.sections, self.body.section_rates(self.motion.omega, self.v), strict=True)
+        moments = zip(self.body.section_inertias, self.body.section_rates(self.motion.omega, self.v), strict=True)
         return [(spatial.inertia_of(j), spatial.inertia_of(rate)) for j, rate in moments]
 
     def _moment(self, root: Matrix, levers: list[Matrix], sections: list[Matrix]) -> Matrix:
@@ -349,11 +380,12 @@ class Straining:
     @cached_property
     def columns(self) -> Wrench:
         """The wrench at the joint of the link per unit of each second rate."""
+        # By weighted tangents, which derivatives need besides; M alone takes a sixth less by particles.
         at, sections = self.body.at, [inertia for inertia, _ in self._sections]
         force = weighted_sum(self.body.inertia.first_moments, at.tangent_columns)
         return Wrench(force, self._moment(self.body.root, at.tangents, sections))
 
-    def eta(self, times: float = 1) -> Matrix:
+    def eta(self, times: float) -> Matrix:
         """η (3 × n) of the columns, with so many times the velocities."""
         rates, sections = self.body.at.tangent_rates(self.motion.omega, self.v), [x.T for _, x in self._sections]
         return times * self._moment(ca.cross(self.motion.omega, self.body.root), rates, sections)
@@ -365,19 +397,19 @@ class Straining:
         return self.body.inertia.weighted(tangents), [j @ x + k * rate @ y for (j, rate), x, y in each]
 
     def _wrench(self, k: int, forces: list[Matrix], moments: list[Matrix]) -> Wrench:
-        """At the joint of the link (3 × n each)."""
+        """The wrench at the joint of the link (3 × n each)."""
         force = weighted_sum(self.body.inertia.first_moments, self._rates.tangents[k - 1])
         moment = spatial.skew(self.body.root) @ force
         for t, f, m in zip(self.body.at.tangents, forces, moments, strict=True):
             moment = moment + spatial.skew(t) @ f + m
         return Wrench(force, moment)
 
-    def rates(self, times: float = 1) -> Wrench:
+    def rates(self, times: float) -> Wrench:
         """The wrenches of e′ (3 × n each), with so many times the velocities."""
         wrench = self._wrench(1, *self._demands(1))
         return Wrench(times * wrench.force, times * wrench.moment)
 
-    def by_v(self, times: float = 1) -> Matrix:
+    def by_v(self, times: float) -> Matrix:
         """The modal forces of e′ (n × n)."""
         return times * self.body.at.efforts_of_columns(*self._demands(1))
 
@@ -390,7 +422,7 @@ class Straining:
             moments[j] = moments[j] - spatial.skew(f) @ at.tangent_columns[j] - turned
         return self._wrench(2, forces, moments)
 
-    def by_f(self, borne: Sequence[tuple[Any, Wrench]]) -> Matrix:
+    def by_f(self, borne: Sequence[tuple[StrainedStation, Wrench]]) -> Matrix:
         """∂/∂f of the modal forces (n × n), with those of the forces and moments that stations bear.
 
         Such forces are in link axes and keep their direction there; moments are in station axes and turn with them.
@@ -411,25 +443,3 @@ class Straining:
             moments[j] = moments[j] - spatial.skew(at.rotations[j + 1] @ moment) @ at.turn_columns[j]
             found = found + at.turns[j].effort_stiffness(moment)
         return found + at.efforts_of_columns(forces, moments)
-
-
-@dataclass(frozen=True)
-class StrainAtQ(DeformingAtQ):
-    """The strain of a segment of a rod."""
-
-    deformed: StrainedSegment
-    sections: Sequence[StrainedStation]
-
-    @staticmethod
-    def of(element: Element, tree: Tree, q: Matrix) -> StrainAtQ:
-        """At q."""
-        joint, body = tree.joints[element.index], tree.joints[element.carrier].pseudo_inertia
-        deformed = StrainedSegment.of(element.inertia, body, joint.configuration(q))
-        sections = [StrainedStation(station, deformed.at) for station in element.types(tree)]
-        return StrainAtQ(element, joint, deformed, sections)
-
-    def demanded(
-        self, carrier: LinkMotion, v: Matrix, a: Matrix, borne: Sequence[Wrench] = ()
-    ) -> tuple[Wrench, Matrix]:
-        carried = list(zip(self.sections, borne, strict=False))
-        return self.deformed.demanded(carrier, self.joint.velocity(v), self.joint.velocity(a), carried)

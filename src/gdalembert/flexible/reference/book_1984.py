@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -35,10 +36,9 @@ import numpy as np
 from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.assumed_modes import weighted
 from gdalembert.dynamics.sources import Source
-from gdalembert.flexible.reference.foreshortening import ForeshorteningProjection
+from gdalembert.flexible.reference.foreshortening import ForeshorteningProjection, modes_of
 from gdalembert.model.joints.deflection import Deflection
-from gdalembert.model.joints.strain_segment import StrainStation
-from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
+from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import frozen
@@ -57,9 +57,10 @@ _NULL = ca.DM(4, 4)
 def with_points(tree: Tree) -> Tree:
     """The robot with the mass of strain segments on joints that share the coordinates of their segment."""
     joints = list(tree.joints)
+    inertia: Any
     for i, inertia in tree.modal_inertias:
-        station = tree.joints[tree.first_station(i)]
-        if isinstance(inertia, SegmentInertia) and isinstance(station.type, StrainStation):
+        station: Any = tree.joints[tree.first_station(i)]
+        if i not in tree.assumed_modes:
             root = np.append(inertia.segment.origin, 1.0)
             at_root = (inertia.mass - inertia.weights @ inertia.weights) * np.outer(root, root)
             rest = joints[i].pseudo_inertia - inertia.rigid + at_root
@@ -212,9 +213,10 @@ def inverse_dynamics(tree: Tree, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
     motions = {-1: FrameMotion(ca.DM.eye(4), _NULL, -spatial.translation(spatial.constant(tree.gravity)))}
     transforms: list[Transform] = []
     for i, joint in enumerate(tree.joints):
-        if isinstance(joint.type, Deflection):
-            kind = ShearedStation if joint.type.is_first_order else RotatedStation
-            transforms.append(kind(joint.type, joint.configuration(q), joint.velocity(v), joint.velocity(a)))
+        motion: Any = joint.type
+        if modes_of(tree, joint) is not None:
+            kind = ShearedStation if motion.is_first_order else RotatedStation
+            transforms.append(kind(motion, joint.configuration(q), joint.velocity(v), joint.velocity(a)))
         else:
             transforms.append(JointTransform(joint, q, v, a))
         motions[i] = transforms[i].carry(motions[joint.parent])

@@ -9,12 +9,12 @@ linear modes hold for all shapes, with independent coordinates g. With q̇_free 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.errors import UnsupportedError
-from gdalembert.model.joints.deflection import Deflection
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
@@ -30,7 +30,7 @@ class ForeshorteningProjection:
     @classmethod
     def of(cls, tree: Tree) -> ForeshorteningProjection:
         """Number the shapes anew; joints and links keep their order. Rods are refused."""
-        if not all(isinstance(inertia, ModalInertia) for inertia in tree.modal.values()):
+        if len(tree.assumed_modes) < len(tree.modal):
             raise UnsupportedError(
                 f"{tree.name}: these equations are those of links in assumed modes, and one of its links is a rod; "
                 "take FlexibleArm"
@@ -44,8 +44,8 @@ class ForeshorteningProjection:
         joints = []
         for joint in tree.joints:
             inertia, (idx_q, idx_v) = modes_of(tree, joint), starts[joint.idx_v]
-            kind = joint.type
-            if inertia is not None and isinstance(kind, Deflection):
+            kind: Any = joint.type
+            if inertia is not None:
                 pads = ((0, 0), (0, inertia.shapes - inertia.modes))  # its own shortening follows from the modes
                 all_shapes = {name: np.pad(getattr(kind, name), pads) for name in ("translation", "rotation")}
                 kind = replace(kind, **all_shapes, shortening=np.pad(kind.shortening, pads[1]), coordinate_names=())

@@ -26,7 +26,7 @@ import numpy as np
 
 from gdalembert import spatial
 from gdalembert.model.joints.joint_type import JointType
-from gdalembert.model.rounding import ENTRY_ERROR, clean_matrix
+from gdalembert.model.rounding import ENTRY_ERROR, PRODUCT_ERROR, clean_matrix, known_digits
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array, ByValue, frozen
 
@@ -182,6 +182,11 @@ class ModalMotion(ByValue, JointType):
         """The number of coordinates n."""
         return self.nv
 
+    @property
+    @abstractmethod
+    def rotation_axis(self) -> Array | None:
+        """The unit axis of all rotations of the section; ``None`` if the coordinates turn it about several axes."""
+
     @abstractmethod
     def seen_from(self, rotation: Array) -> ModalMotion:
         """The motion in a frame that stands at R in the frame of the link; the section has its axes, too."""
@@ -222,7 +227,6 @@ class Deflection(ModalMotion):
 
     @property
     def rotation_axis(self) -> Array | None:
-        """The unit axis of all rotations of the section; ``None`` if the modes turn it about several axes."""
         return common_axis(self.rotation)
 
     def seen_from(self, rotation: Array) -> Deflection:
@@ -231,6 +235,13 @@ class Deflection(ModalMotion):
 
         p, moves, turns, beam = map(turned, (self.origin, self.translation, self.rotation, self.beam))
         return replace(self, origin=p, translation=moves, rotation=turns, beam=beam)
+
+    def with_known_digits(self) -> Deflection:
+        def rounded(x: Array) -> Array:
+            return frozen(known_digits(x, np.full(x.shape, PRODUCT_ERROR * np.abs(x).max(initial=0))))
+
+        moves, turns, shortens = map(rounded, (self.translation, self.rotation, self.shortening))
+        return replace(self, translation=moves, rotation=turns, shortening=shortens)
 
     def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
         shift = ca.dot(q, self._shifts(q)) / 2
@@ -297,15 +308,6 @@ class Deflection(ModalMotion):
         turn = self._turn(q)
         first, second = turn.left_jacobian_rates(self._vector(v), self._vector(a))
         return turn.left_jacobian() @ along, first @ along, second @ along
-
-    def force_stiffness(self, q: Matrix, force: Matrix, moment: Matrix) -> Matrix:
-        """∂/∂f of the modal forces of a force in link axes and a moment in section axes that keep them (n × n)."""
-        stiffness = spatial.constant(-self.shortening) * ca.dot(spatial.constant(self.beam), force)
-        if self.rotation_axis is not None:
-            return stiffness
-        axes, modes = (spatial.constant(x) for x in self.turns)
-        of_turns = self._turn(q).left_jacobian_slope(moment)
-        return stiffness + modes.T @ (axes.T @ of_turns @ axes) @ modes
 
     def subspace(self, q: Matrix) -> tuple[Matrix, Matrix]:
         modes = ca.horzsplit(ca.DM.eye(self.nv)) if self.nv else []

@@ -160,6 +160,10 @@ class JointType(ABC):
         """The motion about or along another unit vector; a joint without an axis is returned as it is."""
         return self
 
+    def with_known_digits(self) -> JointType:
+        """The motion with as many digits of its constants as rounding has left them, where they are products."""
+        return self
+
     @property
     def shared_with_parent(self) -> Array:
         """The projection P (4 × 4) of points x̂ = (x, 1) on what moves with the parent link as well.

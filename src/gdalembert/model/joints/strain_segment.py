@@ -390,6 +390,10 @@ class StrainStation(ModalMotion):
         arrays = [self.segment.tangents, self.weights, *(step.moments for step in steps)]
         return tuple(float(x) for array in arrays for x in np.ravel(array))
 
+    @property
+    def rotation_axis(self) -> Array | None:
+        return self.segment.axis
+
     def seen_from(self, rotation: Array) -> StrainStation:
         r = rotation.T
         segment = self.segment.placed(homogeneous(r, np.zeros(3)))
