@@ -53,7 +53,7 @@ class JunctionStage(LinearStage):
         impact: Impact | None,
     ) -> None:
         self._impact, self._of_impact = impact, list[LimitedRow]()
-        idle = layout._replace(driven=[], selection=np.zeros_like(layout.selection), own=[])
+        idle = layout._replace(driven=[], selection=np.zeros_like(layout.selection), held=[])
         super().__init__(problem, idle, inputs, damping)
 
     def _instants(self) -> tuple[Instant, Step, Instant | None]:

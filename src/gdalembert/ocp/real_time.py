@@ -26,8 +26,8 @@ from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blo
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.step_code import arrays_read, step_code
 from gdalembert.ocp.linear_stage import NEXT, LinearStage
-from gdalembert.ocp.real_time_ends import FixedEnds
 from gdalembert.ocp.real_time_problem import (
+    FixedEnds,
     LimitedPaths,
     PathAtParameters,
     RealTimeProblem,
@@ -146,7 +146,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._limited = [self._limited_paths(*each) for each in zip(problems, stages, strict=False)]
         self._systems = [stage.system for stage in stages]
         self._followed = [problem.followed for problem in problems]
-        self._used = [{name for path in paths.values() for name in path.parameters} for paths in self._followed]
+        used = [{name for path in paths.values() for name in path.names} for paths in self._followed]
+        self._used = [names & self._given.keys() for names in used]
         self._prepared, self._known = False, set[str]()
         self.last: Planned | None = None
 
@@ -434,10 +435,10 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._forces[:] = 0.0
         for k, (problem, layout) in enumerate(zip(self._problems, self._layouts, strict=True)):
             at = np.flatnonzero(self._steps.set == k)
-            if len(at) and layout.own:
+            if len(at) and layout.held:
                 system, p = problem.motion.system, problem.robot.last
                 _, forces = system.efforts(self._q[at], self._v[at], accelerations[at], p, efforts[at])
-                self._forces[at[:, None], layout.own] = forces
+                self._forces[at[:, None], layout.held] = forces
 
     # What is found.
 
@@ -456,19 +457,18 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         }
 
     def _limited_paths(self, problem: RealTimeProblem, stage: LinearStage) -> LimitedPaths | None:
-        if not problem.limited:
+        if not stage.names:
             return None
         excess = compiled_function(stage.excess())
         of_state = [k for k, path in enumerate(problem.limited) if not path.is_of_interval]
-        names, arrays = (path.name for path in problem.limited), (self._steps.arrays[name] for name in excess.inputs)
-        return LimitedPaths(tuple(names), excess, [*arrays], of_state)
+        return LimitedPaths(stage.names, excess, [self._steps.arrays[name] for name in excess.inputs], of_state)
 
     def _paths_of(self, k: int, first: int, end: int) -> dict[str, PathAtParameters]:
         """The paths of q and v of a problem, at the parameters as they are now."""
         values = {name: np.array(self._given[name].T) for name in self._used[k]}
         begin = self._span(k).start
         instants = slice(first - begin, end + 1 - begin)
-        return {name: PathAtParameters(path, values, instants) for name, path in self._followed[k].items()}
+        return {name: path._replace(values=values, instants=instants) for name, path in self._followed[k].items()}
 
     def _part(self, k: int, first: int, end: int, *, solved: bool) -> RealTimeSolution:
         """The plan of a problem from one instant to another; where it ends with a jump, the state before it."""
@@ -483,12 +483,11 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             each.setflags(write=False)  # what is deferred reads them
         limited, paths = self._limited[k], self._paths_of(k, first, end)
         inputs = [] if limited is None else limited.inputs(first, end)
-        missed = self._ends.missed(k) if last else None
         measured = not first and not self._steps.sizes.free
 
         def deferred() -> dict[str, Any]:
             v, a = x[:-1, nq:], w[:-1, : self._tree.nv]
-            forces = w[:-1, self._tree.nv :][:, layout.own] if layout.own else np.zeros((end - first, 0))
+            forces = w[:-1, self._tree.nv :][:, layout.held] if layout.held else np.zeros((end - first, 0))
             q = self._middles[k].batch(x[:-1], w[:-1])
             stages = StageValues(middles[: end - first], q, v + h / 2 * a, a, u, forces)
             bounds = [[getattr(motion.bounds, f"{name}_{side}") for name in "qv"] for side in ("lower", "upper")]
@@ -497,8 +496,6 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             found = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
             if limited is not None:
                 found |= limited.violations(inputs, measured=measured)
-            if missed is not None:
-                found |= missed(x[-1])
             return {
                 "stages": stages,
                 "constraint_violation": max(found.values()),

@@ -1,8 +1,9 @@
-"""What real-time iterations read of a problem, and what they refuse."""
+"""A problem as real-time iterations read it: terms at places of the grid, numbers of both ends, and what is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -11,8 +12,9 @@ import numpy as np
 from gdalembert.compilation.compiled_function import CompiledFunction
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.errors import UnsupportedError
-from gdalembert.ocp.constraints import LimitedExpression
-from gdalembert.ocp.ends import End
+from gdalembert.nlp.least_squares import residuals_of
+from gdalembert.ocp.constraints import LimitedExpression, parts_of_residuals, parts_of_state
+from gdalembert.ocp.ends import End, EndpointConstraints
 from gdalembert.ocp.formulation import Formulation
 from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.solution import FollowedPath
@@ -23,15 +25,42 @@ from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import foreign
 
 
-class LimitedPaths(NamedTuple):
-    """The paths of a problem, and by how much each is exceeded at an instant, of the arrays of the plan.
+GRID, INTERVAL, RATES = "grid", "interval", "rates"
+Place = str | int
+"""All instants of the grid, each interval, each interval before which u is known, or the number of one instant."""
+
+
+def place_of(path: LimitedExpression) -> Place:
+    """The place where the rows of an expression hold."""
+    place = path.places[-1]
+    if path.is_of_rates:
+        return RATES
+    return place if isinstance(place, int) or place == GRID else INTERVAL
+
+
+class PlacedSquares(NamedTuple):
+    """Squares weight ω ρ² of the cost, as two Functions of the motion, and where they count.
 
     Attributes:
-        names: of the paths.
-        of_state: those of q and v alone.
+        weight: an expression of parameters. ``weights``: ω, or ``None`` where all are 1.
+        residuals: ρ. ``place``: at which they count.
     """
 
-    names: tuple[str, ...]
+    weight: ca.MX
+    weights: ca.Function | None
+    residuals: ca.Function
+    place: Place
+
+
+class LimitedPaths(NamedTuple):
+    """The rows of a problem that have names, and by how much each is exceeded at an instant, of arrays of the plan.
+
+    Attributes:
+        names: of the rows. ``excess``: (arrays) → (excess); −∞ where a row does not hold.
+        of_state: the numbers of those that have q and v alone.
+    """
+
+    names: Sequence[str]
     excess: CompiledFunction
     arrays: list[Array]
     of_state: list[int]
@@ -41,51 +70,41 @@ class LimitedPaths(NamedTuple):
         return [x[first : end + 1].copy() if x.ndim > 1 else x.copy() for x in self.arrays]
 
     def violations(self, inputs: Sequence[Array], *, measured: bool) -> dict[str, float]:
-        """Of these arrays; ``measured``: q and v at their first instant are measured, which no plan changes."""
+        """The largest excess of each row that holds at any of the instants of these arrays.
+
+        ``measured``: whether q and v at the first instant are measured, which no plan changes.
+        """
         beyond = self.excess.batch(*inputs)
         if measured:
-            beyond[0, self.of_state] = 0.0
-        return dict(zip(self.names, beyond.max(axis=0, initial=0.0).tolist(), strict=True))
+            beyond[0, self.of_state] = np.minimum(beyond[0, self.of_state], 0.0)
+        largest = dict(zip(self.names, beyond.max(axis=0).tolist(), strict=True))
+        return {name: max(x, 0.0) for name, x in largest.items() if x != -np.inf}
 
 
-class PathOfParameters(NamedTuple):
-    """A path of q and v, whose limits, and whose other inputs, are those of parameters.
+class PathAtParameters(NamedTuple):
+    """A path of q and v at values of its parameters, which have a column, or one for each instant of the grid.
 
     Attributes:
-        graph: the expression. ``limits``: its two limits, by parameters. ``names``: of its other inputs.
+        graph: the expression. ``limits``: (parameters) → (lower, upper), by name.
+        values: those of parameters. ``instants``: those of the grid at which the motion is.
     """
 
     graph: ca.Function
     limits: ca.Function
-    names: tuple[str, ...]
+    values: Mapping[str, Array] = {}
+    instants: slice = slice(None)
 
     @property
-    def parameters(self) -> list[str]:
-        """All that the path depends on."""
-        return [*self.limits.name_in(), *self.names]
-
-    @classmethod
-    def of(cls, path: FollowedPath, symbols: Mapping[str, ca.MX]) -> PathOfParameters:
-        limits = [ca.MX(ca.DM(x)) if isinstance(x, np.ndarray) else x for x in (path.lower, path.upper)]
-        named = {name: x for name, x in symbols.items() if any(ca.depends_on(limit, x) for limit in limits)}
-        graph = ca.Function("limits", list(named.values()), limits, list(named), ["lower", "upper"])
-        return cls(path.graph, graph, tuple(path.constants))
-
-
-class PathAtParameters(NamedTuple):
-    """A path at values of its parameters, a column for each instant of the grid, of some of these instants."""
-
-    path: PathOfParameters
-    values: Mapping[str, Array]
-    instants: slice
+    def names(self) -> set[str]:
+        """The inputs, those of parameters among them."""
+        return {*self.limits.name_in(), *self.graph.name_in()}
 
     def excess(self, t: Array, q: Array, v: Array, grid: Array) -> float:
         """The largest violation by a motion, a row for each time."""
-        graph, limits, names = self.path
-        lower, upper = (x.full().ravel() for x in limits.call([self.values[name] for name in limits.name_in()]))
-        constants = {name: self.values[name].reshape(len(self.values[name]), -1) for name in names}
-        own = {name: x[:, self.instants] if x.shape[1] > 1 else x for name, x in constants.items()}
-        return FollowedPath(graph, lower, upper, own).excess(t, q, v, grid)
+        lower, upper = self.limits.call([self.values[name] for name in self.limits.name_in()])[0].full().T
+        columns = {name: x.reshape(len(x), -1) for name, x in self.values.items() if name in self.graph.name_in()}
+        constants = {name: x[:, self.instants] if x.shape[1] > 1 else x for name, x in columns.items()}
+        return FollowedPath(self.graph, lower, upper, constants).excess(t, q, v, grid)
 
 
 class RealTimeProblem(NamedTuple):
@@ -127,16 +146,13 @@ class RealTimeProblem(NamedTuple):
         return self.formulation.limited
 
     @property
-    def followed(self) -> dict[str, PathOfParameters]:
-        """The paths of q and v alone."""
-        known = {"p": self.robot.p} | self.parameters.symbols
-        paths = {}
-        for path in self.limited:
-            if path.is_of_motion and not path.is_of_interval:
-                constants = {name: known[name] for name in path.graph.name_in() if name in known}
-                followed = FollowedPath(path.graph, path.lower, path.upper, constants)
-                paths[path.name] = PathOfParameters.of(followed, self.parameters.symbols)
-        return paths
+    def followed(self) -> dict[str, PathAtParameters]:
+        """The paths of q and v alone, without values of their parameters."""
+        return {
+            path.name: PathAtParameters(path.graph, self.of_parameters(ca.MX(ca.horzcat(path.lower, path.upper))))
+            for path in self.limited
+            if path.is_of_motion and not path.is_of_interval
+        }
 
     @property
     def interval(self) -> float:
@@ -150,15 +166,56 @@ class RealTimeProblem(NamedTuple):
         return instants, frozen(instants[:-1, None] + self.interval / 2)
 
     @property
-    def instants(self) -> set[int]:
-        """Instants that have costs of their own."""
-        return {cost.instant for cost in self.costs_of_instants}
+    def squares(self) -> Iterator[PlacedSquares]:
+        """The squares of which the cost is the sum.
+
+        Raises:
+            UnsupportedError: if the cost is no such sum, or has terms of several instants.
+        """
+        for integral in self.formulation.integrals:
+            said = integral.residuals is not None
+            parts = parts_of_residuals(integral.residuals) if said else parts_of_state(integral.graph)
+            for part, is_of_state in parts:
+                weights, residuals = (None, part) if said else self._residuals(part, "an integral of the cost")
+                shares = integral._replace(has_grid=is_of_state).shares
+                for place, share in zip((INTERVAL, GRID), shares, strict=True):
+                    if share:
+                        yield PlacedSquares(share * integral.weight, weights, residuals, place)
+        for cost in self.costs_of_instants:
+            if cost.residuals is not None:
+                yield PlacedSquares(cost.weight, None, cost.residuals, cost.instant)
+            else:
+                at_end = cost.instant == self.motion.intervals
+                name = "the cost of the end" if at_end else "the cost of an instant"
+                yield PlacedSquares(cost.weight, *self._residuals(cost.graph, name), cost.instant)
+
+    def _residuals(self, graph: ca.Function, name: str) -> tuple[ca.Function, ca.Function]:
+        return residuals_of(graph, [*self.names, "t"], name)
 
     @property
-    def places(self) -> set[str | int]:
-        """Where rows hold that do not hold at all instants of the grid, and the end, if anything is fixed there."""
-        places = {place_of(path) for path in self.limited} - {"grid"}
+    def places(self) -> set[Place]:
+        """Where terms count that do not count at all instants of the grid, or in all intervals."""
+        places = {cost.instant for cost in self.costs_of_instants} | {place_of(path) for path in self.limited}
         return places | {self.motion.intervals} if self.has_end else places
+
+    def shares(self, places: Sequence[Place], *, counts: bool) -> Array:
+        """What terms of these places weigh at each instant: lengths of intervals [s], of the trapezoidal rule on the
+        grid, or 1; 0 where they do not count.
+
+        ``counts``: whether u before the motion is known.
+        """
+        n = self.motion.intervals
+        shares = np.zeros((n + 1, len(places)))
+        for column, place in zip(shares.T, places, strict=True):
+            if isinstance(place, int):
+                column[place : place + 1] = 1.0
+                continue
+            column[:n] = 1.0 if place == RATES else self.interval
+            if place == GRID:
+                column[[0, n]] = self.interval / 2
+            elif place == RATES and not counts:
+                column[0] = 0.0
+        return shares
 
     @property
     def has_end(self) -> bool:
@@ -167,9 +224,7 @@ class RealTimeProblem(NamedTuple):
 
     @property
     def of_end(self) -> tuple[int, int]:
-        """The numbers of rows of q and of v that the end fixes where contacts or loops hold, which move it."""
-        if not self.con.nc:
-            return 0, 0
+        """The numbers of rows of q and of v that the end fixes."""
         return len(self.end.fixed_states("q")) + len(self.end.turned), len(self.end.fixed_states("v"))
 
     @property
@@ -251,8 +306,8 @@ class Layout(NamedTuple):
         driven: the entries of u that are not fixed by their bounds. ``selection``: them, as rows of an identity matrix,
             and rows of zeros for what other problems have more of. ``fixed``: u where they are zero.
         remembered: the entries of u that change over the motion, if any expression has rates of u.
-        forces: the number of forces of all constraints. ``own``: those of the problem among them.
-        instants: those that have costs of their own. ``places``: where rows hold, but for the whole grid.
+        forces: the number of forces of all constraints. ``held``: the numbers of those of the problem among them.
+        places: where terms of any problem count.
         combined: the largest number of entries of matrices that combine what an end fixes.
     """
 
@@ -261,45 +316,44 @@ class Layout(NamedTuple):
     fixed: Array
     remembered: list[int]
     forces: int
-    own: list[int]
-    instants: list[int]
-    places: list[str | int]
+    held: list[int]
+    places: list[Place]
     combined: int
-
-    @property
-    def weights(self) -> int:
-        """The number of weights of costs, and of rates of u if there are any."""
-        return 2 + len(self.instants) + bool(self.remembered)
 
 
 def layouts_of(problems: Sequence[RealTimeProblem]) -> list[Layout]:
     """The inputs that are not fixed, and the forces of all constraints that any of the problems has."""
     bounds = [problem.motion.bounds for problem in problems]
-    driven = [np.flatnonzero(each.u_lower < each.u_upper).tolist() for each in bounds]
-    most = max(map(len, driven))
-    places: list[tuple[Any, range]] = []
-    owned = []
-    for con in (problem.con for problem in problems):
-        own: list[int] = []
-        for constraint, rows in zip(con.constraints, con._set.rows, strict=True):
-            if (found := next((place for each, place in places if each == constraint), None)) is None:
-                first = places[-1][1].stop if places else 0
-                places.append((constraint, found := range(first, first + rows)))
-            own += found
-        owned.append(own)
-    count = places[-1][1].stop if places else 0
-    instants = sorted(set().union(*(problem.instants for problem in problems)))
-    where = sorted(set().union(*(problem.places for problem in problems)), key=str)
-    fixed = [np.where(each.u_lower < each.u_upper, 0.0, each.u_lower) for each in bounds]
+    driven = [np.flatnonzero(limits.u_lower < limits.u_upper).tolist() for limits in bounds]
+    fixed = [np.where(limits.u_lower < limits.u_upper, 0.0, limits.u_lower) for limits in bounds]
+    most, forces = max(map(len, driven)), list[tuple[Any, range]]()
+    held = [[i for rows in _forces_of(problem.con, forces) for i in rows] for problem in problems]
     changing = set().union(*driven, np.flatnonzero(np.ptp(fixed, axis=0)).tolist())
-    remembered = sorted(changing) if any(problem.formulation.remembers for problem in problems) else []
-    combined = max(sum(count**2 for count in problem.of_end) for problem in problems)
+    remembers = any(problem.formulation.remembers for problem in problems)
+    places = {GRID, INTERVAL, *[RATES][: int(remembers)]}.union(*(problem.places for problem in problems))
+    common = {
+        "remembered": sorted(changing) if remembers else [],
+        "forces": forces[-1][1].stop if forces else 0,
+        "places": sorted(places, key=str),
+        "combined": max(sum(count**2 for count in problem.of_end) * bool(problem.con.nc) for problem in problems),
+    }
     layouts = []
-    for moved, rest, own in zip(driven, fixed, owned, strict=True):
+    for moved, rest, numbers in zip(driven, fixed, held, strict=True):
         selection = np.zeros((most, len(rest)))
         selection[np.arange(len(moved)), moved] = 1.0
-        layouts.append(Layout(moved, selection, rest, remembered, count, own, instants, where, combined))
+        layouts.append(Layout(driven=moved, selection=selection, fixed=rest, held=numbers, **common))
     return layouts
+
+
+def _forces_of(con: ConstrainedDynamics, known: list[tuple[Any, range]]) -> Iterator[range]:
+    """The numbers of the forces of each constraint among those of all that are known, to which new ones are added."""
+    for constraint, rows in zip(con.constraints, con._set.rows, strict=True):
+        # constraints are compared, not hashed: equal ones of two problems are one, and hold placements that have no hash
+        numbers = next((numbers for other, numbers in known if other == constraint), None)
+        if numbers is None:
+            first = known[-1][1].stop if known else 0
+            known.append((constraint, numbers := range(first, first + rows)))
+        yield numbers
 
 
 def limits_of_u(problems: Sequence[RealTimeProblem], layouts: Sequence[Layout]) -> tuple[Array, Array]:
@@ -320,35 +374,75 @@ def arrays_of_grid(
 
     ``spans``: the instants of each problem, or of all.
     """
-    instants, places, n = layouts[0].instants, layouts[0].places, spans[-1].stop
-    weights, off, t = np.zeros((n, layouts[0].weights)), np.zeros((n, len(places))), np.zeros((n, 1))
-    for k, (span, problem) in enumerate(zip(spans, problems, strict=False)):
-        t[span, 0] = problem.times[0]
-        own, closed, counts = weights[span], off[span], float(k > 0 or problem.formulation.before.is_given)
-        own[:, :2] = problem.interval
-        own[[0, -1], 0] /= 2
-        own[-1, 1] = 0.0
-        if layouts[0].remembered:
-            own[:, -1], own[0, -1] = 1.0, counts
-        for column, instant in enumerate(instants, start=2):
-            own[instant : instant + 1, column] = 1.0
-        for column, place in enumerate(places):
-            if isinstance(place, int):
-                closed[:, column] = np.inf
-                closed[place : place + 1, column] = 0.0
-            else:
-                closed[-1, column] = np.inf
-                if place == "rates" and not counts:
-                    closed[0, column] = np.inf
-    return {"weights": weights, "off": off, "t": t}
+    rows, t = list[Array](), list[Array]()
+    for k, problem in enumerate(problems[: len(spans)]):
+        rows.append(problem.shares(layouts[0].places, counts=k > 0 or problem.formulation.before.is_given))
+        t.append(problem.times[0][:, None])
+    weights = np.vstack(rows)
+    return {"weights": weights, "off": np.where(weights > 0, 0.0, np.inf), "t": np.vstack(t)}
 
 
-def place_of(path: LimitedExpression) -> str | int:
-    """Where a row holds: at the number of an instant, in each interval or each with rates of u, or on all the grid."""
-    place = path.places[-1]
-    if path.is_of_rates:
-        return "rates"
-    return place if isinstance(place, int) or place == "grid" else "interval"
+class FixedEnds:
+    """[q; v] at the ends of problems, and how contacts and loops that hold there combine what is fixed of it.
+
+    Args:
+        problems: of a schedule, which ends with one of them, or in sequence. ``layouts``: where their numbers are.
+        spans: the instants of each problem in sequence, or of all.
+        in_sequence: whether each problem has an end of its own.
+
+    Attributes:
+        arrays: ``x_end`` and ``combined`` of a :class:`~gdalembert.ocp.linear_stage.LinearStage`: the same for all
+            stages, or with a row for each instant of problems in sequence.
+        moved: the problems whose ends contacts or loops move.
+    """
+
+    def __init__(
+        self,
+        problems: Sequence[RealTimeProblem],
+        layouts: Sequence[Layout],
+        spans: Sequence[slice],
+        *,
+        in_sequence: bool,
+    ) -> None:
+        self._problems, self._spans, self._in_sequence = problems, spans, in_sequence
+        tree = problems[0].con.tree
+        sizes = {"x_end": tree.nq + tree.nv, "combined": layouts[0].combined}
+        rows = [spans[-1].stop][: int(in_sequence)]
+        self.arrays: dict[str, Array] = {name: np.zeros((*rows, size)) for name, size in sizes.items()}
+        self._values = {k: problem.of_parameters(problem.end.expression) for k, problem in enumerate(problems)}
+        self._values = {k: graph for k, graph in self._values.items() if problems[k].has_end}
+        self.moved = {k: self._endpoint(k) for k in self._values if problems[k].con.nc}
+        self._last: dict[int, Array] = {}
+
+    def __bool__(self) -> bool:
+        """Whether any end fixes anything."""
+        return bool(self._values)
+
+    def _endpoint(self, k: int) -> EndpointConstraints:
+        problem = self._problems[k]
+        initial = self._problems[k if self._in_sequence else 0].formulation.initial
+        return EndpointConstraints(problem.end, problem.system, partial(initial.configuration, -1))
+
+    def set(self, last: int) -> None:
+        """Take the parameters of problems as they are now; ``last``: the problem with which a schedule ends.
+
+        Raises:
+            ArgumentError: if contacts or loops hold there, and the values cannot be those of an end.
+        """
+        for k in self._values if self._in_sequence else self._values.keys() & {last}:
+            problem, known = self._problems[k], self._problems[k].parameters.values
+            instants = self._spans[k] if self._in_sequence else ...
+            inputs = [known[name] for name in self._values[k].name_in()]
+            values: Array = self._values[k].call(inputs)[0].full().ravel()
+            if endpoint := self.moved.get(k):
+                if (former := self._last.pop(k, None)) is None or not np.array_equal(former, values):
+                    problem.end.set(problem.parameters)
+                    endpoint.prepare()
+                self._last[k], values = values, np.concatenate(problem.end.values)
+                matrices = zip(endpoint.numbers[2:], problem.of_end, strict=True)
+                entries = np.concatenate([x[:count, :count].ravel(order="F") for x, count in matrices])
+                self.arrays["combined"][instants][..., : len(entries)] = entries
+            self.arrays["x_end"][instants] = values
 
 
 def check(problem: RealTimeProblem, *, starts: bool) -> None:

@@ -141,7 +141,7 @@ class ContactScheduleSolver(RealTimeSequence):
         for first, end in pairwise(starts):
             k = int(sets[first])
             hit = first > 0 and self._steps.lands[first - 1] >= 0
-            runs.append((k, first, end, self._impulses[first - 1, self._layouts[k].own] if hit else np.zeros(0)))
+            runs.append((k, first, end, self._impulses[first - 1, self._layouts[k].held] if hit else np.zeros(0)))
         return runs
 
 
@@ -211,7 +211,7 @@ class RealTimePhases(RealTimeSequence):
     def _stages(self, inputs: Mapping[str, str], damping: float) -> list[LinearStage]:
         junctions = []
         for k, found in enumerate(self._impacts):
-            problem, after, own = self._problems[k], self._problems[k + 1], self._layouts[k + 1].own
+            problem, after, own = self._problems[k], self._problems[k + 1], self._layouts[k + 1].held
             impact = None if found is None else Impact(after, own, *found)
             junctions.append(JunctionStage(problem, self._layouts[k], inputs, damping, impact))
         return [*super()._stages(inputs, damping), *junctions]
@@ -223,7 +223,7 @@ class RealTimePhases(RealTimeSequence):
         super()._begin(guess)
         for k, found in enumerate(self._impacts):
             if found is not None:
-                at, own, problem = self._spans[k].stop - 1, self._layouts[k + 1].own, self._problems[k + 1]
+                at, own, problem = self._spans[k].stop - 1, self._layouts[k + 1].held, self._problems[k + 1]
                 p = [problem.robot.last] if problem.con.parameters else []
                 after, impulses = problem.con.impact(self._q[at], self._v[at], *p)
                 self._a[at], self._forces[at, own] = after.full().ravel(), impulses.full().ravel()
@@ -231,7 +231,7 @@ class RealTimePhases(RealTimeSequence):
     def _runs(self) -> list[tuple[int, int, int, Array]]:
         runs = []
         for k, (span, found) in enumerate(zip(self._spans, [None, *self._impacts], strict=True)):
-            hit = np.zeros(0) if found is None else self._forces[span.start - 1, self._layouts[k].own]
+            hit = np.zeros(0) if found is None else self._forces[span.start - 1, self._layouts[k].held]
             runs.append((k, span.start, span.stop - 1, hit))
         return runs
 
