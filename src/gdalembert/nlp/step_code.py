@@ -17,7 +17,7 @@ from gdalembert.spatial.source_text import c_comment
 
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
 _PER_LINE = 6
-_GIVEN = ("weights", "off", "t", "combined", "free", "w1", "w2", "order", "set", "lands")
+_GIVEN = ("weights", "off", "t", "combined", "closed", "free", "w1", "w2", "order", "set", "lands")
 """The arrays that begin with the numbers that they have, beside those that are exported."""
 
 
@@ -168,12 +168,14 @@ def _check_of_schedule(names: Mapping[str, str], n: int, sets: int) -> str:
     if ({lands}[k] != -1 && ({lands}[k] != {stage}[k + 1] || !of_jump[{lands}[k]].of)) return -2;"""
 
 
-def _head(steps: GaussNewton, name: str, exported: Mapping[str, str], about: str, schedule: str, unmet: float) -> str:
-    """The comment at the head of a file, for who calls it."""
+def _head(
+    steps: GaussNewton, name: str, exported: Mapping[str, str], about: str, remarks: str, most: int, unmet: float
+) -> str:
+    """The comment at the head of a file, for its callers."""
     shapes = {exported[key]: array.shape for key, array in steps.arrays.items() if key in exported}
     listed = "; ".join(f"{name}_{key} ({' x '.join(map(str, shape))})" for key, shape in shapes.items())
-    refused = f"-1  if shift is not from 0 to {steps.sizes.intervals}; then nothing is done"
-    if schedule:
+    refused = f"-1  if shift is not from 0 to {most}; then nothing is done"
+    if "set" in exported:
         refused += "\n     -2  if the schedule is none, as below; then nothing is done"
     text = f"""{about}.
 
@@ -190,7 +192,7 @@ def _head(steps: GaussNewton, name: str, exported: Mapping[str, str], about: str
    {textwrap.fill(f"Arrays of double: {listed}.", 117, subsequent_indent="   ", break_long_words=False)}
    Of the last step: double {name}_step, its size relative to the plan; {name}_gap and {name}_infeasibility, what the
    interior point left of its gap and of violations (0 to 1)."""
-    text += f"\n\n   {schedule}" if schedule else ""
+    text += f"\n\n   {remarks}" if remarks else ""
     return "\n".join(c_comment(line.removeprefix("   ") for line in text.splitlines()))
 
 
@@ -199,7 +201,8 @@ def step_code(
     name: str,
     exported: Mapping[str, str],
     about: str,
-    schedule: str,
+    remarks: str,
+    most: int,
     iterations: int,
     unmet: float,
 ) -> str:
@@ -213,7 +216,8 @@ def step_code(
         steps: of which it is; the plan begins as theirs.
         name: a C identifier, with which all names begin.
         exported: arrays that a caller reads and writes, by their names in C without that beginning.
-        about: what it is. ``schedule``: what its sets are, if they are exported. Names in both are ``comment_text``.
+        about: what it is. ``remarks``: what its sets or its rows are. Names in both are ``comment_text``.
+        most: the largest shift.
         iterations: of the interior point. ``unmet``: the part of violations that may be left.
     """
     qp, n = steps.qp.memory, steps.sizes.intervals
@@ -225,7 +229,7 @@ def step_code(
     arrays |= {"set": steps.set, "lands": steps.lands, "order": steps.order}
     names, repeated = _names(steps, arrays, name, exported)
     engine = engine_code(steps.qp.vector, macros_of(steps.sizes))
-    text = [_head(steps, name, exported, about, schedule, unmet), engine]
+    text = [_head(steps, name, exported, about, remarks, most, unmet), engine]
     for key, array in arrays.items():
         begins = key in exported or key in _GIVEN
         text.append(array_code(names[key], array if begins else np.zeros_like(array), exported=key in exported))
@@ -244,7 +248,7 @@ int {name}(int shift) {{
   if (!self.n) {{
     {filled}
   }}
-  if (shift < 0 || shift > {n}) return -1;{check}{repeated}
+  if (shift < 0 || shift > {most}) return -1;{check}{repeated}
   int outcome = (int) gauss_newton_tick(&self, {names["delta"]}, shift, {iterations}, {LARGEST!r});
   {", ".join(f"{name}_{key} = self.{key}" for key in found)};
   return !outcome && self.infeasibility > {unmet!r} ? 4 : outcome;

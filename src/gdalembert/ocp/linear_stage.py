@@ -11,7 +11,7 @@ land, v jumps behind the interval: v⁺ = impact(q⁺, v + h a). (Ours, after Di
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ import numpy as np
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import difference, integrate, unit_and_scale, unit_blocks
 from gdalembert.nlp.least_squares import defined
+from gdalembert.ocp.constraints import CLOSED
 from gdalembert.ocp.real_time_problem import GRID, INTERVAL, RATES, Layout, Place, RealTimeProblem, place_of
 from gdalembert.ocp.stage import Instant, Step, implicit_step, instants_of_interval
 from gdalembert.ocp.steps import collocation_method, free_rates
@@ -75,7 +76,7 @@ class LinearStage:
         self.nx, self.state, self.nu = 2 * nv + kept, nq + nv + kept, len(layout.selection)
         self.eliminated = nv + layout.forces
         sizes = {"x": self.state, "u": self.nu, "w": self.eliminated, "t": 1, "weights": len(layout.places)}
-        sizes |= {"off": len(layout.places), "x_end": nq + nv, "combined": layout.combined}
+        sizes |= {"off": len(layout.places), "x_end": nq + nv, "combined": layout.combined, "closed": layout.closed}
         known = {name: len(problem.robot) for name in problem.names if name == "p"}
         known |= {name: x.shape[0] for name, x in problem.parameters.symbols.items()}
         self.inputs = {name: inputs[name] for name in problem.names}
@@ -155,7 +156,22 @@ class LinearStage:
         if turned := [i for i in free_rates(self.tree)[0] if limited[i]]:
             lower, upper = (ca.MX(ca.DM(bound[turned])) for bound in (bounds.q_lower, bounds.q_upper))
             yield LimitedRow("", self._begin.values["q"][turned], lower, upper, GRID)
+        if self._layout.closed:
+            yield from self._rows_of_start()
         yield from self._rows_of_end()
+
+    def _rows_of_start(self) -> Iterator[LimitedRow]:
+        """Contacts and loops, as far as what is fixed of the start leaves them open."""
+        sizes, first = self._problem.of_start, 0
+        if self._has(0):
+            p = [self._known["p"]] if "p" in self._known and self.system.con.parameters else []
+            rows = self.system.constraint_rows(ca.vertcat(*(self._begin.values[name] for name in "qv")), *p)
+            parts = ca.vertsplit(rows, [0, sizes[0], sum(sizes)])
+            for kind, count, part in zip(("positions", "velocities"), sizes, parts, strict=True):
+                matrix = ca.reshape(self._s["closed"][first : first + count**2], count, count)
+                zero, first = ca.MX.zeros(count), first + count**2
+                if count:
+                    yield LimitedRow(f"{CLOSED}: {kind} at the start", matrix @ part, zero, zero, 0)
 
     def _rows_of_end(self) -> Iterator[LimitedRow]:
         """What the end fixes; where contacts or loops hold, in combinations that these leave."""
@@ -166,7 +182,10 @@ class LinearStage:
             # limits are those of states and of displacements alone, not of differences: thus most are bounds of steps
             value, limit = end.differences(key, x, none), -end.differences(key, none, fixed)
             if key == "q" and turned and not combines:
-                value, limit = ca.vertcat(value, self._delta[turned]), ca.vertcat(limit, self._way_to_end(self._s["x"], fixed))
+                value, limit = (
+                    ca.vertcat(value, self._delta[turned]),
+                    ca.vertcat(limit, self._way_to_end(self._s["x"], fixed)),
+                )
             if combines:
                 rotations = [graph(q, fixed) for graph in [end.rotations()] if key == "q" and graph is not None]
                 matrix = ca.reshape(self._s["combined"][first : first + count**2], count, count)

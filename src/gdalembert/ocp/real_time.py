@@ -95,6 +95,9 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         last: the last plan; ``None`` before the first one.
     """
 
+    _of_schedule: tuple[str, ...] = ()
+    """The arrays of a schedule that callers of generated C write."""
+
     def __init__(
         self,
         problems: Sequence[RealTimeProblem],
@@ -104,15 +107,15 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         in_sequence: bool = False,
     ) -> None:
         self._iterations, penalty, first_gap, damping = _numbers_of(options)
-        for k, problem in enumerate(problems):
-            check(problem, starts=not k)
+        for problem in problems:
+            check(problem)
         self._problems, self._first, self._tree = problems, problems[0], problems[0].con.tree
         lengths_of = [problem.motion.intervals for problem in problems if in_sequence] or [problems[0].motion.intervals]
         firsts = np.cumsum([0, *(count + 1 for count in lengths_of)]).tolist()
         self._spans, self._ending = [slice(*ends) for ends in pairwise(firsts)], set(firsts)
         names = list(dict.fromkeys(name for problem in problems for name in problem.names))
         self._inputs = inputs = {name: f"parameter_{k}" for k, name in enumerate(names)}
-        self._layouts = layouts_of(problems)
+        self._layouts = layouts_of(problems, in_sequence=in_sequence)
         stages = self._stages(inputs, damping)
         n, first, rows = firsts[-1] - 1, stages[0], max(stage.rows for stage in stages)
         self._padded: dict[str, Array] = {}
@@ -286,7 +289,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         :class:`ContactSchedule` the caller writes the schedule too, that of the horizon behind the shift:
         ``tick_set[k]``, the number of the problem of interval k, in the order in which they were given (the last entry
         as the one before it), and ``tick_lands[k]``, which is ``tick_set[k + 1]`` where an impact is between the two,
-        and otherwise −1. The head of the file says all this, with the numbers of the problems.
+        and otherwise −1. Of phases the shift is 0, rows of ``tick_x`` are the instants of one phase after the other, and
+        the end of a phase is in the row of its last instant. The head of the file says all this, with the numbers.
 
         Vectors are those of gcc and clang, as many numbers long as here; where a register has fewer, compilers take
         several.
@@ -307,9 +311,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 f"generate: got {shown(target.name)}; give a name as 'tick.c', of letters, digits and _"
             )
         stem, steps = target.stem, self._steps
-        schedule = self._schedule_in_c(stem)
-        read, fixed = arrays_read(steps), ["x_0", "x", "u", "w", *(["set", "lands"] if schedule else [])]
-        fixed += ["x_end"] if self._ends else []
+        read, fixed = arrays_read(steps), ["x_0", "x", "u", "w", *self._of_schedule]
+        fixed += ["x_end"] if self._ends.has_ends else []
         inputs = {self._inputs[name]: name for name in self._given if self._inputs[name] in read}
         if name := next((each for each in inputs.values() if each in (*fixed, *steps.found)), None):
             raise ArgumentError(
@@ -319,7 +322,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             raise ArgumentError(f"generate: the parameter {name!r} is no name in C; give it letters from a to z")
         exported = dict(zip(fixed, fixed, strict=True)) | inputs
         about = f"Real-time iterations of {comment_text(self._tree.name)}"
-        text = step_code(steps, stem, exported, about, schedule, self._iterations, _UNMET)
+        remarks = self._remarks_in_c(stem)
+        text = step_code(steps, stem, exported, about, remarks, self._most_shift, self._iterations, _UNMET)
         beside = target.with_name(f".{target.name}.{os.getpid()}")
         try:
             beside.write_text(text, encoding="utf-8")
@@ -327,9 +331,14 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         finally:
             beside.unlink(missing_ok=True)
 
-    def _schedule_in_c(self, stem: str) -> str:
-        """What the head of generated C says of the schedule; "" if there is none."""
+    def _remarks_in_c(self, stem: str) -> str:
+        """What the head of generated C says of the schedule, or of phases; "" if there are none."""
         return ""
+
+    @property
+    def _most_shift(self) -> int:
+        """The largest number of intervals that a tick may cut off."""
+        return len(self._q) - 1
 
     # What is given.
 
@@ -370,7 +379,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             self._known = set(self._given)
         for buffer in self._padded.values():
             buffer[-1] = buffer[-2]
-        self._ends.set(int(self._steps.set[-1]))
+        self._ends.set(int(self._steps.set[0]), int(self._steps.set[-1]))
         if numbers is not None and "p" in self._given:
             for problem in self._problems:
                 problem.robot.set(numbers)

@@ -24,7 +24,6 @@ from gdalembert.ocp.system import System
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import foreign
 
-
 GRID, INTERVAL, RATES = "grid", "interval", "rates"
 Place = str | int
 """All instants of the grid, each interval, each interval before which u is known, or the number of one instant."""
@@ -228,6 +227,16 @@ class RealTimeProblem(NamedTuple):
         return len(self.end.fixed_states("q")) + len(self.end.turned), len(self.end.fixed_states("v"))
 
     @property
+    def of_start(self) -> tuple[int, int]:
+        """The numbers of rows of contacts and loops: of positions and of velocities."""
+        return len(self.system.places), len(self.system.rows)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether some entries of the start are free."""
+        return not all(fixed.all() for fixed in self.start.fixed)
+
+    @property
     def free(self) -> list[int]:
         """The entries of steps of the first state that nothing fixes.
 
@@ -308,7 +317,8 @@ class Layout(NamedTuple):
         remembered: the entries of u that change over the motion, if any expression has rates of u.
         forces: the number of forces of all constraints. ``held``: the numbers of those of the problem among them.
         places: where terms of any problem count.
-        combined: the largest number of entries of matrices that combine what an end fixes.
+        combined, closed: the largest numbers of entries of matrices that combine what an end fixes, and of those that
+            choose rows of contacts and loops where parts of the start are free.
     """
 
     driven: list[int]
@@ -319,10 +329,14 @@ class Layout(NamedTuple):
     held: list[int]
     places: list[Place]
     combined: int
+    closed: int
 
 
-def layouts_of(problems: Sequence[RealTimeProblem]) -> list[Layout]:
-    """The inputs that are not fixed, and the forces of all constraints that any of the problems has."""
+def layouts_of(problems: Sequence[RealTimeProblem], *, in_sequence: bool) -> list[Layout]:
+    """The inputs that are not fixed, and the forces of all constraints that any of the problems has.
+
+    ``in_sequence``: whether the first one alone has a start.
+    """
     bounds = [problem.motion.bounds for problem in problems]
     driven = [np.flatnonzero(limits.u_lower < limits.u_upper).tolist() for limits in bounds]
     fixed = [np.where(limits.u_lower < limits.u_upper, 0.0, limits.u_lower) for limits in bounds]
@@ -330,25 +344,32 @@ def layouts_of(problems: Sequence[RealTimeProblem]) -> list[Layout]:
     held = [[i for rows in _forces_of(problem.con, forces) for i in rows] for problem in problems]
     changing = set().union(*driven, np.flatnonzero(np.ptp(fixed, axis=0)).tolist())
     remembers = any(problem.formulation.remembers for problem in problems)
-    places = {GRID, INTERVAL, *[RATES][: int(remembers)]}.union(*(problem.places for problem in problems))
+    closing = [
+        problem.con.nc > 0 and problems[0].is_free and not (k and in_sequence) for k, problem in enumerate(problems)
+    ]
+    places = {GRID, INTERVAL, *[RATES][: int(remembers)], *[0][: int(any(closing))]}
+    places = places.union(*(problem.places for problem in problems))
     common = {
         "remembered": sorted(changing) if remembers else [],
         "forces": forces[-1][1].stop if forces else 0,
         "places": sorted(places, key=str),
         "combined": max(sum(count**2 for count in problem.of_end) * bool(problem.con.nc) for problem in problems),
     }
-    layouts = []
-    for moved, rest, numbers in zip(driven, fixed, held, strict=True):
+    sizes = [sum(count**2 for count in problem.of_start) for problem in problems]
+    closed, layouts = max(np.multiply(sizes, closing).tolist()), []
+    for moved, rest, numbers, closes in zip(driven, fixed, held, closing, strict=True):
         selection = np.zeros((most, len(rest)))
         selection[np.arange(len(moved)), moved] = 1.0
-        layouts.append(Layout(driven=moved, selection=selection, fixed=rest, held=numbers, **common))
+        layouts.append(
+            Layout(driven=moved, selection=selection, fixed=rest, held=numbers, closed=closed * closes, **common)
+        )
     return layouts
 
 
 def _forces_of(con: ConstrainedDynamics, known: list[tuple[Any, range]]) -> Iterator[range]:
     """The numbers of the forces of each constraint among those of all that are known, to which new ones are added."""
     for constraint, rows in zip(con.constraints, con._set.rows, strict=True):
-        # constraints are compared, not hashed: equal ones of two problems are one, and hold placements that have no hash
+        # compared one by one, since constraints hold placements, which have no hash
         numbers = next((numbers for other, numbers in known if other == constraint), None)
         if numbers is None:
             first = known[-1][1].stop if known else 0
@@ -383,7 +404,7 @@ def arrays_of_grid(
 
 
 class FixedEnds:
-    """[q; v] at the ends of problems, and how contacts and loops that hold there combine what is fixed of it.
+    """[q; v] at the ends of problems, and how contacts and loops that hold there combine with what is fixed of it.
 
     Args:
         problems: of a schedule, which ends with one of them, or in sequence. ``layouts``: where their numbers are.
@@ -391,9 +412,9 @@ class FixedEnds:
         in_sequence: whether each problem has an end of its own.
 
     Attributes:
-        arrays: ``x_end`` and ``combined`` of a :class:`~gdalembert.ocp.linear_stage.LinearStage`: the same for all
-            stages, or with a row for each instant of problems in sequence.
-        moved: the problems whose ends contacts or loops move.
+        arrays: ``x_end``, ``combined`` and ``closed`` of a :class:`~gdalembert.ocp.linear_stage.LinearStage`: the same
+            for all stages, or with a row for each instant of problems in sequence.
+        moved: the problems whose ends contacts or loops move. ``closing``: those whose start they close.
     """
 
     def __init__(
@@ -405,48 +426,59 @@ class FixedEnds:
         in_sequence: bool,
     ) -> None:
         self._problems, self._spans, self._in_sequence = problems, spans, in_sequence
-        tree = problems[0].con.tree
+        tree, first = problems[0].con.tree, problems[0].start
         sizes = {"x_end": tree.nq + tree.nv, "combined": layouts[0].combined}
         rows = [spans[-1].stop][: int(in_sequence)]
         self.arrays: dict[str, Array] = {name: np.zeros((*rows, size)) for name, size in sizes.items()}
-        self._values = {k: problem.of_parameters(problem.end.expression) for k, problem in enumerate(problems)}
-        self._values = {k: graph for k, graph in self._values.items() if problems[k].has_end}
-        self.moved = {k: self._endpoint(k) for k in self._values if problems[k].con.nc}
-        self._last: dict[int, Array] = {}
+        self.arrays["closed"] = np.zeros(max(layout.closed for layout in layouts))
+        self._values = {(k, -1): problem.end for k, problem in enumerate(problems) if problem.has_end}
+        self._values |= {(k, 0): first for k, layout in enumerate(layouts) if layout.closed}
+        self._graphs = {key: problems[key[0]].of_parameters(end.expression) for key, end in self._values.items()}
+        self.moved = {(k, i): self._endpoint(k, i) for k, i in self._values if problems[k].con.nc}
+        self._last: dict[tuple[int, int], Array] = {}
 
-    def __bool__(self) -> bool:
+    @property
+    def has_ends(self) -> bool:
         """Whether any end fixes anything."""
-        return bool(self._values)
+        return any(instant for _, instant in self._values)
 
-    def _endpoint(self, k: int) -> EndpointConstraints:
-        problem = self._problems[k]
-        initial = self._problems[k if self._in_sequence else 0].formulation.initial
-        return EndpointConstraints(problem.end, problem.system, partial(initial.configuration, -1))
+    def _endpoint(self, k: int, instant: int) -> EndpointConstraints:
+        end, first = self._values[k, instant], self._problems[k if self._in_sequence else 0]
+        return EndpointConstraints(
+            end, self._problems[k].system, partial(first.formulation.initial.configuration, instant)
+        )
 
-    def set(self, last: int) -> None:
-        """Take the parameters of problems as they are now; ``last``: the problem with which a schedule ends.
+    def set(self, first: int, last: int) -> None:
+        """Take the parameters of problems as they are now; ``first``, ``last``: those with which a schedule begins and
+        ends.
 
         Raises:
             ArgumentError: if contacts or loops hold there, and the values cannot be those of an end.
         """
-        for k in self._values if self._in_sequence else self._values.keys() & {last}:
-            problem, known = self._problems[k], self._problems[k].parameters.values
-            instants = self._spans[k] if self._in_sequence else ...
-            inputs = [known[name] for name in self._values[k].name_in()]
-            values: Array = self._values[k].call(inputs)[0].full().ravel()
-            if endpoint := self.moved.get(k):
-                if (former := self._last.pop(k, None)) is None or not np.array_equal(former, values):
-                    problem.end.set(problem.parameters)
+        for k, instant in self._values:
+            if k != (last if instant else first) and not self._in_sequence:
+                continue
+            problem, end, key = self._problems[k], self._values[k, instant], (k, instant)
+            known = problem.parameters.values
+            values: Array = (
+                self._graphs[key].call([known[name] for name in self._graphs[key].name_in()])[0].full().ravel()
+            )
+            rows = self._spans[k] if self._in_sequence else ...
+            if endpoint := self.moved.get(key):
+                if (former := self._last.pop(key, None)) is None or not np.array_equal(former, values):
+                    end.set(problem.parameters)
                     endpoint.prepare()
-                self._last[k], values = values, np.concatenate(problem.end.values)
-                matrices = zip(endpoint.numbers[2:], problem.of_end, strict=True)
-                entries = np.concatenate([x[:count, :count].ravel(order="F") for x, count in matrices])
-                self.arrays["combined"][instants][..., : len(entries)] = entries
-            self.arrays["x_end"][instants] = values
+                self._last[key], values = values, np.concatenate(end.values)
+                name, sizes = ("combined", problem.of_end) if instant else ("closed", problem.of_start)
+                numbers = endpoint.numbers[2:] if instant else endpoint.numbers[:2]
+                entries = [x[:size, :size].ravel(order="F") for x, size in zip(numbers, sizes, strict=True)]
+                self.arrays[name][rows if instant else ...][..., : sum(map(len, entries))] = np.concatenate(entries)
+            if instant:
+                self.arrays["x_end"][rows] = values
 
 
-def check(problem: RealTimeProblem, *, starts: bool) -> None:
-    """Refuse what has no such step. ``starts``: whether a motion starts where it says."""
+def check(problem: RealTimeProblem) -> None:
+    """Refuse what has no such step."""
     motion, con = problem.motion, problem.con
     reasons = {
         "redundant contacts or loops (regularization)": bool(con.regularization),
@@ -455,7 +487,6 @@ def check(problem: RealTimeProblem, *, starts: bool) -> None:
         "a design": bool(motion.parameters.chosen),
         "control='linear'": motion.control != "constant",
         "quasi-static modes (give quasi_static=None)": bool(motion.system.stiff),
-        "a start of which some entries are free, beside contacts or loops": bool(starts and con.nc and problem.free),
         "rows of subject_to": bool(problem.formulation.relations),
     }
     if what := next((reason for reason, there in reasons.items() if there), None):

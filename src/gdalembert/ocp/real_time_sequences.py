@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.ocp.ends import Mask
 from gdalembert.ocp.joined_solution import PhasesSolution, RealTimePhasesSolution
-from gdalembert.ocp.junction_stage import Impact, JunctionStage
-from gdalembert.ocp.linear_stage import LinearStage
+from gdalembert.ocp.linear_stage import LimitedRow, LinearStage
 from gdalembert.ocp.program import own_values
 from gdalembert.ocp.real_time import RealTimeSteps, Schedule, finite
-from gdalembert.ocp.real_time_problem import RealTimeProblem
+from gdalembert.ocp.real_time_problem import GRID, Layout, RealTimeProblem
 from gdalembert.ocp.solution import Solution
+from gdalembert.ocp.stage import Instant, Step
+from gdalembert.ocp.tangent_space import TangentSystem
+from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.source_text import comment_text
 
 
@@ -68,6 +72,8 @@ class ContactScheduleSolver(RealTimeSequence):
     Attributes:
         last: the last plan; ``None`` before the first one.
     """
+
+    _of_schedule = ("set", "lands")
 
     def __init__(self, problems: Mapping[str, RealTimeProblem], options: Mapping[str, Any]) -> None:
         self._names = list(problems)
@@ -124,7 +130,7 @@ class ContactScheduleSolver(RealTimeSequence):
         lands = [after if self._takes_hold[before][after] else -1 for before, after in pairwise(found.tolist())]
         return found, np.array(lands)
 
-    def _schedule_in_c(self, stem: str) -> str:
+    def _remarks_in_c(self, stem: str) -> str:
         n, count = len(self._q) - 1, range(len(self._names))
         impacts = [f"from {one} to {other}" for one in count for other in count if self._takes_hold[one][other]]
         problems = "".join(f"\n      {k}  {comment_text(name)}" for k, name in enumerate(self._names))
@@ -200,13 +206,16 @@ class RealTimePhases(RealTimeSequence):
         """
         return self._call(0, guess, p, values)
 
-    def generate(self, path: Any) -> None:
-        """Refuse to write C, whose ticks could be shifted.
+    @property
+    def _most_shift(self) -> int:
+        return 0
 
-        Raises:
-            UnsupportedError: always.
-        """
-        raise UnsupportedError("generate: ticks of phases are not written as C; take a ContactSchedule")
+    def _remarks_in_c(self, stem: str) -> str:
+        spans = [(span.start, span.stop - 1) for span in self._spans]
+        rows = "".join(f"\n      phase {k}  rows {first} to {last}" for k, (first, last) in enumerate(spans, 1))
+        ends = f"\n   The end of a phase is in row b of {stem}_x_end." if self._ends.has_ends else ""
+        return f"""Phases cannot be shifted: shift is 0. A phase has rows a to b of {stem}_x and of parameters of every
+   instant, and rows a to b - 1 of {stem}_u:{rows}{ends}"""
 
     def _stages(self, inputs: Mapping[str, str], damping: float) -> list[LinearStage]:
         junctions = []
@@ -266,3 +275,90 @@ def _check_phases(problems: Sequence[RealTimeProblem]) -> None:
             reasons[f"the parameter {name!r}, as another phase; give it a name of its own"] = other or twice
         if what := next((reason for reason, there in reasons.items() if there), None):
             raise UnsupportedError(f"rti: phase {k} has {what}, or take 'ipopt'")
+
+
+class Impact(NamedTuple):
+    """What takes hold where the next phase begins.
+
+    Attributes:
+        problem: the next phase. ``forces``: the places of its forces among those of all problems.
+        cones: of its contacts: (q, forces) → margins, at least 0.
+        asked: which rows of positions do not hold already.
+    """
+
+    problem: RealTimeProblem
+    forces: list[int]
+    cones: Sequence[ca.Function]
+    asked: Mask
+
+
+class JunctionStage(LinearStage):
+    """The Functions of the end of a phase, a stage of no length behind which the next phase begins.
+
+    q and the u before go on, and v too, unless contacts of the next phase take hold: then w = (v⁺, Λ) are the unknowns
+    of an impact,
+
+        M(q) (v⁺ − v) − J(q)ᵀ Λ = 0        J(q) v⁺ = 0
+
+    as accelerations and forces are those of an interval, and the impulses Λ may be in friction cones. (Not a jump as
+    those of schedules, which takes Λ for a function of the state: cones of Λ are rows of a stage.)
+
+    Args:
+        impact: what takes hold there, if anything does.
+    """
+
+    def __init__(
+        self,
+        problem: RealTimeProblem,
+        layout: Layout,
+        inputs: Mapping[str, str],
+        damping: float,
+        impact: Impact | None,
+    ) -> None:
+        self._impact, self._of_impact = impact, list[LimitedRow]()
+        idle = layout._replace(driven=[], selection=np.zeros_like(layout.selection), held=[])
+        super().__init__(problem, idle, inputs, damping)
+
+    def _instants(self) -> tuple[Instant, Step, Instant | None]:
+        s, nq, nv = self._s, self.tree.nq, self.tree.nv
+        point, v = ca.vertcat(s["x"][:nq], self._delta[:nv], self._zero), self._velocity()
+        q = TangentSystem(self.system).configuration(point)
+        values = {"q": q, "v": v, "t": s["t"]} | {name: x[:, 0] for name, x in self._known.items()}
+        here = Instant(values, 1)
+        self._rows_of_w = []
+        if self._impact is None:
+            return here, Step(ca.vertcat(point, v), ca.MX(0, 1)), None
+        system = self._impact.problem.motion.system
+        self._rows_of_w = [*range(nv), *(nv + i for i in self._impact.forces)]
+        after, impulses = s["w"][:nv], s["w"][self._rows_of_w[nv:]]
+        p = [s[self.inputs["p"]]] if "p" in self.inputs and system.con.parameters else []
+        for cone in self._impact.cones:
+            margins = cone(q, impulses)
+            zero = ca.MX(ca.DM.zeros(margins.shape[0]))
+            self._of_impact.append(LimitedRow("", margins, zero, zero + ca.inf, GRID))
+        if self._impact.asked.any():
+            left = system.places.residual(ca.vertcat(q, v), *p)[np.flatnonzero(self._impact.asked).tolist()]
+            zero = ca.MX(ca.DM.zeros(left.shape[0]))
+            self._of_impact.append(LimitedRow("", left, zero, zero, GRID))
+        residual = _balance(system.con)(q, v, after, impulses, *p)
+        return here, Step(ca.vertcat(point, after), residual), None
+
+    def _kept(self, values: Mapping[str, Matrix], change: Matrix) -> Matrix:
+        return values["x"][self.tree.nq + self.tree.nv :] + change
+
+    def _velocity_reached(self) -> ca.SX:
+        nq, nv = self.tree.nq, self.tree.nv
+        return self._symbols["x"][nq : nq + nv] if self._impact is None else self._symbols["w"][:nv]
+
+    def _limited_rows(self) -> Iterator[LimitedRow]:
+        yield from super()._limited_rows()
+        yield from self._of_impact
+
+
+def _balance(con: ConstrainedDynamics) -> ca.Function:
+    """(q, v, v⁺, Λ) → what an impact leaves of momentum, and of the velocities of constraints."""
+    s = symbols(q=con.nq, v=con.nv, after=con.nv, impulses=con.nc) | con.symbols()
+    q, v, after, impulses, *p = s.values()
+    jacobian = con.jacobian(q, *p)
+    momentum = con.dynamics.mass_matrix(q, *p) @ (after - v)
+    return function("balance", s, {"left": ca.vertcat(momentum - jacobian.T @ impulses, jacobian @ after)})
