@@ -28,9 +28,9 @@ from gdalembert.nlp.step_code import arrays_read, step_code
 from gdalembert.ocp.linear_stage import NEXT, LinearStage
 from gdalembert.ocp.real_time_problem import (
     FixedEnds,
-    LimitedPaths,
     PathAtParameters,
     RealTimeProblem,
+    StageOutcome,
     arrays_of_grid,
     check,
     layouts_of,
@@ -132,7 +132,6 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         sizes = Sizes(first.nx, first.state, first.nu, first.eliminated, n, rows, squares, free)
         self._steps = GaussNewton(sizes, first.order, arrays, penalty=penalty, first_gap=first_gap)
         self._connect(stages, reached)
-        self._middles = [compiled_function(stage.middle()) for stage in stages[: len(problems)]]
         x, u, w = (self._steps.arrays[name] for name in "xuw")
         nq, nv = self._tree.nq, self._tree.nv
         self._q, self._v, self._before = x[:, :nq], x[:, nq : nq + nv], x[:, nq + nv :]
@@ -146,7 +145,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             self._steps.arrays["x_0"][nq + nv :] = ca.evalf(before).full().ravel()
         else:
             self._plain.append(self._first.parameters.name_of(self._first.formulation.before.expression))
-        self._limited = [self._limited_paths(*each) for each in zip(problems, stages, strict=False)]
+        self._outcomes = [self._outcome_of(*pair) for pair in zip(problems, stages, strict=False)]
         self._systems = [stage.system for stage in stages]
         self._followed = [problem.followed for problem in problems]
         used = [{name for path in paths.values() for name in path.names} for paths in self._followed]
@@ -289,8 +288,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         :class:`ContactSchedule` the caller writes the schedule too, that of the horizon behind the shift:
         ``tick_set[k]``, the number of the problem of interval k, in the order in which they were given (the last entry
         as the one before it), and ``tick_lands[k]``, which is ``tick_set[k + 1]`` where an impact is between the two,
-        and otherwise −1. Of phases the shift is 0, rows of ``tick_x`` are the instants of one phase after the other, and
-        the end of a phase is in the row of its last instant. The head of the file says all this, with the numbers.
+        and otherwise −1. Of phases the shift is 0, rows of ``tick_x`` are the instants of one phase after the other,
+        and the end of a phase is in the row of its last instant. The head of the file says all this, with numbers.
 
         Vectors are those of gcc and clang, as many numbers long as here; where a register has fewer, compilers take
         several.
@@ -465,12 +464,10 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             "solved": solved,
         }
 
-    def _limited_paths(self, problem: RealTimeProblem, stage: LinearStage) -> LimitedPaths | None:
-        if not stage.names:
-            return None
-        excess = compiled_function(stage.excess())
+    def _outcome_of(self, problem: RealTimeProblem, stage: LinearStage) -> StageOutcome:
+        graph = compiled_function(stage.outcome())
         of_state = [k for k, path in enumerate(problem.limited) if not path.is_of_interval]
-        return LimitedPaths(stage.names, excess, [self._steps.arrays[name] for name in excess.inputs], of_state)
+        return StageOutcome(stage.names, graph, [self._steps.arrays[name] for name in graph.inputs], of_state)
 
     def _paths_of(self, k: int, first: int, end: int) -> dict[str, PathAtParameters]:
         """The paths of q and v of a problem, at the parameters as they are now."""
@@ -490,26 +487,25 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         u = layout.fixed + self._u[first:end] @ layout.selection
         for each in (x, u):
             each.setflags(write=False)  # what is deferred reads them
-        limited, paths = self._limited[k], self._paths_of(k, first, end)
-        inputs = [] if limited is None else limited.inputs(first, end)
+        outcome, paths = self._outcomes[k], self._paths_of(k, first, end)
+        inputs = outcome.inputs(first, end)
         measured = not first and not self._steps.sizes.free
 
         def deferred() -> dict[str, Any]:
             v, a = x[:-1, nq:], w[:-1, : self._tree.nv]
             forces = w[:-1, self._tree.nv :][:, layout.held] if layout.held else np.zeros((end - first, 0))
-            q = self._middles[k].batch(x[:-1], w[:-1])
+            q, exceeded = outcome.values(inputs, measured=measured)
             stages = StageValues(middles[: end - first], q, v + h / 2 * a, a, u, forces)
             bounds = [[getattr(motion.bounds, f"{name}_{side}") for name in "qv"] for side in ("lower", "upper")]
             lower, upper = map(np.concatenate, bounds)
             beyond = np.maximum(lower - x, x - upper)[int(measured) :].max(axis=0, initial=0.0).tolist()
-            found = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
-            if limited is not None:
-                found |= limited.violations(inputs, measured=measured)
+            bounded = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
+            violations = bounded | exceeded
             return {
                 "stages": stages,
-                "constraint_violation": max(found.values()),
+                "constraint_violation": max(violations.values()),
                 "length_violation": float(np.abs(lengths(x, self._blocks) - 1).max()) if self._blocks else 0.0,
-                "violations": found,
+                "violations": violations,
                 "accuracy": Accuracy(self._systems[k], motion.bounds, "constant", t, x, u, p, paths),
             }
 

@@ -51,16 +51,16 @@ class PlacedSquares(NamedTuple):
     place: Place
 
 
-class LimitedPaths(NamedTuple):
-    """The rows of a problem that have names, and by how much each is exceeded at an instant, of arrays of the plan.
+class StageOutcome(NamedTuple):
+    """What a plan tells of its stages beside its arrays: q in the middles of intervals, and excess of named rows.
 
     Attributes:
-        names: of the rows. ``excess``: (arrays) → (excess); −∞ where a row does not hold.
-        of_state: the numbers of those that have q and v alone.
+        names: of the rows. ``graph``: :meth:`LinearStage.outcome`, of ``arrays``.
+        of_state: the numbers of those rows that have q and v alone.
     """
 
     names: Sequence[str]
-    excess: CompiledFunction
+    graph: CompiledFunction
     arrays: list[Array]
     of_state: list[int]
 
@@ -68,16 +68,16 @@ class LimitedPaths(NamedTuple):
         """A copy of the arrays from one instant to another."""
         return [x[first : end + 1].copy() if x.ndim > 1 else x.copy() for x in self.arrays]
 
-    def violations(self, inputs: Sequence[Array], *, measured: bool) -> dict[str, float]:
-        """The largest excess of each row that holds at any of the instants of these arrays.
+    def values(self, inputs: Sequence[Array], *, measured: bool) -> tuple[Array, dict[str, float]]:
+        """q in the middles, and the largest excess of each row that holds at any of these instants.
 
         ``measured``: whether q and v at the first instant are measured, which no plan changes.
         """
-        beyond = self.excess.batch(*inputs)
+        middles, beyond = self.graph.batch(*inputs)
         if measured:
             beyond[0, self.of_state] = np.minimum(beyond[0, self.of_state], 0.0)
         largest = dict(zip(self.names, beyond.max(axis=0).tolist(), strict=True))
-        return {name: max(x, 0.0) for name, x in largest.items() if x != -np.inf}
+        return middles[:-1], {name: max(x, 0.0) for name, x in largest.items() if x != -np.inf}
 
 
 class PathAtParameters(NamedTuple):
@@ -172,8 +172,8 @@ class RealTimeProblem(NamedTuple):
             UnsupportedError: if the cost is no such sum, or has terms of several instants.
         """
         for integral in self.formulation.integrals:
-            said = integral.residuals is not None
-            parts = parts_of_residuals(integral.residuals) if said else parts_of_state(integral.graph)
+            said = integral.residuals
+            parts = parts_of_state(integral.graph) if said is None else parts_of_residuals(said)
             for part, is_of_state in parts:
                 weights, residuals = (None, part) if said else self._residuals(part, "an integral of the cost")
                 shares = integral._replace(has_grid=is_of_state).shares
@@ -349,19 +349,25 @@ def layouts_of(problems: Sequence[RealTimeProblem], *, in_sequence: bool) -> lis
     ]
     places = {GRID, INTERVAL, *[RATES][: int(remembers)], *[0][: int(any(closing))]}
     places = places.union(*(problem.places for problem in problems))
-    common = {
-        "remembered": sorted(changing) if remembers else [],
-        "forces": forces[-1][1].stop if forces else 0,
-        "places": sorted(places, key=str),
-        "combined": max(sum(count**2 for count in problem.of_end) * bool(problem.con.nc) for problem in problems),
-    }
+    combined = max(sum(count**2 for count in problem.of_end) * bool(problem.con.nc) for problem in problems)
     sizes = [sum(count**2 for count in problem.of_start) for problem in problems]
-    closed, layouts = max(np.multiply(sizes, closing).tolist()), []
+    closed = max(np.multiply(sizes, closing).tolist())
+    layouts = []
     for moved, rest, numbers, closes in zip(driven, fixed, held, closing, strict=True):
         selection = np.zeros((most, len(rest)))
         selection[np.arange(len(moved)), moved] = 1.0
         layouts.append(
-            Layout(driven=moved, selection=selection, fixed=rest, held=numbers, closed=closed * closes, **common)
+            Layout(
+                driven=moved,
+                selection=selection,
+                fixed=rest,
+                remembered=sorted(changing) if remembers else [],
+                forces=forces[-1][1].stop if forces else 0,
+                held=numbers,
+                places=sorted(places, key=str),
+                combined=combined,
+                closed=closed * closes,
+            )
         )
     return layouts
 
