@@ -17,7 +17,7 @@ from gdalembert.spatial.source_text import c_comment
 
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
 _PER_LINE = 6
-_GIVEN = ("weights", "off", "t", "combined", "closed", "free", "w1", "w2", "order", "set", "lands")
+_GIVEN = ("weights", "off", "t", "combined", "free", "w1", "w2", "order", "set", "lands")
 """The arrays that begin with the numbers that they have, beside those that are exported."""
 
 

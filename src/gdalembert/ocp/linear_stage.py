@@ -11,7 +11,7 @@ land, v jumps behind the interval: v⁺ = impact(q⁺, v + h a). (Ours, after Di
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -59,8 +59,8 @@ class LinearStage:
     """The Functions of a problem, of arrays by the names of :class:`~gdalembert.nlp.gauss_newton.GaussNewton`.
 
     Beside them there are, for each of the places of a layout, ``weights`` of costs and ``off``, infinite where rows do
-    not hold; the time ``t``; ``x_end``, [q; v] as the end fixes them; ``combined`` and ``closed``, matrices that
-    combine these, and contacts and loops at the start; and :attr:`inputs`.
+    not hold; the time ``t``; ``x_end``, [q; v] as the end fixes them; ``combined``, the matrices that combine rows of
+    an end; and :attr:`inputs`.
 
     Args:
         problem: of which they are. ``layout``: where its inputs and forces are among all.
@@ -76,7 +76,7 @@ class LinearStage:
         self.nx, self.state, self.nu = 2 * nv + kept, nq + nv + kept, len(layout.selection)
         self.eliminated = nv + layout.forces
         sizes = {"x": self.state, "u": self.nu, "w": self.eliminated, "t": 1, "weights": len(layout.places)}
-        sizes |= {"off": len(layout.places), "x_end": nq + nv, "combined": layout.combined, "closed": layout.closed}
+        sizes |= {"off": len(layout.places), "x_end": nq + nv, "combined": layout.combined}
         known = {name: len(problem.robot) for name in problem.names if name == "p"}
         known |= {name: x.shape[0] for name, x in problem.parameters.symbols.items()}
         self.inputs = {name: inputs[name] for name in problem.names}
@@ -157,44 +157,52 @@ class LinearStage:
         if turned := [i for i in free_rates(self.tree)[0] if limited[i]]:
             lower, upper = (ca.MX(ca.DM(bound[turned])) for bound in (bounds.q_lower, bounds.q_upper))
             yield LimitedRow("", self._begin.values["q"][turned], lower, upper, GRID)
-        if self._layout.closed:
+        if self._layout.closes and self._has(0):
             yield from self._rows_of_start()
         yield from self._rows_of_end()
 
     def _rows_of_start(self) -> Iterator[LimitedRow]:
         """Contacts and loops, as far as what is fixed of the start leaves them open."""
-        sizes, first = self._problem.of_start, 0
-        if self._has(0):
-            p = [self._known["p"]] if "p" in self._known and self.system.con.parameters else []
-            rows = self.system.constraint_rows(ca.vertcat(*(self._begin.values[name] for name in "qv")), *p)
-            parts = ca.vertsplit(rows, [0, sizes[0], sum(sizes)])
-            for kind, count, part in zip(("positions", "velocities"), sizes, parts, strict=True):
-                matrix = ca.reshape(self._s["closed"][first : first + count**2], count, count)
-                zero, first = ca.MX.zeros(count), first + count**2
-                if count:
-                    yield LimitedRow(f"{CLOSED}: {kind} at the start", matrix @ part, zero, zero, 0)
+        p, sizes = [self._known["p"]] if self.system.con.parameters else [], self._problem.of_start
+        rows = self.system.constraint_rows(ca.vertcat(*(self._begin.values[name] for name in "qv")), *p)
+        parts = self._combined(ca.vertsplit(rows, [0, sizes[0], sum(sizes)]))
+        for kind, part in zip(("positions", "velocities"), parts, strict=True):
+            if count := part.numel():
+                zero = ca.MX.zeros(count)
+                yield LimitedRow(f"{CLOSED}: {kind} at the start", part, zero, zero, 0)
 
     def _rows_of_end(self) -> Iterator[LimitedRow]:
         """What the end fixes; where contacts or loops hold, in combinations that these leave."""
-        end, fixed, combines, first = self._problem.end, self._s["x_end"], bool(self._problem.con.nc), 0
+        end, fixed, turned = self._problem.end, self._s["x_end"], self._problem.end.turned
         q, v = (self._begin.values[name] for name in "qv")
-        x, none, turned = ca.vertcat(q, v), ca.MX.zeros(*fixed.shape), end.turned
-        for key, count in zip("qv", self._problem.of_end, strict=True):
-            # limits are those of states and of displacements, not of differences: thus most are bounds of steps, which
-            # cost an interior point less than rows
-            value, limit = end.differences(key, x, none), -end.differences(key, none, fixed)
-            if key == "q" and turned and combines:  # whose combinations may leave a part of the way, with its slopes
-                value, limit = ca.vertcat(value, end.rotations()(q, fixed)), ca.vertcat(limit, ca.MX.zeros(len(turned)))
-            elif key == "q" and turned:
-                value = ca.vertcat(value, self._delta[turned])
-                limit = ca.vertcat(limit, self._way_to_end(self._s["x"], fixed))
-            if combines:
-                matrix = ca.reshape(self._s["combined"][first : first + count**2], count, count)
-                value, limit, first = matrix @ (value - limit), ca.MX.zeros(count), first + count**2
-            if count:
-                yield LimitedRow(
-                    f"{key} of {end.name}", value, limit, limit, self._problem.motion.intervals, is_of_end=True
-                )
+        x, none = ca.vertcat(q, v), ca.MX.zeros(*fixed.shape)
+        # limits are those of states and of displacements, not of differences: thus most are bounds of steps, which cost
+        # an interior point less than rows
+        sides = [(end.differences(key, x, none), -end.differences(key, none, fixed)) for key in "qv"]
+        if (rotations := end.rotations()) is not None and self._problem.con.nc:
+            rows, slack = (
+                rotations(q, fixed),
+                ca.MX.zeros(len(turned)),
+            )  # a part of the way may be left, with its slopes
+        else:
+            rows, slack = self._delta[turned], self._way_to_end(self._s["x"], fixed)
+        sides[0] = ca.vertcat(sides[0][0], rows), ca.vertcat(sides[0][1], slack)
+        if self._problem.con.nc:
+            combined = self._combined([value - limit for value, limit in sides])
+            sides = [(value, ca.MX.zeros(value.numel())) for value in combined]
+        for key, (value, limit) in zip("qv", sides, strict=True):
+            if value.numel():
+                name, n = f"{key} of {end.name}", self._problem.motion.intervals
+                yield LimitedRow(name, value, limit, limit, n, is_of_end=True)
+
+    def _combined(self, parts: Sequence[ca.MX]) -> list[ca.MX]:
+        """Columns of rows of an end, each multiplied by a matrix of combinations."""
+        first, products = 0, []
+        for part in parts:
+            count = part.numel()
+            products.append(ca.reshape(self._s["combined"][first : first + count**2], count, count) @ part)
+            first += count**2
+        return products
 
     @property
     def _way_to_end(self) -> ca.Function:

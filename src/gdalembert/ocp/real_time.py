@@ -311,7 +311,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             )
         stem, steps = target.stem, self._steps
         read, fixed = arrays_read(steps), ["x_0", "x", "u", "w", *self._of_schedule]
-        fixed += ["x_end"] if self._ends.has_ends else []
+        fixed += ["x_end"] if self._ends.are_fixed else []
         inputs = {self._inputs[name]: name for name in self._given if self._inputs[name] in read}
         if name := next((each for each in inputs.values() if each in (*fixed, *steps.found)), None):
             raise ArgumentError(

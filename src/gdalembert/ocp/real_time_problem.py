@@ -317,8 +317,8 @@ class Layout(NamedTuple):
         remembered: the entries of u that change over the motion, if any expression has rates of u.
         forces: the number of forces of all constraints. ``held``: the numbers of those of the problem among them.
         places: where terms of any problem count.
-        combined, closed: the largest numbers of entries of matrices that combine what an end fixes, and of those that
-            choose rows of contacts and loops where parts of the start are free.
+        combined: the largest number of entries of the matrices that combine rows of one end.
+        closes: whether contacts and loops are rows at the start, of which parts are free.
     """
 
     driven: list[int]
@@ -329,7 +329,7 @@ class Layout(NamedTuple):
     held: list[int]
     places: list[Place]
     combined: int
-    closed: int
+    closes: bool
 
 
 def layouts_of(problems: Sequence[RealTimeProblem], *, in_sequence: bool) -> list[Layout]:
@@ -344,14 +344,14 @@ def layouts_of(problems: Sequence[RealTimeProblem], *, in_sequence: bool) -> lis
     held = [[i for rows in _forces_of(problem.con, forces) for i in rows] for problem in problems]
     changing = set().union(*driven, np.flatnonzero(np.ptp(fixed, axis=0)).tolist())
     remembers = any(problem.formulation.remembers for problem in problems)
+    closing = [k == 0 or not in_sequence for k in range(len(problems))]
     closing = [
-        problem.con.nc > 0 and problems[0].is_free and not (k and in_sequence) for k, problem in enumerate(problems)
+        closes and problem.con.nc > 0 and problems[0].is_free for closes, problem in zip(closing, problems, strict=True)
     ]
-    places = {GRID, INTERVAL, *[RATES][: int(remembers)], *[0][: int(any(closing))]}
+    places: set[Place] = {GRID, INTERVAL, *[RATES][: int(remembers)], *[0][: int(any(closing))]}
     places = places.union(*(problem.places for problem in problems))
-    combined = max(sum(count**2 for count in problem.of_end) * bool(problem.con.nc) for problem in problems)
-    sizes = [sum(count**2 for count in problem.of_start) for problem in problems]
-    closed = max(np.multiply(sizes, closing).tolist())
+    sizes = [problem.of_start if closes else (0, 0) for problem, closes in zip(problems, closing, strict=True)]
+    sizes += [problem.of_end for problem in problems if problem.con.nc]
     layouts = []
     for moved, rest, numbers, closes in zip(driven, fixed, held, closing, strict=True):
         selection = np.zeros((most, len(rest)))
@@ -365,8 +365,8 @@ def layouts_of(problems: Sequence[RealTimeProblem], *, in_sequence: bool) -> lis
                 forces=forces[-1][1].stop if forces else 0,
                 held=numbers,
                 places=sorted(places, key=str),
-                combined=combined,
-                closed=closed * closes,
+                combined=max((sum(count**2 for count in counts) for counts in sizes), default=0),
+                closes=closes,
             )
         )
     return layouts
@@ -413,14 +413,15 @@ class FixedEnds:
     """[q; v] at the ends of problems, and how contacts and loops that hold there combine with what is fixed of it.
 
     Args:
-        problems: of a schedule, which ends with one of them, or in sequence. ``layouts``: where their numbers are.
+        problems: of a schedule, which begins and ends with one of them, or in sequence. ``layouts``: of their numbers.
         spans: the instants of each problem in sequence, or of all.
         in_sequence: whether each problem has an end of its own.
 
     Attributes:
-        arrays: ``x_end``, ``combined`` and ``closed`` of a :class:`~gdalembert.ocp.linear_stage.LinearStage`: the same
-            for all stages, or with a row for each instant of problems in sequence.
-        moved: the problems whose ends contacts or loops move. ``closing``: those whose start they close.
+        arrays: ``x_end`` of a :class:`~gdalembert.ocp.linear_stage.LinearStage`, the same for all stages, or with a row
+            for each instant of problems in sequence; and ``combined``, of which the first and the last instants of
+            problems are read.
+        moved: by problem and instant, ends that contacts or loops move, and starts of which parts are free.
     """
 
     def __init__(
@@ -432,55 +433,49 @@ class FixedEnds:
         in_sequence: bool,
     ) -> None:
         self._problems, self._spans, self._in_sequence = problems, spans, in_sequence
-        tree, first = problems[0].con.tree, problems[0].start
-        sizes = {"x_end": tree.nq + tree.nv, "combined": layouts[0].combined}
-        rows = [spans[-1].stop][: int(in_sequence)]
-        self.arrays: dict[str, Array] = {name: np.zeros((*rows, size)) for name, size in sizes.items()}
-        self.arrays["closed"] = np.zeros(max(layout.closed for layout in layouts))
-        self._values = {(k, -1): problem.end for k, problem in enumerate(problems) if problem.has_end}
-        self._values |= {(k, 0): first for k, layout in enumerate(layouts) if layout.closed}
-        self._graphs = {key: problems[key[0]].of_parameters(end.expression) for key, end in self._values.items()}
-        self.moved = {(k, i): self._endpoint(k, i) for k, i in self._values if problems[k].con.nc}
+        tree, rows = problems[0].con.tree, spans[-1].stop
+        self.arrays: dict[str, Array] = {"combined": np.zeros((rows, layouts[0].combined))}
+        self.arrays["x_end"] = np.zeros((*[rows][: int(in_sequence)], tree.nq + tree.nv))
+        self._ends = {(k, -1): problem.end for k, problem in enumerate(problems) if problem.has_end}
+        self._ends |= {(k, 0): problems[0].start for k, layout in enumerate(layouts) if layout.closes}
+        self._values = {place: problems[place[0]].of_parameters(end.expression) for place, end in self._ends.items()}
+        self.moved = {place: self._endpoint(*place) for place in self._ends if problems[place[0]].con.nc}
         self._last: dict[tuple[int, int], Array] = {}
 
     @property
-    def has_ends(self) -> bool:
-        """Whether any end fixes anything."""
-        return any(instant for _, instant in self._values)
+    def are_fixed(self) -> bool:
+        """Whether any end of a motion fixes anything."""
+        return any(instant for _, instant in self._ends)
 
     def _endpoint(self, k: int, instant: int) -> EndpointConstraints:
-        end, first = self._values[k, instant], self._problems[k if self._in_sequence else 0]
+        initial = self._problems[k if self._in_sequence else 0].formulation.initial
         return EndpointConstraints(
-            end, self._problems[k].system, partial(first.formulation.initial.configuration, instant)
+            self._ends[k, instant], self._problems[k].system, partial(initial.configuration, instant)
         )
 
     def set(self, first: int, last: int) -> None:
-        """Take the parameters of problems as they are now; ``first``, ``last``: those with which a schedule begins and
-        ends.
+        """Take the parameters of problems as they are now; ``first``, ``last``: those of the ends of a schedule.
 
         Raises:
             ArgumentError: if contacts or loops hold there, and the values cannot be those of an end.
         """
-        for k, instant in self._values:
-            if k != (last if instant else first) and not self._in_sequence:
+        for (k, instant), end in self._ends.items():
+            if not self._in_sequence and k != (last if instant else first):
                 continue
-            problem, end, key = self._problems[k], self._values[k, instant], (k, instant)
-            known = problem.parameters.values
-            values: Array = (
-                self._graphs[key].call([known[name] for name in self._graphs[key].name_in()])[0].full().ravel()
-            )
-            rows = self._spans[k] if self._in_sequence else ...
-            if endpoint := self.moved.get(key):
-                if (former := self._last.pop(key, None)) is None or not np.array_equal(former, values):
+            problem, place, graph = self._problems[k], (k, instant), self._values[k, instant]
+            known, span = problem.parameters.values, self._spans[min(k, len(self._spans) - 1)]
+            values: Array = graph.call([known[name] for name in graph.name_in()])[0].full().ravel()
+            if endpoint := self.moved.get(place):
+                if (former := self._last.pop(place, None)) is None or not np.array_equal(former, values):
                     end.set(problem.parameters)
                     endpoint.prepare()
-                self._last[key], values = values, np.concatenate(end.values)
-                name, sizes = ("combined", problem.of_end) if instant else ("closed", problem.of_start)
-                numbers = endpoint.numbers[2:] if instant else endpoint.numbers[:2]
-                entries = [x[:size, :size].ravel(order="F") for x, size in zip(numbers, sizes, strict=True)]
-                self.arrays[name][rows if instant else ...][..., : sum(map(len, entries))] = np.concatenate(entries)
+                self._last[place], values = values, np.concatenate(end.values)
+                numbers, sizes = endpoint.numbers, problem.of_end if instant else problem.of_start
+                matrices = zip(numbers[2:] if instant else numbers[:2], sizes, strict=True)
+                entries = np.concatenate([x[:size, :size].ravel(order="F") for x, size in matrices])
+                self.arrays["combined"][span.stop - 1 if instant else span.start, : len(entries)] = entries
             if instant:
-                self.arrays["x_end"][rows] = values
+                self.arrays["x_end"][span if self._in_sequence else ...] = values
 
 
 def check(problem: RealTimeProblem) -> None:

@@ -213,7 +213,7 @@ class RealTimePhases(RealTimeSequence):
     def _remarks_in_c(self, stem: str) -> str:
         spans = [(span.start, span.stop - 1) for span in self._spans]
         rows = "".join(f"\n      phase {k}  rows {first} to {last}" for k, (first, last) in enumerate(spans, 1))
-        ends = f"\n   The end of a phase is in row b of {stem}_x_end." if self._ends.has_ends else ""
+        ends = f"\n   The end of a phase is in row b of {stem}_x_end." if self._ends.are_fixed else ""
         return f"""Phases cannot be shifted: shift is 0. A phase has rows a to b of {stem}_x and of parameters of every
    instant, and rows a to b - 1 of {stem}_u:{rows}{ends}"""
 
