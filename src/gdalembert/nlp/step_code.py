@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert.compilation.compiled_function import CompiledFunction
 from gdalembert.compilation.machine_code import row_major, source_of
 from gdalembert.nlp.gauss_newton import ARRAYS, LARGEST, GaussNewton, macros_of
 from gdalembert.spatial.source_text import c_comment
@@ -90,18 +91,21 @@ def engine_code(wide: int, sizes: Mapping[str, int]) -> str:
 
 def arrays_read(steps: GaussNewton) -> set[str]:
     """The arrays of which Functions read numbers, rather than have them as an input."""
-    found = set()
-    for function in (each for functions in steps.functions.values() for each in functions if each):
+    reading = set()
+    for function in _functions_of(steps):
         graph, names = function.function, list(function.inputs)
         reads = (k for k in range(graph.n_instructions()) if graph.instruction_id(k) == ca.OP_INPUT)
-        found |= {names[graph.instruction_input(k)[0]] for k in reads}
-    return found | {name.removesuffix("_next") for name in found}
+        reading |= {names[graph.instruction_input(k)[0]] for k in reads}
+    return reading | {name.removesuffix("_next") for name in reading}
+
+
+def _functions_of(steps: GaussNewton) -> list[CompiledFunction]:
+    return [function for functions in steps.functions.values() for function in functions if function]
 
 
 def _used(steps: GaussNewton) -> set[str]:
     """The arrays that the engine and its Functions read or write."""
-    functions = (each for functions in steps.functions.values() for each in functions if each)
-    written = {name for function in functions for name in function.outputs}
+    written = {name for function in _functions_of(steps) for name in function.outputs}
     return arrays_read(steps) | written | {*ARRAYS, *steps.patterns, "x_0", "delta"}
 
 
@@ -115,7 +119,7 @@ def _names(
     for key in ended:
         arrays[key] = np.vstack([steps.arrays[key], steps.arrays[key][-1:]])
     copies = (f"\n  memcpy({names[key]}[{n + 1}], {names[key]}[{n}], sizeof {names[key]}[0]);" for key in ended)
-    return names | {f"{key}_next": f"{own}[1]" for key, own in names.items()}, "".join(copies)
+    return names | {f"{key}_next": f"{of_c}[1]" for key, of_c in names.items()}, "".join(copies)
 
 
 def _functions_code(steps: GaussNewton, name: str, names: Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -238,11 +242,11 @@ def step_code(
     fill += _engine_fill(steps, names)
     filled = "\n    ".join([*fill, "self.program = &program;", "self.memory = memory;", f"self.n = {n};"])
     check = _check_of_schedule(names, n, len(steps.functions["stage"])) if "set" in exported else ""
-    found = ("step", "gap", "infeasibility")
+    results = ("step", "gap", "infeasibility")
     text.append(f"""static Stage memory[{n + 1}];
 static Program program;
 static Tick self;
-double {", ".join(f"{name}_{key}" for key in found)};
+double {", ".join(f"{name}_{key}" for key in results)};
 
 int {name}(int shift) {{
   if (!self.n) {{
@@ -250,7 +254,7 @@ int {name}(int shift) {{
   }}
   if (shift < 0 || shift > {most}) return -1;{check}{repeated}
   int outcome = (int) gauss_newton_tick(&self, {names["delta"]}, shift, {iterations}, {LARGEST!r});
-  {", ".join(f"{name}_{key} = self.{key}" for key in found)};
+  {", ".join(f"{name}_{key} = self.{key}" for key in results)};
   return !outcome && self.infeasibility > {unmet!r} ? 4 : outcome;
 }}
 """)

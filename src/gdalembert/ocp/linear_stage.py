@@ -1,4 +1,4 @@
-"""A stage about a plan: what Gauss–Newton steps take of a problem, as a quadratic program with a and f eliminated.
+"""A stage about a plan, as Gauss–Newton steps take it: of a quadratic program, with a and f eliminated.
 
 States are x = (q, v) at the grid, controls u over the intervals. The stage is that of ``degree=1``, with steps Δq in
 the tangent space: its equations r(x, u, w) = 0, w = (a, f), give Δw, and with z = (u, Δq, Δv)
@@ -31,7 +31,7 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
 
 NEXT = "_next"
-"""What the name of an array ends with that begins with its next row: the parameter at the end of an interval."""
+"""The end of the name of an array that begins with the next row of another: the parameter at the end of an interval."""
 _BY_ROWS = {"helper_options": {"ad_weight": 1.0}}
 MIDPOINTS = collocation_method(1, "legendre")
 
@@ -93,7 +93,7 @@ class LinearStage:
         self._squares, self._rows = list(self._squares_of_cost()), list(self._limited_rows())
 
     def _instants(self) -> tuple[Instant, Step, Instant | None]:
-        """Where the interval begins, what it leads to, and its middle, if it has one."""
+        """The instant where the interval begins, the step that it is, and its middle, if it has one."""
         s, nq, nv, layout = self._s, self.tree.nq, self.tree.nv, self._layout
         space = TangentSystem(self.system)
         self.con = space.equations.con
@@ -124,7 +124,7 @@ class LinearStage:
         entries = ca.DM.eye(u.shape[0])[:, kept]
         return ca.MX(self._s["weights"][self._layout.places.index(RATES)] * (entries @ (u[kept] - before)) / self._h)
 
-    # What the problem says, at the instants of a stage.
+    # Terms of the problem, at the instants of a stage.
 
     def _squares_of_cost(self) -> Iterator[_Squares]:
         """The squares of the cost that may count in the stage."""
@@ -146,7 +146,7 @@ class LinearStage:
         return self._middle if of_middle and self._middle is not None else self._begin
 
     def _limited_rows(self) -> Iterator[LimitedRow]:
-        """What is limited beside u, v and those entries of q whose rates are entries of v."""
+        """Rows of paths, of both ends, and of bounds of those entries of q whose rates are no entries of v."""
         for path in self._problem.limited:
             if self._has(place := place_of(path)):
                 value = self._at(path.places[-1])(path.graph)
@@ -162,7 +162,7 @@ class LinearStage:
         yield from self._rows_of_end()
 
     def _rows_of_start(self) -> Iterator[LimitedRow]:
-        """Contacts and loops, as far as what is fixed of the start leaves them open."""
+        """Rows of contacts and loops, in combinations that do not follow from what is fixed of the start."""
         p, sizes = [self._known["p"]] if self.system.con.parameters else [], self._problem.of_start
         rows = self.system.constraint_rows(ca.vertcat(*(self._begin.values[name] for name in "qv")), *p)
         parts = self._combined(ca.vertsplit(rows, [0, sizes[0], sum(sizes)]))
@@ -172,7 +172,7 @@ class LinearStage:
                 yield LimitedRow(f"{CLOSED}: {kind} at the start", part, zero, zero, 0)
 
     def _rows_of_end(self) -> Iterator[LimitedRow]:
-        """What the end fixes; where contacts or loops hold, in combinations that these leave."""
+        """Rows of the end; where contacts or loops hold, in combinations that these leave."""
         end, fixed, turned = self._problem.end, self._s["x_end"], self._problem.end.turned
         q, v = (self._begin.values[name] for name in "qv")
         x, none = ca.vertcat(q, v), ca.MX.zeros(*fixed.shape)
@@ -370,7 +370,7 @@ class LinearStage:
         return {"L": matrix[self.order, self.order], "K": _filled(right, wide), "k": values}
 
     def _quadratic_cost(self, wide: int) -> dict[str, ca.SX]:
-        """Of squares that z alone changes, and what stands for the curvature of residuals."""
+        """The cost of squares that z alone changes, with a stand-in for the curvature of residuals."""
         (weights,), (values, by_u, by_state, _) = self._parts["weights"], self._parts["residuals"]
         rows, size = ca.horzcat(by_u, by_state), self.nu + self.nx
         hessian, gradient, cost = ca.SX(size, size), ca.SX(size, 1), ca.SX(0)
@@ -387,7 +387,7 @@ class LinearStage:
         return {"H": _filled(hessian, wide), "g": _filled(gradient.T, wide).T, "cost": cost}
 
     def _curvature(self, weight: ca.SX, residual: ca.SX, row: ca.SX) -> ca.SX:
-        """What stands for the curvature of a residual, which Gauss and Newton leave out: 2 w |s| (|∂s/∂q| + |s| / 10).
+        """A stand-in for the curvature of a residual, which Gauss and Newton leave out: 2 w |s| (|∂s/∂q| + |s| / 10).
 
         It vanishes with s, and keeps steps short where the goal is out of reach, the shorter the further it is away
         (Levenberg and Marquardt, and with s² Yamashita and Fukushima 2001; the sizes are ours).
@@ -431,7 +431,7 @@ class LinearStage:
 
     @property
     def names(self) -> list[str]:
-        """Those of rows whose excess is told."""
+        """The names of rows whose excess is told."""
         return [row.name for row in self._rows if row.name]
 
     def outcome(self) -> ca.Function:
@@ -449,7 +449,7 @@ class LinearStage:
         return function("outcome", used, outputs)
 
     def jump(self) -> ca.Function:
-        """What the impact of its contacts makes of the state behind an interval, and its derivatives."""
+        """The state behind an interval after the impact of contacts, and its derivatives."""
         s = {name: self._symbols[name] for name in ("x", "w")} | symbols(x_next=self.state)
         nq, nv, kept = self.tree.nq, self.tree.nv, len(self._layout.remembered)
         known = {key: self._symbols[key] for name, key in self.inputs.items() if name == "p"}

@@ -89,7 +89,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     Args:
         problems: of it. ``options``: of the solver. ``reached``: those that an impact leads to.
         in_sequence: whether each of them has intervals of its own; then there is an instant of no length where two meet
-            (:class:`~gdalembert.ocp.junction_stage.JunctionStage`).
+            (:class:`~gdalembert.ocp.real_time_sequences.JunctionStage`).
 
     Attributes:
         last: the last plan; ``None`` before the first one.
@@ -154,7 +154,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self.last: Planned | None = None
 
     def _connect(self, stages: Sequence[LinearStage], reached: Sequence[int]) -> None:
-        """Give the steps their Functions."""
+        """Give the steps their Functions, as machine code."""
         wide, limits, sizes = self._steps.qp.wide, self._steps.qp.limits, self._steps.sizes
         made = [stage.stage(wide, limits, sizes.rows, sizes.squares) for stage in stages]
         self._steps.connect(
@@ -186,7 +186,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 raise
 
     def _restoring(self) -> Callable[[], None]:
-        """What sets the plan, the parameters and the schedule to those of now."""
+        """A function that sets the plan, the parameters and the schedule to those of now."""
         steps, problems = self._steps, self._problems
         plan = (steps.arrays[name] for name in "xuw")
         arrays: list[Any] = [*plan, *self._given.values(), *self._padded.values(), steps.set, steps.lands]
@@ -211,7 +211,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         by = integer("prepare: shift", shift, 0, len(self._q) - 1)
         with self._whole(schedule):
             self._set("prepare", p, values)
-            self._prepared = False
+            self._prepared = False  # also if the next line raises
             self._prepared = self._steps.prepare(by)
 
     def _call(
@@ -230,13 +230,13 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 reason = self._first_steps(guess, interrupts)
             else:
                 reason = self._steps.step(self._iterations, None if prepared else by)
-            if reason and first:
+            if reason and first:  # there is no plan that could stand for it
                 raise unsolved(self._solution(solved=False))
             solved, warning = self._judged(reason, first=first)
-            self.last = found = self._solution(solved=solved)
+            self.last = plan = self._solution(solved=solved)
         if warning:
             self._warn(warning)
-        return found
+        return plan
 
     def _judged(self, reason: str, *, first: bool) -> tuple[bool, str]:
         """Whether a step solves its problem, and what to warn of; ``reason``: why it was not taken."""
@@ -255,8 +255,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             )
         return True, ""
 
-    def _warn(self, what: str) -> None:
-        warnings.warn(f"{self._tree.name}: {what}", SolutionWarning, stacklevel=4)
+    def _warn(self, fault: str) -> None:
+        warnings.warn(f"{self._tree.name}: {fault}", SolutionWarning, stacklevel=4)
 
     def _first_steps(self, guess: Any, interrupts: Interrupts) -> str:
         """Steps from a guess until they are small; why the last one was not taken, or "" if it was."""
@@ -313,11 +313,11 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         read, fixed = arrays_read(steps), ["x_0", "x", "u", "w", *self._of_schedule]
         fixed += ["x_end"] if self._ends.are_fixed else []
         inputs = {self._inputs[name]: name for name in self._given if self._inputs[name] in read}
-        if name := next((each for each in inputs.values() if each in (*fixed, *steps.found)), None):
+        if name := next((key for key in inputs.values() if key in (*fixed, *steps.found)), None):
             raise ArgumentError(
                 f"generate: the parameter {name!r} would be {stem}_{name}, an array of its own; rename it"
             )
-        if name := next((each for each in inputs.values() if not each.isascii()), None):
+        if name := next((key for key in inputs.values() if not key.isascii()), None):
             raise ArgumentError(f"generate: the parameter {name!r} is no name in C; give it letters from a to z")
         exported = dict(zip(fixed, fixed, strict=True)) | inputs
         about = f"Real-time iterations of {comment_text(self._tree.name)}"
@@ -331,7 +331,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             beside.unlink(missing_ok=True)
 
     def _remarks_in_c(self, stem: str) -> str:
-        """What the head of generated C says of the schedule, or of phases; "" if there are none."""
+        """Remarks of the head of generated C on the schedule, or on phases; "" if there are none."""
         return ""
 
     @property
@@ -339,42 +339,42 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         """The largest number of intervals that a tick may cut off."""
         return len(self._q) - 1
 
-    # What is given.
+    # Values of parameters and guesses.
 
     def _stages(self, inputs: Mapping[str, str], damping: float) -> list[LinearStage]:
-        """Those of all problems, and behind them others."""
+        """The stages of all problems, and behind them others."""
         return [LinearStage(*pair, inputs, damping) for pair in zip(self._problems, self._layouts, strict=True)]
 
     def _buffers(self, names: Sequence[str], n: int) -> dict[str, Array]:
         """An array for the numbers of each parameter, with rows for those of every instant."""
-        found = {}
+        buffers = {}
         for name in names:
-            k, problem = next((k, each) for k, each in enumerate(self._problems) if name in each.names)
+            k, problem = next((k, problem) for k, problem in enumerate(self._problems) if name in problem.names)
             size = (len(problem.robot), 1) if name == "p" else problem.parameters.symbols[name].shape
             if size[1] == 1:
-                found[name] = np.zeros(size[0])
+                buffers[name] = np.zeros(size[0])
             else:
                 self._padded[name] = np.zeros((n + 2, size[0]))
-                found[name] = self._padded[name][self._span(k)]
-        if "p" in found:
-            found["p"][:] = self._first.robot.last
-        return found
+                buffers[name] = self._padded[name][self._span(k)]
+        if "p" in buffers:
+            buffers["p"][:] = self._first.robot.last
+        return buffers
 
-    def _set(self, where: str, p: Any, values: Mapping[str, Any]) -> None:
+    def _set(self, caller: str, p: Any, values: Mapping[str, Any]) -> None:
         """Take all that is given, or nothing of it."""
-        numbers = None if p is None else self._first.robot.checked(where, p)
+        numbers = None if p is None else self._first.robot.checked(caller, p)
         if self._are_ready(values):
             for name, x in values.items():
                 self._given[name][...] = x.T
         else:
-            own = self._own(values)
-            taken = [each.parameters.set(where, x) for each, x in zip(self._problems, own, strict=True)]
-            for name, x in (item for each in taken for item in each.items()):
+            pairs = zip(self._problems, self._values_of_problems(values), strict=True)
+            taken = [problem.parameters.set(caller, named) for problem, named in pairs]
+            for name, x in (item for numbers_by_name in taken for item in numbers_by_name.items()):
                 self._given[name][...] = x.T if x.shape[1] > 1 else x[:, 0]
             for problem in self._problems:  # whose values are those given from now on, however they are taken
                 for name in problem.parameters.symbols:
-                    given = self._given[name]
-                    problem.parameters.values[name] = given.T if given.ndim > 1 else given[:, None]
+                    array = self._given[name]
+                    problem.parameters.values[name] = array.T if array.ndim > 1 else array[:, None]
             self._known = set(self._given)
         for buffer in self._padded.values():
             buffer[-1] = buffer[-2]
@@ -402,7 +402,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             )
         )
 
-    def _own(self, values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    def _values_of_problems(self, values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         """The values of each problem."""
         return [values]
 
@@ -416,8 +416,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         else:
             values = self._first.parameters.values
             x_0[:] = self._start.call([values[name] for name in self._start.name_in()])[0].full().ravel()
-        given = x_0.tolist()
-        if any(abs(math.hypot(*given[start:stop]) - 1) > UNIT_ERROR for _, start, stop in self._blocks):
+        entries = x_0.tolist()
+        if any(abs(math.hypot(*entries[start:stop]) - 1) > UNIT_ERROR for _, start, stop in self._blocks):
             check_unit_lengths("solver: q of start", x_0[:nq], self._tree)
 
     def _guesses(self, guess: Any) -> Sequence[Any]:
@@ -431,10 +431,10 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 end.set(problem.parameters)
         efforts, accelerations = np.zeros((len(self._q), self._first.motion.u.shape[0])), np.zeros_like(self._v)
         spans = zip(self._spans, self._problems, self._layouts, self._guesses(guess), strict=False)
-        for span, problem, layout, own in spans:
+        for span, problem, layout, guess_of_problem in spans:
             motion = problem.motion
-            found = problem.formulation.initial.motion(own)
-            q, v, accelerations[span], u = found.at(np.linspace(0, 1, motion.intervals + 1), motion.range[0])
+            begun = problem.formulation.initial.motion(guess_of_problem)
+            q, v, accelerations[span], u = begun.at(np.linspace(0, 1, motion.intervals + 1), motion.range[0])
             self._q[span], self._v[span] = q, v
             efforts[span] = np.clip(u, motion.bounds.u_lower, motion.bounds.u_upper)
             self._u[span] = efforts[span] @ layout.selection.T
@@ -448,7 +448,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 _, forces = system.efforts(self._q[at], self._v[at], accelerations[at], p, efforts[at])
                 self._forces[at[:, None], layout.held] = forces
 
-    # What is found.
+    # Plans.
 
     @abstractmethod
     def _solution(self, *, solved: bool) -> Planned:
@@ -485,8 +485,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         if not last and self._steps.lands[end - 1] >= 0:
             x[-1, nq:] = x[-2, nq:] + h * w[-2, : self._tree.nv]
         u = layout.fixed + self._u[first:end] @ layout.selection
-        for each in (x, u):
-            each.setflags(write=False)  # what is deferred reads them
+        for array in (x, u):
+            array.setflags(write=False)  # deferred results read them
         outcome, paths = self._outcomes[k], self._paths_of(k, first, end)
         inputs = outcome.inputs(first, end)
         measured = not first and not self._steps.sizes.free

@@ -107,7 +107,7 @@ class PathAtParameters(NamedTuple):
 
 
 class RealTimeProblem(NamedTuple):
-    """A problem as it is formulated, with what a tick sets.
+    """A problem as it is formulated, with the parameters that a tick sets.
 
     Attributes:
         formulation, parameters, robot: of the problem.
@@ -160,7 +160,7 @@ class RealTimeProblem(NamedTuple):
 
     @property
     def times(self) -> tuple[Array, Array]:
-        """Those of the grid, and of the middles of intervals."""
+        """The times of the grid, and of the middles of intervals [s]."""
         instants = frozen(self.interval * np.arange(self.motion.intervals + 1.0))
         return instants, frozen(instants[:-1, None] + self.interval / 2)
 
@@ -193,13 +193,13 @@ class RealTimeProblem(NamedTuple):
 
     @property
     def places(self) -> set[Place]:
-        """Where terms count that do not count at all instants of the grid, or in all intervals."""
+        """The places of rows and of costs of single instants; and the end, if anything is fixed there."""
         places = {cost.instant for cost in self.costs_of_instants} | {place_of(path) for path in self.limited}
         return places | {self.motion.intervals} if self.has_end else places
 
     def shares(self, places: Sequence[Place], *, counts: bool) -> Array:
-        """What terms of these places weigh at each instant: lengths of intervals [s], of the trapezoidal rule on the
-        grid, or 1; 0 where they do not count.
+        """Weights of terms of these places at each instant: lengths of intervals [s], those of the trapezoidal rule on
+        the grid, or 1; 0 where terms do not count.
 
         ``counts``: whether u before the motion is known.
         """
@@ -247,8 +247,8 @@ class RealTimeProblem(NamedTuple):
         turning, follows = free_rates(tree)
         entry = {j: i for i, j in zip(*follows.sparsity().get_triplet(), strict=True)}  # of q, of an entry of v
         for joint in tree.joints:
-            own = of_q[joint.idx_q : joint.idx_q + joint.type.nq]
-            if own.any() and not own.all() and any(joint.idx_q <= i < joint.idx_q + joint.type.nq for i in turning):
+            fixed = of_q[joint.idx_q : joint.idx_q + joint.type.nq]
+            if fixed.any() and not fixed.all() and any(joint.idx_q <= i < joint.idx_q + joint.type.nq for i in turning):
                 raise UnsupportedError(
                     f"rti: {tree.name}: the start fixes a part of q of {joint.name!r}; fix all of it, or none, or take "
                     "'ipopt'"
@@ -299,7 +299,7 @@ class RealTimeProblem(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """Of what is given to each stage: the parameters of the problem, and p of the robot."""
+        """The names of the parameters of the problem, and of p of the robot."""
         return [*self.parameters.symbols, *["p"][: len(self.motion.dyn.parameters)]]
 
     def of_parameters(self, expression: ca.MX) -> ca.Function:
@@ -397,7 +397,7 @@ def limits_of_u(problems: Sequence[RealTimeProblem], layouts: Sequence[Layout]) 
 def arrays_of_grid(
     problems: Sequence[RealTimeProblem], layouts: Sequence[Layout], spans: Sequence[slice]
 ) -> dict[str, Array]:
-    """What stages read at each instant: ``t``, ``weights`` and ``off``, as of a ``LinearStage``.
+    """The arrays ``t``, ``weights`` and ``off`` of a ``LinearStage``, with a row for each instant.
 
     ``spans``: the instants of each problem, or of all.
     """
@@ -479,7 +479,7 @@ class FixedEnds:
 
 
 def check(problem: RealTimeProblem) -> None:
-    """Refuse what has no such step."""
+    """Refuse a problem that has no such step, by an UnsupportedError."""
     motion, con = problem.motion, problem.con
     reasons = {
         "redundant contacts or loops (regularization)": bool(con.regularization),
@@ -490,6 +490,6 @@ def check(problem: RealTimeProblem) -> None:
         "quasi-static modes (give quasi_static=None)": bool(motion.system.stiff),
         "rows of subject_to": bool(problem.formulation.relations),
     }
-    if what := next((reason for reason, there in reasons.items() if there), None):
-        raise UnsupportedError(f"rti: {con.tree.name}: the problem has {what}; take 'ipopt'")
+    if refused := next((reason for reason, holds in reasons.items() if holds), None):
+        raise UnsupportedError(f"rti: {con.tree.name}: the problem has {refused}; take 'ipopt'")
     problem.check_end()
