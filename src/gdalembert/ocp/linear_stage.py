@@ -178,15 +178,12 @@ class LinearStage:
         x, none = ca.vertcat(q, v), ca.MX.zeros(*fixed.shape)
         # limits are those of states and of displacements, not of differences: thus most are bounds of steps, which cost
         # an interior point less than rows
+        sides: list[tuple[ca.MX, ...]]
         sides = [(end.differences(key, x, none), -end.differences(key, none, fixed)) for key in "qv"]
-        if (rotations := end.rotations()) is not None and self._problem.con.nc:
-            rows, slack = (
-                rotations(q, fixed),
-                ca.MX.zeros(len(turned)),
-            )  # a part of the way may be left, with its slopes
-        else:
-            rows, slack = self._delta[turned], self._way_to_end(self._s["x"], fixed)
-        sides[0] = ca.vertcat(sides[0][0], rows), ca.vertcat(sides[0][1], slack)
+        if (rotations := end.rotations()) is not None:
+            far = rotations(q, fixed), ca.MX.zeros(len(turned))  # combinations may leave a part of it, with its slopes
+            way = self._delta[turned], self._way_to_end(self._s["x"], fixed)
+            sides[0] = tuple(map(ca.vertcat, sides[0], far if self._problem.con.nc else way))
         if self._problem.con.nc:
             combined = self._combined([value - limit for value, limit in sides])
             sides = [(value, ca.MX.zeros(value.numel())) for value in combined]
