@@ -147,7 +147,7 @@ class LinearStage:
 
     def _limited_rows(self) -> Iterator[LimitedRow]:
         """Rows of paths, of both ends, and of bounds of those entries of q whose rates are no entries of v."""
-        for path in self._problem.limited:
+        for path in self._problem.formulation.limited:
             if self._has(place := place_of(path)):
                 value = self._at(path.places[-1])(path.graph)
                 lower, upper = (self._limit(bound, value.numel()) for bound in (path.lower, path.upper))

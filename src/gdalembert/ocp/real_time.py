@@ -28,13 +28,13 @@ from gdalembert.nlp.step_code import arrays_read, step_code
 from gdalembert.ocp.linear_stage import NEXT, LinearStage
 from gdalembert.ocp.real_time_problem import (
     FixedEnds,
-    PathAtParameters,
     RealTimeProblem,
     StageOutcome,
     arrays_of_grid,
     check,
     layouts_of,
     limits_of_u,
+    paths_at,
 )
 from gdalembert.ocp.solution import (
     Accuracy,
@@ -148,8 +148,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._outcomes = [self._outcome_of(*pair) for pair in zip(problems, stages, strict=False)]
         self._systems = [stage.system for stage in stages]
         self._followed = [problem.followed for problem in problems]
-        used = [{name for path in paths.values() for name in path.names} for paths in self._followed]
-        self._used = [names & self._given.keys() for names in used]
+        graphs = [[graph for pair in paths.values() for graph in pair] for paths in self._followed]
+        self._used = [{name for graph in pairs for name in graph.name_in()} & self._given.keys() for pairs in graphs]
         self._prepared, self._known = False, set[str]()
         self.last: Planned | None = None
 
@@ -466,15 +466,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
 
     def _outcome_of(self, problem: RealTimeProblem, stage: LinearStage) -> StageOutcome:
         graph = compiled_function(stage.outcome())
-        of_state = [k for k, path in enumerate(problem.limited) if not path.is_of_interval]
+        of_state = [k for k, path in enumerate(problem.formulation.limited) if not path.is_of_interval]
         return StageOutcome(stage.names, graph, [self._steps.arrays[name] for name in graph.inputs], of_state)
-
-    def _paths_of(self, k: int, first: int, end: int) -> dict[str, PathAtParameters]:
-        """The paths of q and v of a problem, at the parameters as they are now."""
-        values = {name: np.array(self._given[name].T) for name in self._used[k]}
-        begin = self._span(k).start
-        instants = slice(first - begin, end + 1 - begin)
-        return {name: path._replace(values=values, instants=instants) for name, path in self._followed[k].items()}
 
     def _part(self, k: int, first: int, end: int, *, solved: bool) -> RealTimeSolution:
         """The plan of a problem from one instant to another; where it ends with a jump, the state before it."""
@@ -487,14 +480,15 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         u = layout.fixed + self._u[first:end] @ layout.selection
         for array in (x, u):
             array.setflags(write=False)  # deferred results read them
-        outcome, paths = self._outcomes[k], self._paths_of(k, first, end)
-        inputs = outcome.inputs(first, end)
+        outcome, begin = self._outcomes[k], self._span(k).start
+        inputs, values = outcome.inputs(first, end), {name: np.array(self._given[name].T) for name in self._used[k]}
         measured = not first and not self._steps.sizes.free
 
         def deferred() -> dict[str, Any]:
             v, a = x[:-1, nq:], w[:-1, : self._tree.nv]
             forces = w[:-1, self._tree.nv :][:, layout.held] if layout.held else np.zeros((end - first, 0))
             q, exceeded = outcome.values(inputs, measured=measured)
+            paths = paths_at(self._followed[k], values, slice(first - begin, end + 1 - begin))
             stages = StageValues(middles[: end - first], q, v + h / 2 * a, a, u, forces)
             bounds = [[getattr(motion.bounds, f"{name}_{side}") for name in "qv"] for side in ("lower", "upper")]
             lower, upper = map(np.concatenate, bounds)

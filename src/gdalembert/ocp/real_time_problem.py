@@ -80,30 +80,17 @@ class StageOutcome(NamedTuple):
         return middles[:-1], {name: max(x, 0.0) for name, x in largest.items() if x != -np.inf}
 
 
-class PathAtParameters(NamedTuple):
-    """A path of q and v at values of its parameters, which have a column, or one for each instant of the grid.
-
-    Attributes:
-        graph: the expression. ``limits``: (parameters) → (lower, upper), by name.
-        values: those of parameters. ``instants``: those of the grid at which the motion is.
-    """
-
-    graph: ca.Function
-    limits: ca.Function
-    values: Mapping[str, Array] = {}
-    instants: slice = slice(None)
-
-    @property
-    def names(self) -> set[str]:
-        """The inputs, those of parameters among them."""
-        return {*self.limits.name_in(), *self.graph.name_in()}
-
-    def excess(self, t: Array, q: Array, v: Array, grid: Array) -> float:
-        """The largest violation by a motion, a row for each time."""
-        lower, upper = self.limits.call([self.values[name] for name in self.limits.name_in()])[0].full().T
-        columns = {name: x.reshape(len(x), -1) for name, x in self.values.items() if name in self.graph.name_in()}
-        constants = {name: x[:, self.instants] if x.shape[1] > 1 else x for name, x in columns.items()}
-        return FollowedPath(self.graph, lower, upper, constants).excess(t, q, v, grid)
+def paths_at(
+    followed: Mapping[str, tuple[ca.Function, ca.Function]], values: Mapping[str, Array], instants: slice
+) -> dict[str, FollowedPath]:
+    """Paths at values of parameters, which have a column, or one for each instant of the grid, of some of these."""
+    paths = {}
+    for name, (graph, limits) in followed.items():
+        lower, upper = limits.call([values[key] for key in limits.name_in()])[0].full().T
+        columns = {key: x.reshape(len(x), -1) for key, x in values.items() if key in graph.name_in()}
+        constants = {key: x[:, instants] if x.shape[1] > 1 else x for key, x in columns.items()}
+        paths[name] = FollowedPath(graph, lower, upper, constants)
+    return paths
 
 
 class RealTimeProblem(NamedTuple):
@@ -140,16 +127,11 @@ class RealTimeProblem(NamedTuple):
         return self.motion.system.decaying(1 / self.interval)
 
     @property
-    def limited(self) -> Sequence[LimitedExpression]:
-        """The expressions between bounds."""
-        return self.formulation.limited
-
-    @property
-    def followed(self) -> dict[str, PathAtParameters]:
-        """The paths of q and v alone, without values of their parameters."""
+    def followed(self) -> dict[str, tuple[ca.Function, ca.Function]]:
+        """The paths of q and v alone, and (parameters) → (lower, upper) of each."""
         return {
-            path.name: PathAtParameters(path.graph, self.of_parameters(ca.MX(ca.horzcat(path.lower, path.upper))))
-            for path in self.limited
+            path.name: (path.graph, self.of_parameters(ca.MX(ca.horzcat(path.lower, path.upper))))
+            for path in self.formulation.limited
             if path.is_of_motion and not path.is_of_interval
         }
 
@@ -194,7 +176,9 @@ class RealTimeProblem(NamedTuple):
     @property
     def places(self) -> set[Place]:
         """The places of rows and of costs of single instants; and the end, if anything is fixed there."""
-        places = {cost.instant for cost in self.costs_of_instants} | {place_of(path) for path in self.limited}
+        places = {cost.instant for cost in self.costs_of_instants} | {
+            place_of(path) for path in self.formulation.limited
+        }
         return places | {self.motion.intervals} if self.has_end else places
 
     def shares(self, places: Sequence[Place], *, counts: bool) -> Array:
@@ -262,7 +246,7 @@ class RealTimeProblem(NamedTuple):
         """Refuse costs and rows of the end that have u, by an UnsupportedError."""
         n = self.motion.intervals
         at_end = [("a cost", cost.graph) for cost in self.formulation.instants if cost.instant == n]
-        at_end += [(path.name, path.graph) for path in self.limited if path.places[-1] == n]
+        at_end += [(path.name, path.graph) for path in self.formulation.limited if path.places[-1] == n]
         if name := next((name for name, graph in at_end if "u" in graph.name_in()), ""):
             raise UnsupportedError(
                 f"rti: {name} has u at the end, which is that of the interval before it; give at={n - 1}, or take "
