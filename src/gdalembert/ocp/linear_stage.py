@@ -288,15 +288,12 @@ class LinearStage:
     @cached_property
     def _bounds_at_end(self) -> dict[int, int]:
         """The entry of a step of the state for each row that the end fixes and that it changes alone, by as much."""
-        _, *slopes = self._parts["rows"]
-        by_u, by_state, by_w = (slope.T for slope in slopes)
-        bounds, first = dict[int, int](), 0
-        for row in self._rows:
-            for k in range(first, first + row.value.numel()) if row.is_of_end else ():
-                entry = by_state[:, k].nz[:]
-                if not by_u[:, k].nnz() and not by_w[:, k].nnz() and entry.numel() == 1 and entry.is_one():
-                    bounds[k] = by_state[:, k].sparsity().row()[0]
-            first += row.value.numel()
+        of_end = [row.is_of_end for row in self._rows for _ in range(row.value.numel())]
+        slopes, bounds = ca.horzcat(*self._parts["rows"][1:]), dict[int, int]()
+        for k in np.flatnonzero(of_end).tolist():
+            row = slopes[k, :]
+            if row.nnz() == 1 and row.nz[0].is_one():
+                bounds[k] = row.sparsity().get_triplet()[1][0] - self.nu
         return bounds
 
     @cached_property
