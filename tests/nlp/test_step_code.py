@@ -23,7 +23,7 @@ def as_compilers_read_it(text: str) -> str:
 def test_no_name_ends_the_comment(name: str, cleaned: bool) -> None:
     steps: Any = SimpleNamespace(arrays={}, sizes=SimpleNamespace(intervals=3))
     text = comment_text(name) if cleaned else name
-    head = _head(steps, "tick", {}, f"Real-time iterations of {text}", f"The schedule:\n      0  {text}", 0.5)
+    head = _head(steps, "tick", {}, f"Real-time iterations of {text}", f"The schedule:\n      0  {text}", 3, 0.5)
     read = as_compilers_read_it(head)
     assert read.startswith("/*")
     assert read.index("*/") == len(read) - 2

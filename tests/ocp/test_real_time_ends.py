@@ -111,6 +111,27 @@ def test_a_biped_ends_at_rest_on_its_feet() -> None:
     assert max(plan.violations[f"{key} of end"] for key in "qv") < 1e-6
 
 
+@pytest.mark.parametrize("free", ["v", "q and v"])
+def test_a_start_beside_a_contact_may_be_free(free: str) -> None:
+    """The body begins where the contact lets it: turned, and at a velocity, as the cost asks for."""
+    con = gd.ConstrainedDynamics(gd.NewtonEuler(TOP, actuation=np.eye(6)), [gd.Contact("tip", "3D", AT)])
+    problem, goal = ocp.Problem(con, 0.5, N, degree=1), turned(0.2, 0.1, 0.0)
+    problem.start(turned(0, 0, 0) if free == "v" else None, None)
+    problem.squares(lambda q: q[:6] - goal[:6], 100)
+    problem.squares(lambda v: v, 0.3)
+    problem.squares(lambda u: u)
+    problem.squares(lambda q: q[3:6] - np.array([0.2, 0.0, 0.1]), 30, at="start")
+    away = turned(0.1, 0.05, 0.0) + np.array([0.02, -0.03, 0.01, 0, 0, 0, 0])  # which the contact does not allow
+    rest = np.zeros((2, 6))
+    problem.guess(ocp.Guess(np.array([0.0, 0.5]), np.array([away, away]), rest, rest, rest))
+    options = EXACT | {"penalty": 1000.0, "first_gap": 1e-6}
+    plan = settled(problem.solver("rti", options))
+    assert_one(plan, problem.solver("ipopt", TIGHT)())
+    assert np.abs(plan.q[0, :3] + pin.Quaternion(plan.q[0, 3:]).matrix() @ AT - AT).max() < 1e-9
+    assert plan.violations["contacts and loops: velocities at the start"] < 1e-9
+    assert np.abs(plan.v[0]).max() > 0.1
+
+
 def hopping(stands: bool, end: float) -> ocp.Problem:
     con = gd.ConstrainedDynamics(HOPPER, [gd.Contact("foot", "3D", rows=("z",))])
     problem = ocp.Problem(con if stands else HOPPER, N * 0.03, N, bounds=LIMITED, degree=1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.errors import SolutionWarning, UnsupportedError
+from gdalembert.errors import SolutionWarning
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import biped, slider, turning
 from tests.ocp.test_contact_schedules import HOPPER, LIMITED, TIGHT
@@ -193,8 +195,46 @@ def test_a_tick_takes_one_step_of_the_whole_sequence() -> None:
     again = solver(guess=plan, **moved)
     assert again.cost == pytest.approx(settled(solver).cost, rel=1e-6)  # both have settled
     assert via().solve("rti", **VIA).cost == pytest.approx(plan.cost, rel=1e-9)
-    with pytest.raises(UnsupportedError, match="ContactSchedule"):
-        solver.generate("tick.c")
+
+
+MAIN = """
+#include <stdio.h>
+extern int tick(int);
+extern double tick_x_0[6], tick_x[20][6], tick_u[20][3], tick_x_end[20][6], tick_line[21][3];
+int main(void) {
+  tick_x_0[0] = 0.06, tick_x_end[10][0] = 0.45;
+  for (int k = 11; k < 21; ++k) tick_line[k][2] += 0.01;
+  for (int k = 0; k < 3; ++k) {
+    printf("%d", tick(0));
+    for (int i = 0; i < 20; ++i) for (int j = 0; j < 6; ++j) printf(" %.17g", tick_x[i][j]);
+    printf("\\n");
+  }
+  return tick(1) != -1 || tick(-1) != -1;
+}
+"""
+
+
+def test_generated_c_takes_the_same_steps(tmp_path: Path) -> None:
+    """Ends and parameters of every instant are in the rows of their phases, and no shift is taken."""
+    solver = via().solver("rti")  # of three iterations: later ones of an interior point are more ill-conditioned
+    solver(**VIA)
+    solver.generate(tmp_path / "tick.c")
+    (tmp_path / "main.c").write_text(MAIN)
+    assert "phase 2  rows 11 to 19" in (tmp_path / "tick.c").read_text()
+    command = "cc -std=c99 -O1 -Wall -Werror -Wno-psabi tick.c main.c -o main -lm"
+    built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert not built.returncode, built.stderr
+    printed = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
+    line = VIA["line"] + np.array([[0.0], [0.0], [0.01]])
+    for row in printed:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SolutionWarning)
+            plan = solver(q0=[0.06, 0.0, 0.0], place=[0.45, 0.5, 0.3], line=line)
+        verdict, *x = map(float, row.split())
+        assert verdict == (0 if plan.solved else 4)
+        wanted = np.concatenate([np.hstack([phase.q, phase.v]).ravel() for phase in plan.phases])
+        assert np.abs(np.array(x) - wanted).max() < 1e-9 * np.abs(wanted).max()  # of other orders of sums
+    assert len(printed) == 3
 
 
 def test_what_is_missed_where_phases_meet_is_told() -> None:

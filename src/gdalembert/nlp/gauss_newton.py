@@ -26,9 +26,12 @@ _OUTCOMES = ("", "is not finite", "is out of all proportion", "cannot be evaluat
 
 
 class Sizes(NamedTuple):
-    """Of a plan: of a step of the state and of the state, of inputs and eliminated unknowns, and of rows of G and S.
+    """Numbers of entries of a plan.
 
-    ``free``: the entries of the first step that are variables.
+    Attributes:
+        nx, state: of a step of the state, and of the state. ``nu``: of inputs. ``eliminated``: of eliminated unknowns.
+        intervals: N. ``rows``, ``squares``: of G and of S.
+        free: the entries of the first step that are variables.
     """
 
     nx: int
@@ -70,12 +73,12 @@ class _Tick(ctypes.Structure):
 class GaussNewton:
     """A plan, the quadratic program about it, and its next one.
 
-    Functions read and write arrays by the names of their inputs and outputs: what ``c/gauss_newton.c`` names, and what
-    ``given`` has. An array of one dimension is the same for all stages, any other has a row for each of N + 1.
+    Functions read and write arrays by the names of their inputs and outputs: those that ``c/gauss_newton.c`` names, and
+    ``others``. An array of one dimension is the same for all stages, any other has a row for each of N + 1.
 
     Args:
         sizes: of the plan. ``order``: of the eliminated unknowns in L.
-        given: further arrays of Functions by name, which the caller fills.
+        others: further arrays of Functions by name, which the caller fills.
 
     Attributes:
         sizes, qp: the quadratic program.
@@ -85,7 +88,7 @@ class GaussNewton:
     """
 
     def __init__(
-        self, sizes: Sizes, order: Sequence[int], given: Mapping[str, Array], *, penalty: float, first_gap: float
+        self, sizes: Sizes, order: Sequence[int], others: Mapping[str, Array], *, penalty: float, first_gap: float
     ) -> None:
         self.sizes, n = sizes, sizes.intervals
         self.qp = StageQP(sizes.nx, sizes.nu, n, rows=sizes.rows, free=sizes.free)
@@ -98,7 +101,7 @@ class GaussNewton:
         self.arrays: dict[str, Array] = {name: aligned(n + 1, *shape) for name, shape in shapes.items()}
         self.arrays |= {"x_0": aligned(sizes.state), "delta": aligned(nx)}
         self.arrays |= {name: self.qp.memory[name] for name in ("A", "b", "H", "g", "G", "lower", "upper")}
-        self.arrays |= given
+        self.arrays |= others
         self.arrays["x_next"] = self.arrays["x"][1:]
         self.set, self.lands = np.zeros(n + 1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
         self._library = _library(sizes)
@@ -228,17 +231,17 @@ class GaussNewton:
 
     @property
     def found(self) -> dict[str, float]:
-        """Of the last step: its size relative to the plan, and what is left of the gap and of violations."""
+        """The size of the last step relative to the plan, and the parts of the gap and of violations that it leaves."""
         return {name: getattr(self.tick, name) for name in ("step", "gap", "infeasibility")}
 
     @property
     def iterations(self) -> int:
-        """Of the interior point in the last step."""
+        """The number of iterations of the interior point in the last step."""
         return int(self.tick.iterations)
 
     @property
     def cost(self) -> float:
-        """Of the plan before the last step."""
+        """The cost of the plan before the last step."""
         return float(self.arrays["cost"].sum())
 
     def _pattern(self, name: str, pattern: ca.Sparsity) -> _Sparse:
@@ -278,5 +281,6 @@ def _library(sizes: Sizes) -> ctypes.CDLL:
 
 
 def macros_of(sizes: Sizes) -> dict[str, int]:
+    """The macros of ``c/gauss_newton.c`` and ``c/stage_qp.c`` by name."""
     of_qp = {"NX": sizes.nx, "NU": sizes.nu, "NG": sizes.rows, "FREE": int(bool(sizes.free))}
     return of_qp | {"STATE": sizes.state, "ELIMINATED": sizes.eliminated, "SQUARES": sizes.squares}

@@ -40,12 +40,12 @@ class _Product(NamedTuple):
     other: ca.SX
 
 
-def residuals_of(graph: ca.Function, parameters: Sequence[str], where: str) -> tuple[ca.Function, ca.Function]:
+def residuals_of(graph: ca.Function, parameters: Sequence[str], name: str) -> tuple[ca.Function, ca.Function]:
     """The weights and the residuals of the squares that an expression is the sum of, as Functions of its inputs.
 
     Args:
         graph: of scalar operations. ``parameters``: its inputs that are free of the motion.
-        where: of it, for messages.
+        name: of it, for messages.
 
     Raises:
         UnsupportedError: if it is no such sum, or not of scalar operations.
@@ -53,32 +53,33 @@ def residuals_of(graph: ca.Function, parameters: Sequence[str], where: str) -> t
     try:
         scalar = graph.expand()
     except RuntimeError as error:
-        raise UnsupportedError(f"rti: {where} is not of scalar operations; take 'ipopt' ({error})") from None
+        raise UnsupportedError(f"rti: {name} is not of scalar operations; take 'ipopt' ({error})") from None
     inputs = dict(zip(scalar.name_in(), scalar.sx_in(), strict=True))
     motion = ca.vertcat(ca.SX(0, 1), *(x for name, x in inputs.items() if name not in parameters))
-    found = squares(scalar.call([*inputs.values()])[0], motion, where)
+    summands = squares(scalar.call([*inputs.values()])[0], motion, name)
     whole: dict[str, Any] = {"enable_forward": False, "reverse_options": {"enable_forward": False}}
 
     def column(name: str, entries: Sequence[ca.SX]) -> ca.Function:
         rows = ca.vertcat(ca.SX(0, 1), *entries)
         return ca.Function(name, [*inputs.values()], [rows], [*inputs], [name], whole)
 
-    return column("weights", [weight for weight, _ in found]), column("residuals", [residual for _, residual in found])
+    weights, residuals = zip(*summands, strict=True) if summands else ((), ())
+    return column("weights", weights), column("residuals", residuals)
 
 
 def defined(conditions: Sequence[ca.SX], columns: Sequence[ca.SX]) -> list[ca.SX]:
     """The rows of expressions that may not be finite, 0 where their condition is."""
-    found = []
+    guarded = []
     for x in columns:
         graph = ca.Function("rows", ca.symvar(x), [x])
         if any(graph.instruction_id(k) in _UNDEFINED for k in range(graph.n_instructions())):
             rows = x.sparsity().get_triplet()[0]
             x = ca.SX(x.sparsity(), ca.if_else(ca.vertcat(*(conditions[row] for row in rows)), ca.vec(x.nz[:]), 0))
-        found.append(x)
-    return found
+        guarded.append(x)
+    return guarded
 
 
-def squares(cost: ca.SX, motion: ca.SX, where: str) -> list[Square]:
+def squares(cost: ca.SX, motion: ca.SX, name: str) -> list[Square]:
     """The squares that a cost is the sum of, but for terms free of the motion.
 
     Products of different factors, as in eᵀ W e, make a quadratic form with the squares of these factors. Its matrix is
@@ -87,25 +88,25 @@ def squares(cost: ca.SX, motion: ca.SX, where: str) -> list[Square]:
     Raises:
         UnsupportedError: if a term is no product of two expressions, or a quadratic form is negative somewhere.
     """
-    found: list[Square] = []
-    for weight, products in _by_weight(_products(cost, motion, where)):
+    summands: list[Square] = []
+    for weight, products in _by_weight(_products(cost, motion, name)):
         forms = _Forms(products)
-        for atoms, own in forms.connected():
-            plain = all(one is other for _, _, one, other in own)
-            if plain and not (weight.is_constant() and any(number < 0 for number, *_ in own)):
-                found += [Square(number * weight, root) for number, _, root, _ in own]
+        for atoms, members in forms.connected():
+            plain = all(one is other for _, _, one, other in members)
+            if plain and not (weight.is_constant() and any(number < 0 for number, *_ in members)):
+                summands += [Square(number * weight, root) for number, _, root, _ in members]
                 continue
-            for number, row in _factored(forms.matrix(atoms, own), where):
+            for number, row in _factored(forms.matrix(atoms, members), name):
                 terms = (
                     atom if factor == 1 else factor * atom for factor, atom in zip(row, atoms, strict=True) if factor
                 )
-                found.append(Square(number * weight, sum(terms, ca.SX(0))))
-    return found
+                summands.append(Square(number * weight, sum(terms, ca.SX(0))))
+    return summands
 
 
-def _products(cost: ca.SX, motion: ca.SX, where: str) -> list[_Product]:
+def _products(cost: ca.SX, motion: ca.SX, name: str) -> list[_Product]:
     """The terms of a cost that are not free of the motion."""
-    found = []
+    products = []
     left = [(cost, 1.0, ca.SX(1))]
     while left:
         term, number, weight = left.pop()
@@ -117,24 +118,24 @@ def _products(cost: ca.SX, motion: ca.SX, where: str) -> list[_Product]:
             continue
         scale, of_parameters, moving = _factors(term, motion)
         if (root := _root(moving)) is not None:
-            found.append(_Product(number * scale, weight * of_parameters, root, root))
+            products.append(_Product(number * scale, weight * of_parameters, root, root))
             continue
         scale, of_parameters, inner = _unscaled(term, motion)
         number, weight = number * scale, weight * of_parameters
         if _operation(inner) == ca.OP_MUL:
             factors = []
             for factor in (inner.dep(0), inner.dep(1)):
-                scale, of_parameters, own = _unscaled(factor, motion)
+                scale, of_parameters, root = _unscaled(factor, motion)
                 number, weight = number * scale, weight * of_parameters
-                factors.append(own)
-            found.append(_Product(number, weight, *factors))
+                factors.append(root)
+            products.append(_Product(number, weight, *factors))
         elif not ca.is_equal(inner, term):
             left.append((inner, number, weight))
         else:
             raise UnsupportedError(
-                f"rti: {where} is no sum of squares of q, v, a, u and forces; write it as one, or take 'ipopt'"
+                f"rti: {name} is no sum of squares of q, v, a, u and forces; write it as one, or take 'ipopt'"
             )
-    return found
+    return products
 
 
 def _operation(x: ca.SX) -> int:
@@ -192,10 +193,10 @@ def _by_weight(products: Sequence[_Product]) -> Iterator[tuple[ca.SX, list[_Prod
     """The products of each weight of parameters."""
     groups: list[tuple[ca.SX, list[_Product]]] = []
     for product in products:
-        own = next((group for weight, group in groups if ca.is_equal(weight, product.weight, _DEPTH)), None)
-        if own is None:
-            groups.append((product.weight, own := []))
-        own.append(product)
+        alike = next((group for weight, group in groups if ca.is_equal(weight, product.weight, _DEPTH)), None)
+        if alike is None:
+            groups.append((product.weight, alike := []))
+        alike.append(product)
     return iter(groups)
 
 
@@ -217,9 +218,9 @@ class _Forms:
 
     def connected(self) -> Iterator[tuple[list[ca.SX], list[_Product]]]:
         """The atoms and the products of each form."""
-        own = [{atom for x in (each.one, each.other) for atom in self._sum(x)} for each in self._products]
+        atoms_of = [{atom for x in (product.one, product.other) for atom in self._sum(x)} for product in self._products]
         parts: list[tuple[set[int], list[int]]] = []
-        for k, atoms in enumerate(own):
+        for k, atoms in enumerate(atoms_of):
             joined = [part for part in parts if part[0] & atoms]
             parts = [part for part in parts if not part[0] & atoms]
             members = [i for _, numbers in joined for i in numbers]
@@ -230,12 +231,12 @@ class _Forms:
     def matrix(self, atoms: Sequence[ca.SX], products: Sequence[_Product]) -> Array:
         """Symmetric, of the form of these products in their atoms."""
         row = {self._place(atom): k for k, atom in enumerate(atoms)}
-        found = np.zeros((len(row), len(row)))
+        form = np.zeros((len(row), len(row)))
         for number, _, one, other in products:
             for i, x in self._sum(one).items():
                 for j, y in self._sum(other).items():
-                    found[row[i], row[j]] += number * x * y
-        symmetric: Array = (found + found.T) / 2
+                    form[row[i], row[j]] += number * x * y
+        symmetric: Array = (form + form.T) / 2
         return symmetric
 
     def _sum(self, factor: ca.SX) -> dict[int, float]:
@@ -243,13 +244,13 @@ class _Forms:
 
     def _place(self, factor: ca.SX) -> int:
         """The number of a factor, which it is given where no other is the same."""
-        place = self._found(factor)
+        place = self._known_place(factor)
         if place is None:
             place = self._places[factor.element_hash()] = len(self._atoms)
             self._atoms.append(factor)
         return place
 
-    def _found(self, x: ca.SX) -> int | None:
+    def _known_place(self, x: ca.SX) -> int | None:
         key = x.element_hash()
         if key not in self._places:
             same = (k for k, atom in enumerate(self._atoms) if _operation(atom) == _operation(x))
@@ -263,10 +264,10 @@ class _Forms:
         """An expression as a sum of multiples of atoms: of an atom itself, where it is none of others."""
         key = x.element_hash()
         if key not in self._known:
-            found = self._of_parts(x)
-            if found is None and (place := self._found(x)) is not None:
-                found = {place: 1.0}
-            self._known[key] = found
+            terms = self._of_parts(x)
+            if terms is None and (place := self._known_place(x)) is not None:
+                terms = {place: 1.0}
+            self._known[key] = terms
         return self._known[key]
 
     def _of_parts(self, x: ca.SX) -> dict[int, float] | None:
@@ -283,16 +284,16 @@ class _Forms:
             parts = [(1 / float(x.dep(1)), x.dep(0))]
         else:
             return None
-        found: dict[int, float] = {}
+        terms: dict[int, float] = {}
         for factor, part in parts:
-            if (own := self._combination(part)) is None:
+            if (inner := self._combination(part)) is None:
                 return None
-            for place, number in own.items():
-                found[place] = found.get(place, 0.0) + factor * number
-        return found
+            for place, number in inner.items():
+                terms[place] = terms.get(place, 0.0) + factor * number
+        return terms
 
 
-def _factored(matrix: Array, where: str) -> Iterator[tuple[float, Array]]:
+def _factored(matrix: Array, name: str) -> Iterator[tuple[float, Array]]:
     """The d and l of W = Σ d l lᵀ, in the order of pivots; an l is 1 where its pivot is."""
     size = np.sqrt(np.maximum(np.diag(matrix), 0.0))
     size[size == 0] = 1.0
@@ -301,7 +302,7 @@ def _factored(matrix: Array, where: str) -> Iterator[tuple[float, Array]]:
     if not (is_finite and np.linalg.eigvalsh(left)[0] >= -none):
         smallest = np.linalg.eigvalsh(matrix)[0] if is_finite else np.nan
         raise UnsupportedError(
-            f"rti: {where} is no sum of squares: a quadratic form in it has the eigenvalue {smallest:.3g}; give a "
+            f"rti: {name} is no sum of squares: a quadratic form in it has the eigenvalue {smallest:.3g}; give a "
             "matrix of weights that is positive semidefinite, one of parameters, W = L Lᵀ, as ca.sumsqr(L.T @ e), or "
             "take 'ipopt'"
         )

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from gdalembert.compilation.compiled_function import CompiledFunction
 from gdalembert.compilation.machine_code import row_major, source_of
 from gdalembert.nlp.gauss_newton import ARRAYS, LARGEST, GaussNewton, macros_of
 from gdalembert.spatial.source_text import c_comment
@@ -90,18 +91,21 @@ def engine_code(wide: int, sizes: Mapping[str, int]) -> str:
 
 def arrays_read(steps: GaussNewton) -> set[str]:
     """The arrays of which Functions read numbers, rather than have them as an input."""
-    found = set()
-    for function in (each for functions in steps.functions.values() for each in functions if each):
+    reading = set()
+    for function in _functions_of(steps):
         graph, names = function.function, list(function.inputs)
         reads = (k for k in range(graph.n_instructions()) if graph.instruction_id(k) == ca.OP_INPUT)
-        found |= {names[graph.instruction_input(k)[0]] for k in reads}
-    return found | {name.removesuffix("_next") for name in found}
+        reading |= {names[graph.instruction_input(k)[0]] for k in reads}
+    return reading | {name.removesuffix("_next") for name in reading}
+
+
+def _functions_of(steps: GaussNewton) -> list[CompiledFunction]:
+    return [function for functions in steps.functions.values() for function in functions if function]
 
 
 def _used(steps: GaussNewton) -> set[str]:
     """The arrays that the engine and its Functions read or write."""
-    functions = (each for functions in steps.functions.values() for each in functions if each)
-    written = {name for function in functions for name in function.outputs}
+    written = {name for function in _functions_of(steps) for name in function.outputs}
     return arrays_read(steps) | written | {*ARRAYS, *steps.patterns, "x_0", "delta"}
 
 
@@ -115,7 +119,7 @@ def _names(
     for key in ended:
         arrays[key] = np.vstack([steps.arrays[key], steps.arrays[key][-1:]])
     copies = (f"\n  memcpy({names[key]}[{n + 1}], {names[key]}[{n}], sizeof {names[key]}[0]);" for key in ended)
-    return names | {f"{key}_next": f"{own}[1]" for key, own in names.items()}, "".join(copies)
+    return names | {f"{key}_next": f"{of_c}[1]" for key, of_c in names.items()}, "".join(copies)
 
 
 def _functions_code(steps: GaussNewton, name: str, names: Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -168,12 +172,14 @@ def _check_of_schedule(names: Mapping[str, str], n: int, sets: int) -> str:
     if ({lands}[k] != -1 && ({lands}[k] != {stage}[k + 1] || !of_jump[{lands}[k]].of)) return -2;"""
 
 
-def _head(steps: GaussNewton, name: str, exported: Mapping[str, str], about: str, schedule: str, unmet: float) -> str:
-    """The comment at the head of a file, for who calls it."""
+def _head(
+    steps: GaussNewton, name: str, exported: Mapping[str, str], about: str, remarks: str, most: int, unmet: float
+) -> str:
+    """The comment at the head of a file, for its callers."""
     shapes = {exported[key]: array.shape for key, array in steps.arrays.items() if key in exported}
     listed = "; ".join(f"{name}_{key} ({' x '.join(map(str, shape))})" for key, shape in shapes.items())
-    refused = f"-1  if shift is not from 0 to {steps.sizes.intervals}; then nothing is done"
-    if schedule:
+    refused = f"-1  if shift is not from 0 to {most}; then nothing is done"
+    if "set" in exported:
         refused += "\n     -2  if the schedule is none, as below; then nothing is done"
     text = f"""{about}.
 
@@ -190,7 +196,7 @@ def _head(steps: GaussNewton, name: str, exported: Mapping[str, str], about: str
    {textwrap.fill(f"Arrays of double: {listed}.", 117, subsequent_indent="   ", break_long_words=False)}
    Of the last step: double {name}_step, its size relative to the plan; {name}_gap and {name}_infeasibility, what the
    interior point left of its gap and of violations (0 to 1)."""
-    text += f"\n\n   {schedule}" if schedule else ""
+    text += f"\n\n   {remarks}" if remarks else ""
     return "\n".join(c_comment(line.removeprefix("   ") for line in text.splitlines()))
 
 
@@ -199,7 +205,8 @@ def step_code(
     name: str,
     exported: Mapping[str, str],
     about: str,
-    schedule: str,
+    remarks: str,
+    most: int,
     iterations: int,
     unmet: float,
 ) -> str:
@@ -213,7 +220,8 @@ def step_code(
         steps: of which it is; the plan begins as theirs.
         name: a C identifier, with which all names begin.
         exported: arrays that a caller reads and writes, by their names in C without that beginning.
-        about: what it is. ``schedule``: what its sets are, if they are exported. Names in both are ``comment_text``.
+        about: what it is. ``remarks``: what its sets or its rows are. Names in both are ``comment_text``.
+        most: the largest shift.
         iterations: of the interior point. ``unmet``: the part of violations that may be left.
     """
     qp, n = steps.qp.memory, steps.sizes.intervals
@@ -225,7 +233,7 @@ def step_code(
     arrays |= {"set": steps.set, "lands": steps.lands, "order": steps.order}
     names, repeated = _names(steps, arrays, name, exported)
     engine = engine_code(steps.qp.vector, macros_of(steps.sizes))
-    text = [_head(steps, name, exported, about, schedule, unmet), engine]
+    text = [_head(steps, name, exported, about, remarks, most, unmet), engine]
     for key, array in arrays.items():
         begins = key in exported or key in _GIVEN
         text.append(array_code(names[key], array if begins else np.zeros_like(array), exported=key in exported))
@@ -234,19 +242,19 @@ def step_code(
     fill += _engine_fill(steps, names)
     filled = "\n    ".join([*fill, "self.program = &program;", "self.memory = memory;", f"self.n = {n};"])
     check = _check_of_schedule(names, n, len(steps.functions["stage"])) if "set" in exported else ""
-    found = ("step", "gap", "infeasibility")
+    results = ("step", "gap", "infeasibility")
     text.append(f"""static Stage memory[{n + 1}];
 static Program program;
 static Tick self;
-double {", ".join(f"{name}_{key}" for key in found)};
+double {", ".join(f"{name}_{key}" for key in results)};
 
 int {name}(int shift) {{
   if (!self.n) {{
     {filled}
   }}
-  if (shift < 0 || shift > {n}) return -1;{check}{repeated}
+  if (shift < 0 || shift > {most}) return -1;{check}{repeated}
   int outcome = (int) gauss_newton_tick(&self, {names["delta"]}, shift, {iterations}, {LARGEST!r});
-  {", ".join(f"{name}_{key} = self.{key}" for key in found)};
+  {", ".join(f"{name}_{key} = self.{key}" for key in results)};
   return !outcome && self.infeasibility > {unmet!r} ? 4 : outcome;
 }}
 """)

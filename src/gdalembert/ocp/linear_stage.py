@@ -1,4 +1,4 @@
-"""A stage about a plan: what Gauss–Newton steps take of a problem, as a quadratic program with a and f eliminated.
+"""A stage about a plan, as Gauss–Newton steps take it: of a quadratic program, with a and f eliminated.
 
 States are x = (q, v) at the grid, controls u over the intervals. The stage is that of ``degree=1``, with steps Δq in
 the tangent space: its equations r(x, u, w) = 0, w = (a, f), give Δw, and with z = (u, Δq, Δv)
@@ -20,10 +20,10 @@ import numpy as np
 
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import difference, integrate, unit_and_scale, unit_blocks
-from gdalembert.nlp.least_squares import defined, residuals_of
-from gdalembert.ocp.constraints import parts_of_residuals, parts_of_state
-from gdalembert.ocp.real_time_problem import Layout, RealTimeProblem, place_of
-from gdalembert.ocp.stage import Instant, Integral, Step, implicit_step, instants_of_interval
+from gdalembert.nlp.least_squares import defined
+from gdalembert.ocp.constraints import CLOSED
+from gdalembert.ocp.real_time_problem import GRID, INTERVAL, RATES, Layout, Place, RealTimeProblem, place_of
+from gdalembert.ocp.stage import Instant, Step, implicit_step, instants_of_interval
 from gdalembert.ocp.steps import collocation_method, free_rates
 from gdalembert.ocp.tangent_space import TangentSystem
 from gdalembert.spatial.algebra import Matrix
@@ -31,36 +31,36 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
 
 NEXT = "_next"
-"""What the name of an array ends with that begins with its next row: the parameter at the end of an interval."""
-OF_GRID, OF_STAGES, OF_INSTANTS = 0, 1, 2
-"""Where the weights of costs are among those of a stage."""
+"""The end of the name of an array that begins with the next row of another: the parameter at the end of an interval."""
 _BY_ROWS = {"helper_options": {"ad_weight": 1.0}}
 MIDPOINTS = collocation_method(1, "legendre")
 
 
 class _Squares(NamedTuple):
-    """Squares ω ρ² of the cost, and the number among ``weights`` of that which is 0 where they do not count."""
+    """Squares ω ρ² of the cost, whose weights are 0 where they do not count."""
 
     weights: ca.MX
     residuals: ca.MX
-    factor: int
+    place: Place
 
 
 class LimitedRow(NamedTuple):
-    """An expression that is limited, and where: on the whole grid, in intervals, or at the number of an instant."""
+    """An expression that is limited, and where; its name is empty if no violations are told of it alone."""
 
     name: str
     value: ca.MX
     lower: ca.MX
     upper: ca.MX
-    place: str | int
+    place: Place
+    is_of_end: bool = False
 
 
 class LinearStage:
     """The Functions of a problem, of arrays by the names of :class:`~gdalembert.nlp.gauss_newton.GaussNewton`.
 
-    Beside them there are ``weights`` of costs: of instants of the grid, of stages, and of single instants; ``off``,
-    infinite where rows do not hold; the time ``t``; ``x_end``, [q; v] as the end fixes them; and :attr:`inputs`.
+    Beside them there are, for each of the places of a layout, ``weights`` of costs and ``off``, infinite where rows do
+    not hold; the time ``t``; ``x_end``, [q; v] as the end fixes them; ``combined``, the matrices that combine rows of
+    an end; and :attr:`inputs`.
 
     Args:
         problem: of which they are. ``layout``: where its inputs and forces are among all.
@@ -75,25 +75,25 @@ class LinearStage:
         nq, nv, kept = self.tree.nq, self.tree.nv, len(layout.remembered)
         self.nx, self.state, self.nu = 2 * nv + kept, nq + nv + kept, len(layout.selection)
         self.eliminated = nv + layout.forces
-        sizes = {"x": self.state, "u": self.nu, "w": self.eliminated, "t": 1, "weights": layout.weights}
+        sizes = {"x": self.state, "u": self.nu, "w": self.eliminated, "t": 1, "weights": len(layout.places)}
         sizes |= {"off": len(layout.places), "x_end": nq + nv, "combined": layout.combined}
         known = {name: len(problem.robot) for name in problem.names if name == "p"}
         known |= {name: x.shape[0] for name, x in problem.parameters.symbols.items()}
         self.inputs = {name: inputs[name] for name in problem.names}
-        sizes |= {own: known[name] for name, own in self.inputs.items()}
+        sizes |= {key: known[name] for name, key in self.inputs.items()}
         varying = [name for name, x in problem.parameters.symbols.items() if x.shape[1] > 1]
         sizes |= {inputs[name] + NEXT: known[name] for name in varying}
         self._s = s = {name: ca.MX.sym(name, size) for name, size in sizes.items()}
         self._delta, self._zero = ca.MX.sym("delta", self.nx), ca.MX.sym("zero")
         self._known = {
-            name: ca.horzcat(s[own], s[own + NEXT]) if name in varying else s[own] for name, own in self.inputs.items()
+            name: ca.horzcat(s[key], s[key + NEXT]) if name in varying else s[key] for name, key in self.inputs.items()
         }
-        self._rows_of_w = [*range(nv), *(nv + i for i in layout.own)]
+        self._rows_of_w = [*range(nv), *(nv + i for i in layout.held)]
         self._begin, self._step, self._middle = self._instants()
         self._squares, self._rows = list(self._squares_of_cost()), list(self._limited_rows())
 
     def _instants(self) -> tuple[Instant, Step, Instant | None]:
-        """Where the interval begins, what it leads to, and its middle, if it has one."""
+        """The instant where the interval begins, the step that it is, and its middle, if it has one."""
         s, nq, nv, layout = self._s, self.tree.nq, self.tree.nv, self._layout
         space = TangentSystem(self.system)
         self.con = space.equations.con
@@ -101,8 +101,8 @@ class LinearStage:
         u = ca.DM(layout.fixed) + ca.DM(layout.selection).T @ s["u"]
         p = [s[self.inputs["p"]]] if "p" in self.inputs else []
 
-        def mapped(graph: Any, count: int, *given: ca.MX) -> Any:
-            return graph(*given, *p)
+        def mapped(graph: Any, count: int, *values: ca.MX) -> Any:
+            return graph(*values, *p)
 
         w = s["w"][self._rows_of_w]
         at, step = implicit_step(space, MIDPOINTS, [], ca.vertcat(*begin), u, w, None, ca.MX(self._h), mapped)
@@ -122,90 +122,92 @@ class LinearStage:
         nq, nv, kept = self.tree.nq, self.tree.nv, self._layout.remembered
         before = self._s["x"][nq + nv :] + self._delta[2 * nv :]
         entries = ca.DM.eye(u.shape[0])[:, kept]
-        return ca.MX(self._s["weights"][-1] * (entries @ (u[kept] - before)) / self._h)
+        return ca.MX(self._s["weights"][self._layout.places.index(RATES)] * (entries @ (u[kept] - before)) / self._h)
 
-    # What the problem says, at the instants of a stage.
+    # Terms of the problem, at the instants of a stage.
 
     def _squares_of_cost(self) -> Iterator[_Squares]:
-        factors = ca.vertsplit(self._s["weights"])
-        parameters = [*self._problem.names, "t"]
-        for integral in self._problem.formulation.integrals:
-            weight = self._of_parameters(integral.weight)
-            for residuals, weights, has_grid in self._parts_of(integral, parameters):
-                shares = integral._replace(has_grid=has_grid).shares
-                places = zip((self._middle, self._begin), (OF_STAGES, OF_GRID), shares, strict=True)
-                for instant, factor, share in places:
-                    if share and instant is not None:
-                        rows = instant(residuals)
-                        by = instant(weights) if weights is not None else ca.DM.ones(rows.shape[0])
-                        yield _Squares(factors[factor] * (share * weight * by), rows, factor)
-        for cost in self._problem.costs_of_instants:
-            if not self._has(cost.instant):
-                continue
-            weight, factor = self._of_parameters(cost.weight), OF_INSTANTS + self._layout.instants.index(cost.instant)
-            at_end = cost.instant == self._problem.motion.intervals
-            where = "the cost of the end" if at_end else "the cost of an instant"
-            if cost.residuals is not None:
-                rows, by = self._begin(cost.residuals), ca.DM.ones(cost.residuals.numel_out(0))
-            else:
-                weights, residuals = residuals_of(cost.graph, parameters, where)
-                rows, by = self._begin(residuals), self._begin(weights)
-            yield _Squares(factors[factor] * (weight * by), rows, factor)
+        """The squares of the cost that may count in the stage."""
+        for squares in self._problem.squares:
+            if self._has(squares.place):
+                instant, factor = self._at(squares.place), self._s["weights"][self._layout.places.index(squares.place)]
+                rows, weight = instant(squares.residuals), self._of_parameters(squares.weight)
+                by = ca.DM.ones(rows.shape[0]) if squares.weights is None else instant(squares.weights)
+                # not √ω ρ, as residuals of an Interval are: that takes 3 % more operations of an arm of seven joints
+                yield _Squares(factor * (weight * by), rows, squares.place)
 
-    def _has(self, place: str | int) -> bool:
+    def _has(self, place: Place) -> bool:
         """Whether a cost or a row of this place may hold in the stage."""
-        return self._middle is not None or place in ("grid", self._problem.motion.intervals)
+        return self._middle is not None or place in (GRID, self._problem.motion.intervals)
 
-    @staticmethod
-    def _parts_of(
-        integral: Integral, parameters: Sequence[str]
-    ) -> Iterator[tuple[ca.Function, ca.Function | None, bool]]:
-        """Residuals of an integral and their weights, if they are not 1, with the grid in their quadrature or not."""
-        if integral.residuals is not None:
-            for residuals, has_grid in parts_of_residuals(integral.residuals):
-                yield residuals, None, has_grid
-            return
-        for graph, has_grid in parts_of_state(integral.graph):
-            weights, residuals = residuals_of(graph, parameters, "an integral of the cost")
-            yield residuals, weights, has_grid
+    def _at(self, place: str | int) -> Instant:
+        """The middle of the interval, or where it begins."""
+        of_middle = place in (INTERVAL, "stages", "intervals")
+        return self._middle if of_middle and self._middle is not None else self._begin
 
     def _limited_rows(self) -> Iterator[LimitedRow]:
-        """What is limited beside u, v and those entries of q whose rates are entries of v."""
-        for path in self._problem.limited:
-            place = place_of(path)
-            if not self._has(place):
-                continue
-            middle = self._middle if path.places[-1] in ("stages", "intervals") else None
-            instant = self._begin if middle is None else middle
-            value = instant(path.graph)
-            lower, upper = (self._limit(bound, value.numel()) for bound in (path.lower, path.upper))
-            yield LimitedRow(path.name, value, lower, upper, place)
+        """Rows of paths, of both ends, and of bounds of those entries of q whose rates are no entries of v."""
+        for path in self._problem.formulation.limited:
+            if self._has(place := place_of(path)):
+                value = self._at(path.places[-1])(path.graph)
+                lower, upper = (self._limit(bound, value.numel()) for bound in (path.lower, path.upper))
+                yield LimitedRow(path.name, value, lower, upper, place)
         bounds = self._problem.motion.bounds
         limited = np.isfinite(bounds.q_lower) | np.isfinite(bounds.q_upper)
         if turned := [i for i in free_rates(self.tree)[0] if limited[i]]:
             lower, upper = (ca.MX(ca.DM(bound[turned])) for bound in (bounds.q_lower, bounds.q_upper))
-            yield LimitedRow("", self._begin.values["q"][turned], lower, upper, "grid")
+            yield LimitedRow("", self._begin.values["q"][turned], lower, upper, GRID)
+        if self._layout.closes and self._has(0):
+            yield from self._rows_of_start()
         yield from self._rows_of_end()
 
+    def _rows_of_start(self) -> Iterator[LimitedRow]:
+        """Rows of contacts and loops, in combinations that do not follow from what is fixed of the start."""
+        p, sizes = [self._known["p"]] if self.system.con.parameters else [], self._problem.of_start
+        rows = self.system.constraint_rows(ca.vertcat(*(self._begin.values[name] for name in "qv")), *p)
+        parts = self._combined(ca.vertsplit(rows, [0, sizes[0], sum(sizes)]))
+        for kind, part in zip(("positions", "velocities"), parts, strict=True):
+            if count := part.numel():
+                zero = ca.MX.zeros(count)
+                yield LimitedRow(f"{CLOSED}: {kind} at the start", part, zero, zero, 0)
+
     def _rows_of_end(self) -> Iterator[LimitedRow]:
-        """What the end fixes of other entries; with contacts or loops all of it, in combinations that these leave."""
-        end, given = self._problem.end, self._s["x_end"]
+        """Rows of the end; where contacts or loops hold, in combinations that these leave."""
+        end, fixed, turned = self._problem.end, self._s["x_end"], self._problem.end.turned
         q, v = (self._begin.values[name] for name in "qv")
-        if sum(self._problem.of_end):
-            turned = end.rotations()
-            of_q = end.differences("q", ca.vertcat(q, v), given)
-            of_q = of_q if turned is None else ca.vertcat(of_q, turned(q, given))
-            sides, first = (of_q, end.differences("v", ca.vertcat(q, v), given)), 0
-            for rows, count in zip(sides, self._problem.of_end, strict=True):
-                own = self._s["combined"][first : first + count**2]
-                value, first = ca.reshape(own, count, count) @ rows, first + count**2
-                zero = ca.MX(ca.DM.zeros(count))
-                yield LimitedRow("", value, zero, zero, self._problem.motion.intervals)
-            return
-        turning = {i for _, start, stop in unit_blocks(self.tree) for i in range(start, stop)}
-        apart = [i for i in free_rates(self.tree)[0] if end.fixed[0][i] and i not in turning]
-        if apart:
-            yield LimitedRow("", q[apart], given[apart], given[apart], self._problem.motion.intervals)
+        x, none = ca.vertcat(q, v), ca.MX.zeros(*fixed.shape)
+        # limits are those of states and of displacements, not of differences: thus most are bounds of steps, which cost
+        # an interior point less than rows
+        sides: list[tuple[ca.MX, ...]]
+        sides = [(end.differences(key, x, none), -end.differences(key, none, fixed)) for key in "qv"]
+        if (rotations := end.rotations()) is not None:
+            far = rotations(q, fixed), ca.MX.zeros(len(turned))  # combinations may leave a part of it, with its slopes
+            way = self._delta[turned], self._way_to_end(self._s["x"], fixed)
+            sides[0] = tuple(map(ca.vertcat, sides[0], far if self._problem.con.nc else way))
+        if self._problem.con.nc:
+            combined = self._combined([value - limit for value, limit in sides])
+            sides = [(value, ca.MX.zeros(value.numel())) for value in combined]
+        for key, (value, limit) in zip("qv", sides, strict=True):
+            if value.numel():
+                name, n = f"{key} of {end.name}", self._problem.motion.intervals
+                yield LimitedRow(name, value, limit, limit, n, is_of_end=True)
+
+    def _combined(self, parts: Sequence[ca.MX]) -> list[ca.MX]:
+        """Columns of rows of an end, each multiplied by a matrix of combinations."""
+        first, products = 0, []
+        for part in parts:
+            count = part.numel()
+            products.append(ca.reshape(self._s["combined"][first : first + count**2], count, count) @ part)
+            first += count**2
+        return products
+
+    @property
+    def _way_to_end(self) -> ca.Function:
+        """(x, x_end) → (way): the rotations that the end fixes, from those of x."""
+        s = symbols(x=self.state, x_end=self.tree.nq + self.tree.nv)
+        to, _ = unit_and_scale(s["x_end"][: self.tree.nq], unit_blocks(self.tree))
+        way = difference(self.tree, s["x"][: self.tree.nq], to)
+        return function("way", s, {"way": ca.SX(way)[self._problem.end.turned]})
 
     def _limit(self, bound: Array | ca.MX, count: int) -> ca.MX:
         limit = self._of_parameters(bound) if isinstance(bound, ca.MX) else ca.MX(ca.DM(bound))
@@ -237,7 +239,8 @@ class LinearStage:
         columns["rows"] = ca.vertcat(ca.MX(0, 1), *(row.value for row in self._rows))
         values = {
             "reached": step.reached[:nq],
-            "weights": ca.vertcat(ca.MX(0, 1), *(each.weights for each in self._squares)),
+            "middle": ca.MX(0, 1) if self._middle is None else self._middle.values["q"],
+            "weights": ca.vertcat(ca.MX(0, 1), *(squares.weights for squares in self._squares)),
         }
         values |= {
             key: ca.vertcat(ca.MX(0, 1), *(getattr(row, key) for row in self._rows)) for key in ("lower", "upper")
@@ -252,8 +255,8 @@ class LinearStage:
             scalar = graph.expand()
         except RuntimeError as error:
             raise UnsupportedError(f"rti: an expression is not of scalar operations; take 'ipopt' ({error})") from None
-        found = iter(scalar.call([*self._symbols.values(), ca.SX(self.nx, 1), ca.SX(0)]))
-        parts = {name: [ca.sparsify(next(found)) for _ in range(size)] for name, size in sizes.items()}
+        values_of = iter(scalar.call([*self._symbols.values(), ca.SX(self.nx, 1), ca.SX(0)]))
+        parts = {name: [ca.sparsify(next(values_of)) for _ in range(size)] for name, size in sizes.items()}
         parts["residuals"] = defined(self._counts(), parts["residuals"])
         parts["rows"] = defined([x == 0 for x in ca.vertsplit(self._off())], parts["rows"])
         return parts
@@ -265,11 +268,11 @@ class LinearStage:
 
     def _counts(self) -> list[ca.SX]:
         """Whether each residual counts at an instant: all of the grid do."""
-        weights = self._symbols["weights"]
+        weights, places = self._symbols["weights"], self._layout.places
         return [
-            ca.SX(1) if each.factor == OF_GRID else weights[each.factor] != 0
-            for each in self._squares
-            for _ in range(each.residuals.numel())
+            ca.SX(1) if squares.place == GRID else weights[places.index(squares.place)] != 0
+            for squares in self._squares
+            for _ in range(squares.residuals.numel())
         ]
 
     @cached_property
@@ -279,8 +282,24 @@ class LinearStage:
 
     @property
     def rows(self) -> int:
-        """The number of expressions that are limited."""
-        return sum(row.value.numel() for row in self._rows)
+        """The number of expressions that are limited, without bounds of steps."""
+        return len(self._plain_rows)
+
+    @cached_property
+    def _bounds_at_end(self) -> dict[int, int]:
+        """The entry of a step of the state for each row that the end fixes and that it changes alone, by as much."""
+        of_end = [row.is_of_end for row in self._rows for _ in range(row.value.numel())]
+        slopes, bounds = ca.horzcat(*self._parts["rows"][1:]), dict[int, int]()
+        for k in np.flatnonzero(of_end).tolist():
+            row = slopes[k, :]
+            if row.nnz() == 1 and row.nz[0].is_one():
+                bounds[k] = row.sparsity().get_triplet()[1][0] - self.nu
+        return bounds
+
+    @cached_property
+    def _plain_rows(self) -> list[int]:
+        """The rows that are no bounds of steps."""
+        return [k for k in range(self._parts["rows"][0].numel()) if k not in self._bounds_at_end]
 
     @cached_property
     def _driven(self) -> list[int]:
@@ -315,7 +334,7 @@ class LinearStage:
         outputs |= self._quadratic_cost(wide)
         sparse = {"E": by_w, "F": ca.SX(rows, self.eliminated), "D": ca.SX(squares, self.eliminated)}
         if rows:
-            _, of_u, of_state, of_w = parts["rows"]
+            _, of_u, of_state, of_w = (part[self._plain_rows, :] for part in parts["rows"])
             outputs["G"] = _tall(_filled(ca.horzcat(of_u, of_state), wide), rows)
             sparse["F"] = _tall(of_w, rows)
         outputs |= self._limits(wide, limits)
@@ -337,15 +356,15 @@ class LinearStage:
         """The equations of a and of the forces of all constraints; a force of other problems becomes 0."""
         residual, by_u, by_state, by_w = self._parts["equations"]
         matrix, right = ca.SX.eye(self.eliminated), ca.SX(self.eliminated, self.nu + self.nx)
-        values, own = -self._symbols["w"], self._rows_of_w
-        if own:
-            matrix[own, :] = by_w
-            right[own, :] = -ca.horzcat(by_u, by_state)
-            values[own] = -residual
+        values, rows = -self._symbols["w"], self._rows_of_w
+        if rows:
+            matrix[rows, :] = by_w
+            right[rows, :] = -ca.horzcat(by_u, by_state)
+            values[rows] = -residual
         return {"L": matrix[self.order, self.order], "K": _filled(right, wide), "k": values}
 
     def _quadratic_cost(self, wide: int) -> dict[str, ca.SX]:
-        """Of squares that z alone changes, and what stands for the curvature of residuals."""
+        """The cost of squares that z alone changes, with a stand-in for the curvature of residuals."""
         (weights,), (values, by_u, by_state, _) = self._parts["weights"], self._parts["residuals"]
         rows, size = ca.horzcat(by_u, by_state), self.nu + self.nx
         hessian, gradient, cost = ca.SX(size, size), ca.SX(size, 1), ca.SX(0)
@@ -362,7 +381,7 @@ class LinearStage:
         return {"H": _filled(hessian, wide), "g": _filled(gradient.T, wide).T, "cost": cost}
 
     def _curvature(self, weight: ca.SX, residual: ca.SX, row: ca.SX) -> ca.SX:
-        """What stands for the curvature of a residual, which Gauss and Newton leave out: 2 w |s| (|∂s/∂q| + |s| / 10).
+        """A stand-in for the curvature of a residual, which Gauss and Newton leave out: 2 w |s| (|∂s/∂q| + |s| / 10).
 
         It vanishes with s, and keeps steps short where the goal is out of reach, the shorter the further it is away
         (Levenberg and Marquardt, and with s² Yamashita and Fukushima 2001; the sizes are ours).
@@ -370,15 +389,15 @@ class LinearStage:
         added = ca.SX(row.shape[1], 1)
         motion = ca.vertcat(*(self._symbols[name] for name in "xuw"))
         if self._damping and ca.depends_on(row, motion):
-            own = slice(self.nu, self.nu + self.tree.nv)
-            moves, size = ca.DM(ca.sparsify(row[:, own]).sparsity().T, 1), ca.fabs(residual)
-            added[own] = 2 * self._damping * weight * size * (ca.norm_2(row[:, own].T) + size / 10) * moves
+            of_q = slice(self.nu, self.nu + self.tree.nv)
+            moves, size = ca.DM(ca.sparsify(row[:, of_q]).sparsity().T, 1), ca.fabs(residual)
+            added[of_q] = 2 * self._damping * weight * size * (ca.norm_2(row[:, of_q].T) + size / 10) * moves
         return ca.diag(added)
 
     def _off(self) -> ca.SX:
         """Infinite where a row does not hold."""
-        off: dict[str | int, ca.SX] = {place: self._symbols["off"][k] for k, place in enumerate(self._layout.places)}
-        off["grid"] = ca.SX(0)
+        off = {place: self._symbols["off"][k] for k, place in enumerate(self._layout.places)}
+        off[GRID] = ca.SX(0)
         return ca.vertcat(ca.SX(0, 1), *(ca.repmat(off[row.place], row.value.numel(), 1) for row in self._rows))
 
     def _limits(self, wide: int, limits: int) -> dict[str, ca.SX]:
@@ -387,74 +406,57 @@ class LinearStage:
         _, follows = free_rates(self.tree)
         entry = {j: i for i, j in zip(*follows.sparsity().get_triplet(), strict=True)}  # of q, of an entry of v
         q = ca.vertcat(*(s["x"][entry[j]] if j in entry else ca.SX(0) for j in range(nv)))
-        z, found = ca.vertcat(s["u"], q, s["x"][nq : nq + nv]), {}
-        values, off = self._parts["rows"][0], self._off()
-        for end, none, sign in (("lower", -np.inf, -1), ("upper", np.inf, 1)):
+        z, limits_of_z = ca.vertcat(s["u"], q, s["x"][nq : nq + nv]), {}
+        values, off, chosen = self._parts["rows"][0], self._off(), self._plain_rows
+        for end, none, sign, nearer in (("lower", -np.inf, -1, ca.fmax), ("upper", np.inf, 1, ca.fmin)):
             of_u, of_q, of_v = (getattr(bounds, f"{name}_{end}") for name in "uqv")
             of_q = np.array([of_q[entry[j]] if j in entry else none for j in range(nv)])
             idle = np.full(self.nu - len(self._layout.driven), none)
-            own = _less(ca.SX(ca.DM(np.concatenate([of_u[self._layout.driven], idle, of_q, of_v]))), z)
-            for j, left in self._left_at_end(entry).items():
-                beyond = left + sign * self._symbols["off"][self._layout.places.index(self._problem.motion.intervals)]
-                own[self.nu + j] = ca.fmin(own[self.nu + j], beyond) if sign > 0 else ca.fmax(own[self.nu + j], beyond)
+            of_z = _less(ca.SX(ca.DM(np.concatenate([of_u[self._layout.driven], idle, of_q, of_v]))), z)
             of_rows = _less(self._parts[end][0], values) + sign * off
-            parts = own, _endless(none, wide - own.numel()), of_rows, _endless(none, limits - wide - of_rows.numel())
-            found[end] = ca.vertcat(*parts)
-        return found
-
-    def _left_at_end(self, entry: Mapping[int, int]) -> dict[int, ca.SX]:
-        """What is left to the end of what it fixes, by entries of steps of the state.
-
-        ``entry``: of q, of an entry of v that is its rate.
-        """
-        nq, nv, (of_q, of_v) = self.tree.nq, self.tree.nv, self._problem.end.fixed
-        x, end = self._symbols["x"], self._symbols["x_end"]
-        if sum(self._problem.of_end):
-            return {}
-        left = {j: end[i] - x[i] for j, i in entry.items() if of_q[i]}
-        left |= {nv + j: end[nq + j] - x[nq + j] for j in np.flatnonzero(of_v).tolist()}
-        if turned := self._problem.end.turned:
-            to, _ = unit_and_scale(end[:nq], unit_blocks(self.tree))
-            way = difference(self.tree, x[:nq], to)
-            left |= {j: way[j] for j in turned}
-        return left
+            for k, j in self._bounds_at_end.items():
+                of_z[self.nu + j] = nearer(of_z[self.nu + j], of_rows[k])
+            of_rows = ca.vertcat(ca.SX(0, 1), *(of_rows[k] for k in chosen))  # a scalar[[]] is not empty
+            parts = of_z, _endless(none, wide - of_z.numel()), of_rows, _endless(none, limits - wide - of_rows.numel())
+            limits_of_z[end] = ca.vertcat(*parts)
+        return limits_of_z
 
     # Other Functions of a plan.
 
-    def excess(self) -> ca.Function:
-        """By how much each path is beyond its limits at an instant of the grid; −∞ where it does not hold."""
-        values, off, first = self._parts["rows"][0], self._off(), 0
+    @property
+    def names(self) -> list[str]:
+        """The names of rows whose excess is told."""
+        return [row.name for row in self._rows if row.name]
+
+    def outcome(self) -> ca.Function:
+        """q in the middle of an interval, and by how much each named row is beyond its limits; −∞ where it does not
+        hold.
+        """
+        values, off, first, excess = self._parts["rows"][0], self._off(), 0, [ca.SX(0, 1)]
         lower, upper = (_less(self._parts[end][0], values) for end in ("lower", "upper"))
-        over = []
         for row in self._rows:
+            rows = slice(first, first := first + row.value.numel())
             if row.name:
-                own = slice(first, first + row.value.numel())
-                over.append(ca.mmax(ca.vertcat(lower[own] - off[own], -upper[own] - off[own])))
-            first += row.value.numel()
-        return function("excess", self._symbols, {"excess": ca.vertcat(ca.SX(0, 1), *over)})
+                excess.append(ca.mmax(ca.vertcat(lower[rows] - off[rows], -upper[rows] - off[rows])))
+        outputs = {"q": self._parts["middle"][0], "excess": ca.vertcat(*excess)}
+        used = {name: x for name, x in self._symbols.items() if ca.depends_on(ca.vertcat(*outputs.values()), x)}
+        return function("outcome", used, outputs)
 
     def jump(self) -> ca.Function:
-        """What the impact of its contacts makes of the state behind an interval, and its derivatives."""
+        """The state behind an interval after the impact of contacts, and its derivatives."""
         s = {name: self._symbols[name] for name in ("x", "w")} | symbols(x_next=self.state)
         nq, nv, kept = self.tree.nq, self.tree.nv, len(self._layout.remembered)
-        known = {own: self._symbols[own] for name, own in self.inputs.items() if name == "p"}
+        known = {key: self._symbols[key] for name, key in self.inputs.items() if name == "p"}
         q, v = s["x_next"][:nq], s["x"][nq : nq + nv] + self._h * s["w"][:nv]
         after, impulse = self.con.impact(q, v, *known.values())
         impulses = ca.SX(self._layout.forces, 1)
-        impulses[self._layout.own] = impulse
+        impulses[self._layout.held] = impulse
         by_q, by_v, _, _ = self.con.impact_derivatives(q, v, *known.values())
         slope = ca.blockcat([[ca.DM.eye(nv), ca.DM(nv, nv)], [by_q, by_v]])
         outputs = {"y": ca.vertcat(q, v, s["x_next"][nq + nv :]), "J": ca.diagcat(slope, ca.SX.eye(kept))}
         left = after - s["x_next"][nq : nq + nv]
         outputs |= {"j": ca.vertcat(ca.DM(nv, 1), left, ca.DM(kept, 1)), "impulse": impulses}
         return function("jump", s | known, outputs)
-
-    def middle(self) -> ca.Function:
-        """q in the middle of an interval."""
-        h, nq, nv = self._h, self.tree.nq, self.tree.nv
-        s = symbols(x=nq + nv, w=self.eliminated)
-        step = h / 2 * s["x"][nq:] + h**2 / 4 * s["w"][:nv]
-        return function("middle", s, {"q": integrate(self.tree, s["x"][:nq], step)})
 
     def start(self) -> ca.Function:
         """The step from the plan to the measured state."""

@@ -26,15 +26,15 @@ from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blo
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.step_code import arrays_read, step_code
 from gdalembert.ocp.linear_stage import NEXT, LinearStage
-from gdalembert.ocp.real_time_ends import FixedEnds
 from gdalembert.ocp.real_time_problem import (
-    LimitedPaths,
-    PathAtParameters,
+    FixedEnds,
     RealTimeProblem,
+    StageOutcome,
     arrays_of_grid,
     check,
     layouts_of,
     limits_of_u,
+    paths_at,
 )
 from gdalembert.ocp.solution import (
     Accuracy,
@@ -89,11 +89,14 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     Args:
         problems: of it. ``options``: of the solver. ``reached``: those that an impact leads to.
         in_sequence: whether each of them has intervals of its own; then there is an instant of no length where two meet
-            (:class:`~gdalembert.ocp.junction_stage.JunctionStage`).
+            (:class:`~gdalembert.ocp.real_time_sequences.JunctionStage`).
 
     Attributes:
         last: the last plan; ``None`` before the first one.
     """
+
+    _of_schedule: tuple[str, ...] = ()
+    """The arrays of a schedule that callers of generated C write."""
 
     def __init__(
         self,
@@ -104,15 +107,15 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         in_sequence: bool = False,
     ) -> None:
         self._iterations, penalty, first_gap, damping = _numbers_of(options)
-        for k, problem in enumerate(problems):
-            check(problem, starts=not k)
+        for problem in problems:
+            check(problem)
         self._problems, self._first, self._tree = problems, problems[0], problems[0].con.tree
         lengths_of = [problem.motion.intervals for problem in problems if in_sequence] or [problems[0].motion.intervals]
         firsts = np.cumsum([0, *(count + 1 for count in lengths_of)]).tolist()
         self._spans, self._ending = [slice(*ends) for ends in pairwise(firsts)], set(firsts)
         names = list(dict.fromkeys(name for problem in problems for name in problem.names))
         self._inputs = inputs = {name: f"parameter_{k}" for k, name in enumerate(names)}
-        self._layouts = layouts_of(problems)
+        self._layouts = layouts_of(problems, in_sequence=in_sequence)
         stages = self._stages(inputs, damping)
         n, first, rows = firsts[-1] - 1, stages[0], max(stage.rows for stage in stages)
         self._padded: dict[str, Array] = {}
@@ -129,7 +132,6 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         sizes = Sizes(first.nx, first.state, first.nu, first.eliminated, n, rows, squares, free)
         self._steps = GaussNewton(sizes, first.order, arrays, penalty=penalty, first_gap=first_gap)
         self._connect(stages, reached)
-        self._middles = [compiled_function(stage.middle()) for stage in stages[: len(problems)]]
         x, u, w = (self._steps.arrays[name] for name in "xuw")
         nq, nv = self._tree.nq, self._tree.nv
         self._q, self._v, self._before = x[:, :nq], x[:, nq : nq + nv], x[:, nq + nv :]
@@ -143,15 +145,16 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             self._steps.arrays["x_0"][nq + nv :] = ca.evalf(before).full().ravel()
         else:
             self._plain.append(self._first.parameters.name_of(self._first.formulation.before.expression))
-        self._limited = [self._limited_paths(*each) for each in zip(problems, stages, strict=False)]
+        self._outcomes = [self._outcome_of(*pair) for pair in zip(problems, stages, strict=False)]
         self._systems = [stage.system for stage in stages]
         self._followed = [problem.followed for problem in problems]
-        self._used = [{name for path in paths.values() for name in path.parameters} for paths in self._followed]
+        graphs = [[graph for pair in paths.values() for graph in pair] for paths in self._followed]
+        self._used = [{name for graph in pairs for name in graph.name_in()} & self._given.keys() for pairs in graphs]
         self._prepared, self._known = False, set[str]()
         self.last: Planned | None = None
 
     def _connect(self, stages: Sequence[LinearStage], reached: Sequence[int]) -> None:
-        """Give the steps their Functions."""
+        """Give the steps their Functions, as machine code."""
         wide, limits, sizes = self._steps.qp.wide, self._steps.qp.limits, self._steps.sizes
         made = [stage.stage(wide, limits, sizes.rows, sizes.squares) for stage in stages]
         self._steps.connect(
@@ -183,7 +186,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 raise
 
     def _restoring(self) -> Callable[[], None]:
-        """What sets the plan, the parameters and the schedule to those of now."""
+        """A function that sets the plan, the parameters and the schedule to those of now."""
         steps, problems = self._steps, self._problems
         plan = (steps.arrays[name] for name in "xuw")
         arrays: list[Any] = [*plan, *self._given.values(), *self._padded.values(), steps.set, steps.lands]
@@ -208,7 +211,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         by = integer("prepare: shift", shift, 0, len(self._q) - 1)
         with self._whole(schedule):
             self._set("prepare", p, values)
-            self._prepared = False
+            self._prepared = False  # also if the next line raises
             self._prepared = self._steps.prepare(by)
 
     def _call(
@@ -227,13 +230,13 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 reason = self._first_steps(guess, interrupts)
             else:
                 reason = self._steps.step(self._iterations, None if prepared else by)
-            if reason and first:
+            if reason and first:  # there is no plan that could stand for it
                 raise unsolved(self._solution(solved=False))
             solved, warning = self._judged(reason, first=first)
-            self.last = found = self._solution(solved=solved)
+            self.last = plan = self._solution(solved=solved)
         if warning:
             self._warn(warning)
-        return found
+        return plan
 
     def _judged(self, reason: str, *, first: bool) -> tuple[bool, str]:
         """Whether a step solves its problem, and what to warn of; ``reason``: why it was not taken."""
@@ -252,8 +255,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             )
         return True, ""
 
-    def _warn(self, what: str) -> None:
-        warnings.warn(f"{self._tree.name}: {what}", SolutionWarning, stacklevel=4)
+    def _warn(self, fault: str) -> None:
+        warnings.warn(f"{self._tree.name}: {fault}", SolutionWarning, stacklevel=4)
 
     def _first_steps(self, guess: Any, interrupts: Interrupts) -> str:
         """Steps from a guess until they are small; why the last one was not taken, or "" if it was."""
@@ -285,7 +288,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         :class:`ContactSchedule` the caller writes the schedule too, that of the horizon behind the shift:
         ``tick_set[k]``, the number of the problem of interval k, in the order in which they were given (the last entry
         as the one before it), and ``tick_lands[k]``, which is ``tick_set[k + 1]`` where an impact is between the two,
-        and otherwise −1. The head of the file says all this, with the numbers of the problems.
+        and otherwise −1. Of phases the shift is 0, rows of ``tick_x`` are the instants of one phase after the other,
+        and the end of a phase is in the row of its last instant. The head of the file says all this, with numbers.
 
         Vectors are those of gcc and clang, as many numbers long as here; where a register has fewer, compilers take
         several.
@@ -306,19 +310,19 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 f"generate: got {shown(target.name)}; give a name as 'tick.c', of letters, digits and _"
             )
         stem, steps = target.stem, self._steps
-        schedule = self._schedule_in_c(stem)
-        read, fixed = arrays_read(steps), ["x_0", "x", "u", "w", *(["set", "lands"] if schedule else [])]
-        fixed += ["x_end"] if self._ends else []
+        read, fixed = arrays_read(steps), ["x_0", "x", "u", "w", *self._of_schedule]
+        fixed += ["x_end"] if self._ends.are_fixed else []
         inputs = {self._inputs[name]: name for name in self._given if self._inputs[name] in read}
-        if name := next((each for each in inputs.values() if each in (*fixed, *steps.found)), None):
+        if name := next((key for key in inputs.values() if key in (*fixed, *steps.found)), None):
             raise ArgumentError(
                 f"generate: the parameter {name!r} would be {stem}_{name}, an array of its own; rename it"
             )
-        if name := next((each for each in inputs.values() if not each.isascii()), None):
+        if name := next((key for key in inputs.values() if not key.isascii()), None):
             raise ArgumentError(f"generate: the parameter {name!r} is no name in C; give it letters from a to z")
         exported = dict(zip(fixed, fixed, strict=True)) | inputs
         about = f"Real-time iterations of {comment_text(self._tree.name)}"
-        text = step_code(steps, stem, exported, about, schedule, self._iterations, _UNMET)
+        remarks = self._remarks_in_c(stem)
+        text = step_code(steps, stem, exported, about, remarks, self._most_shift, self._iterations, _UNMET)
         beside = target.with_name(f".{target.name}.{os.getpid()}")
         try:
             beside.write_text(text, encoding="utf-8")
@@ -326,50 +330,55 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         finally:
             beside.unlink(missing_ok=True)
 
-    def _schedule_in_c(self, stem: str) -> str:
-        """What the head of generated C says of the schedule; "" if there is none."""
+    def _remarks_in_c(self, stem: str) -> str:
+        """Remarks of the head of generated C on the schedule, or on phases; "" if there are none."""
         return ""
 
-    # What is given.
+    @property
+    def _most_shift(self) -> int:
+        """The largest number of intervals that a tick may cut off."""
+        return len(self._q) - 1
+
+    # Values of parameters and guesses.
 
     def _stages(self, inputs: Mapping[str, str], damping: float) -> list[LinearStage]:
-        """Those of all problems, and behind them others."""
+        """The stages of all problems, and behind them others."""
         return [LinearStage(*pair, inputs, damping) for pair in zip(self._problems, self._layouts, strict=True)]
 
     def _buffers(self, names: Sequence[str], n: int) -> dict[str, Array]:
         """An array for the numbers of each parameter, with rows for those of every instant."""
-        found = {}
+        buffers = {}
         for name in names:
-            k, problem = next((k, each) for k, each in enumerate(self._problems) if name in each.names)
+            k, problem = next((k, problem) for k, problem in enumerate(self._problems) if name in problem.names)
             size = (len(problem.robot), 1) if name == "p" else problem.parameters.symbols[name].shape
             if size[1] == 1:
-                found[name] = np.zeros(size[0])
+                buffers[name] = np.zeros(size[0])
             else:
                 self._padded[name] = np.zeros((n + 2, size[0]))
-                found[name] = self._padded[name][self._span(k)]
-        if "p" in found:
-            found["p"][:] = self._first.robot.last
-        return found
+                buffers[name] = self._padded[name][self._span(k)]
+        if "p" in buffers:
+            buffers["p"][:] = self._first.robot.last
+        return buffers
 
-    def _set(self, where: str, p: Any, values: Mapping[str, Any]) -> None:
+    def _set(self, caller: str, p: Any, values: Mapping[str, Any]) -> None:
         """Take all that is given, or nothing of it."""
-        numbers = None if p is None else self._first.robot.checked(where, p)
+        numbers = None if p is None else self._first.robot.checked(caller, p)
         if self._are_ready(values):
             for name, x in values.items():
                 self._given[name][...] = x.T
         else:
-            own = self._own(values)
-            taken = [each.parameters.set(where, x) for each, x in zip(self._problems, own, strict=True)]
-            for name, x in (item for each in taken for item in each.items()):
+            pairs = zip(self._problems, self._values_of_problems(values), strict=True)
+            taken = [problem.parameters.set(caller, named) for problem, named in pairs]
+            for name, x in (item for numbers_by_name in taken for item in numbers_by_name.items()):
                 self._given[name][...] = x.T if x.shape[1] > 1 else x[:, 0]
             for problem in self._problems:  # whose values are those given from now on, however they are taken
                 for name in problem.parameters.symbols:
-                    given = self._given[name]
-                    problem.parameters.values[name] = given.T if given.ndim > 1 else given[:, None]
+                    array = self._given[name]
+                    problem.parameters.values[name] = array.T if array.ndim > 1 else array[:, None]
             self._known = set(self._given)
         for buffer in self._padded.values():
             buffer[-1] = buffer[-2]
-        self._ends.set(int(self._steps.set[-1]))
+        self._ends.set(int(self._steps.set[0]), int(self._steps.set[-1]))
         if numbers is not None and "p" in self._given:
             for problem in self._problems:
                 problem.robot.set(numbers)
@@ -393,7 +402,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             )
         )
 
-    def _own(self, values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    def _values_of_problems(self, values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         """The values of each problem."""
         return [values]
 
@@ -407,8 +416,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         else:
             values = self._first.parameters.values
             x_0[:] = self._start.call([values[name] for name in self._start.name_in()])[0].full().ravel()
-        given = x_0.tolist()
-        if any(abs(math.hypot(*given[start:stop]) - 1) > UNIT_ERROR for _, start, stop in self._blocks):
+        entries = x_0.tolist()
+        if any(abs(math.hypot(*entries[start:stop]) - 1) > UNIT_ERROR for _, start, stop in self._blocks):
             check_unit_lengths("solver: q of start", x_0[:nq], self._tree)
 
     def _guesses(self, guess: Any) -> Sequence[Any]:
@@ -422,10 +431,10 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 end.set(problem.parameters)
         efforts, accelerations = np.zeros((len(self._q), self._first.motion.u.shape[0])), np.zeros_like(self._v)
         spans = zip(self._spans, self._problems, self._layouts, self._guesses(guess), strict=False)
-        for span, problem, layout, own in spans:
+        for span, problem, layout, guess_of_problem in spans:
             motion = problem.motion
-            found = problem.formulation.initial.motion(own)
-            q, v, accelerations[span], u = found.at(np.linspace(0, 1, motion.intervals + 1), motion.range[0])
+            begun = problem.formulation.initial.motion(guess_of_problem)
+            q, v, accelerations[span], u = begun.at(np.linspace(0, 1, motion.intervals + 1), motion.range[0])
             self._q[span], self._v[span] = q, v
             efforts[span] = np.clip(u, motion.bounds.u_lower, motion.bounds.u_upper)
             self._u[span] = efforts[span] @ layout.selection.T
@@ -434,12 +443,12 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._forces[:] = 0.0
         for k, (problem, layout) in enumerate(zip(self._problems, self._layouts, strict=True)):
             at = np.flatnonzero(self._steps.set == k)
-            if len(at) and layout.own:
+            if len(at) and layout.held:
                 system, p = problem.motion.system, problem.robot.last
                 _, forces = system.efforts(self._q[at], self._v[at], accelerations[at], p, efforts[at])
-                self._forces[at[:, None], layout.own] = forces
+                self._forces[at[:, None], layout.held] = forces
 
-    # What is found.
+    # Plans.
 
     @abstractmethod
     def _solution(self, *, solved: bool) -> Planned:
@@ -455,20 +464,10 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             "solved": solved,
         }
 
-    def _limited_paths(self, problem: RealTimeProblem, stage: LinearStage) -> LimitedPaths | None:
-        if not problem.limited:
-            return None
-        excess = compiled_function(stage.excess())
-        of_state = [k for k, path in enumerate(problem.limited) if not path.is_of_interval]
-        names, arrays = (path.name for path in problem.limited), (self._steps.arrays[name] for name in excess.inputs)
-        return LimitedPaths(tuple(names), excess, [*arrays], of_state)
-
-    def _paths_of(self, k: int, first: int, end: int) -> dict[str, PathAtParameters]:
-        """The paths of q and v of a problem, at the parameters as they are now."""
-        values = {name: np.array(self._given[name].T) for name in self._used[k]}
-        begin = self._span(k).start
-        instants = slice(first - begin, end + 1 - begin)
-        return {name: PathAtParameters(path, values, instants) for name, path in self._followed[k].items()}
+    def _outcome_of(self, problem: RealTimeProblem, stage: LinearStage) -> StageOutcome:
+        graph = compiled_function(stage.outcome())
+        of_state = [k for k, path in enumerate(problem.formulation.limited) if not path.is_of_interval]
+        return StageOutcome(stage.names, graph, [self._steps.arrays[name] for name in graph.inputs], of_state)
 
     def _part(self, k: int, first: int, end: int, *, solved: bool) -> RealTimeSolution:
         """The plan of a problem from one instant to another; where it ends with a jump, the state before it."""
@@ -479,31 +478,28 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         if not last and self._steps.lands[end - 1] >= 0:
             x[-1, nq:] = x[-2, nq:] + h * w[-2, : self._tree.nv]
         u = layout.fixed + self._u[first:end] @ layout.selection
-        for each in (x, u):
-            each.setflags(write=False)  # what is deferred reads them
-        limited, paths = self._limited[k], self._paths_of(k, first, end)
-        inputs = [] if limited is None else limited.inputs(first, end)
-        missed = self._ends.missed(k) if last else None
+        for array in (x, u):
+            array.setflags(write=False)  # deferred results read them
+        outcome, begin = self._outcomes[k], self._span(k).start
+        inputs, values = outcome.inputs(first, end), {name: np.array(self._given[name].T) for name in self._used[k]}
         measured = not first and not self._steps.sizes.free
 
         def deferred() -> dict[str, Any]:
             v, a = x[:-1, nq:], w[:-1, : self._tree.nv]
-            forces = w[:-1, self._tree.nv :][:, layout.own] if layout.own else np.zeros((end - first, 0))
-            q = self._middles[k].batch(x[:-1], w[:-1])
+            forces = w[:-1, self._tree.nv :][:, layout.held] if layout.held else np.zeros((end - first, 0))
+            q, exceeded = outcome.values(inputs, measured=measured)
+            paths = paths_at(self._followed[k], values, slice(first - begin, end + 1 - begin))
             stages = StageValues(middles[: end - first], q, v + h / 2 * a, a, u, forces)
             bounds = [[getattr(motion.bounds, f"{name}_{side}") for name in "qv"] for side in ("lower", "upper")]
             lower, upper = map(np.concatenate, bounds)
             beyond = np.maximum(lower - x, x - upper)[int(measured) :].max(axis=0, initial=0.0).tolist()
-            found = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
-            if limited is not None:
-                found |= limited.violations(inputs, measured=measured)
-            if missed is not None:
-                found |= missed(x[-1])
+            bounded = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
+            violations = bounded | exceeded
             return {
                 "stages": stages,
-                "constraint_violation": max(found.values()),
+                "constraint_violation": max(violations.values()),
                 "length_violation": float(np.abs(lengths(x, self._blocks) - 1).max()) if self._blocks else 0.0,
-                "violations": found,
+                "violations": violations,
                 "accuracy": Accuracy(self._systems[k], motion.bounds, "constant", t, x, u, p, paths),
             }
 

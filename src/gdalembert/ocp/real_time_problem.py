@@ -1,8 +1,9 @@
-"""What real-time iterations read of a problem, and what they refuse."""
+"""A problem as real-time iterations read it: terms at places of the grid, numbers of both ends, and what is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -11,8 +12,9 @@ import numpy as np
 from gdalembert.compilation.compiled_function import CompiledFunction
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.errors import UnsupportedError
-from gdalembert.ocp.constraints import LimitedExpression
-from gdalembert.ocp.ends import End
+from gdalembert.nlp.least_squares import residuals_of
+from gdalembert.ocp.constraints import LimitedExpression, parts_of_residuals, parts_of_state
+from gdalembert.ocp.ends import End, EndpointConstraints
 from gdalembert.ocp.formulation import Formulation
 from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.solution import FollowedPath
@@ -22,17 +24,43 @@ from gdalembert.ocp.system import System
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import foreign
 
+GRID, INTERVAL, RATES = "grid", "interval", "rates"
+Place = str | int
+"""All instants of the grid, each interval, each interval before which u is known, or the number of one instant."""
 
-class LimitedPaths(NamedTuple):
-    """The paths of a problem, and by how much each is exceeded at an instant, of the arrays of the plan.
+
+def place_of(path: LimitedExpression) -> Place:
+    """The place where the rows of an expression hold."""
+    place = path.places[-1]
+    if path.is_of_rates:
+        return RATES
+    return place if isinstance(place, int) or place == GRID else INTERVAL
+
+
+class PlacedSquares(NamedTuple):
+    """Squares weight ω ρ² of the cost, as two Functions of the motion, and where they count.
 
     Attributes:
-        names: of the paths.
-        of_state: those of q and v alone.
+        weight: an expression of parameters. ``weights``: ω, or ``None`` where all are 1.
+        residuals: ρ. ``place``: at which they count.
     """
 
-    names: tuple[str, ...]
-    excess: CompiledFunction
+    weight: ca.MX
+    weights: ca.Function | None
+    residuals: ca.Function
+    place: Place
+
+
+class StageOutcome(NamedTuple):
+    """What a plan tells of its stages beside its arrays: q in the middles of intervals, and excess of named rows.
+
+    Attributes:
+        names: of the rows. ``graph``: :meth:`LinearStage.outcome`, of ``arrays``.
+        of_state: the numbers of those rows that have q and v alone.
+    """
+
+    names: Sequence[str]
+    graph: CompiledFunction
     arrays: list[Array]
     of_state: list[int]
 
@@ -40,56 +68,33 @@ class LimitedPaths(NamedTuple):
         """A copy of the arrays from one instant to another."""
         return [x[first : end + 1].copy() if x.ndim > 1 else x.copy() for x in self.arrays]
 
-    def violations(self, inputs: Sequence[Array], *, measured: bool) -> dict[str, float]:
-        """Of these arrays; ``measured``: q and v at their first instant are measured, which no plan changes."""
-        beyond = self.excess.batch(*inputs)
+    def values(self, inputs: Sequence[Array], *, measured: bool) -> tuple[Array, dict[str, float]]:
+        """q in the middles, and the largest excess of each row that holds at any of these instants.
+
+        ``measured``: whether q and v at the first instant are measured, which no plan changes.
+        """
+        middles, beyond = self.graph.batch(*inputs)
         if measured:
-            beyond[0, self.of_state] = 0.0
-        return dict(zip(self.names, beyond.max(axis=0, initial=0.0).tolist(), strict=True))
+            beyond[0, self.of_state] = np.minimum(beyond[0, self.of_state], 0.0)
+        largest = dict(zip(self.names, beyond.max(axis=0).tolist(), strict=True))
+        return middles[:-1], {name: max(x, 0.0) for name, x in largest.items() if x != -np.inf}
 
 
-class PathOfParameters(NamedTuple):
-    """A path of q and v, whose limits, and whose other inputs, are those of parameters.
-
-    Attributes:
-        graph: the expression. ``limits``: its two limits, by parameters. ``names``: of its other inputs.
-    """
-
-    graph: ca.Function
-    limits: ca.Function
-    names: tuple[str, ...]
-
-    @property
-    def parameters(self) -> list[str]:
-        """All that the path depends on."""
-        return [*self.limits.name_in(), *self.names]
-
-    @classmethod
-    def of(cls, path: FollowedPath, symbols: Mapping[str, ca.MX]) -> PathOfParameters:
-        limits = [ca.MX(ca.DM(x)) if isinstance(x, np.ndarray) else x for x in (path.lower, path.upper)]
-        named = {name: x for name, x in symbols.items() if any(ca.depends_on(limit, x) for limit in limits)}
-        graph = ca.Function("limits", list(named.values()), limits, list(named), ["lower", "upper"])
-        return cls(path.graph, graph, tuple(path.constants))
-
-
-class PathAtParameters(NamedTuple):
-    """A path at values of its parameters, a column for each instant of the grid, of some of these instants."""
-
-    path: PathOfParameters
-    values: Mapping[str, Array]
-    instants: slice
-
-    def excess(self, t: Array, q: Array, v: Array, grid: Array) -> float:
-        """The largest violation by a motion, a row for each time."""
-        graph, limits, names = self.path
-        lower, upper = (x.full().ravel() for x in limits.call([self.values[name] for name in limits.name_in()]))
-        constants = {name: self.values[name].reshape(len(self.values[name]), -1) for name in names}
-        own = {name: x[:, self.instants] if x.shape[1] > 1 else x for name, x in constants.items()}
-        return FollowedPath(graph, lower, upper, own).excess(t, q, v, grid)
+def paths_at(
+    followed: Mapping[str, tuple[ca.Function, ca.Function]], values: Mapping[str, Array], instants: slice
+) -> dict[str, FollowedPath]:
+    """Paths at values of parameters, which have a column, or one for each instant of the grid, of some of these."""
+    paths = {}
+    for name, (graph, limits) in followed.items():
+        lower, upper = limits.call([values[key] for key in limits.name_in()])[0].full().T
+        columns = {key: x.reshape(len(x), -1) for key, x in values.items() if key in graph.name_in()}
+        constants = {key: x[:, instants] if x.shape[1] > 1 else x for key, x in columns.items()}
+        paths[name] = FollowedPath(graph, lower, upper, constants)
+    return paths
 
 
 class RealTimeProblem(NamedTuple):
-    """A problem as it is formulated, with what a tick sets.
+    """A problem as it is formulated, with the parameters that a tick sets.
 
     Attributes:
         formulation, parameters, robot: of the problem.
@@ -122,21 +127,13 @@ class RealTimeProblem(NamedTuple):
         return self.motion.system.decaying(1 / self.interval)
 
     @property
-    def limited(self) -> Sequence[LimitedExpression]:
-        """The expressions between bounds."""
-        return self.formulation.limited
-
-    @property
-    def followed(self) -> dict[str, PathOfParameters]:
-        """The paths of q and v alone."""
-        known = {"p": self.robot.p} | self.parameters.symbols
-        paths = {}
-        for path in self.limited:
-            if path.is_of_motion and not path.is_of_interval:
-                constants = {name: known[name] for name in path.graph.name_in() if name in known}
-                followed = FollowedPath(path.graph, path.lower, path.upper, constants)
-                paths[path.name] = PathOfParameters.of(followed, self.parameters.symbols)
-        return paths
+    def followed(self) -> dict[str, tuple[ca.Function, ca.Function]]:
+        """The paths of q and v alone, and (parameters) → (lower, upper) of each."""
+        return {
+            path.name: (path.graph, self.of_parameters(ca.MX(ca.horzcat(path.lower, path.upper))))
+            for path in self.formulation.limited
+            if path.is_of_motion and not path.is_of_interval
+        }
 
     @property
     def interval(self) -> float:
@@ -145,20 +142,63 @@ class RealTimeProblem(NamedTuple):
 
     @property
     def times(self) -> tuple[Array, Array]:
-        """Those of the grid, and of the middles of intervals."""
+        """The times of the grid, and of the middles of intervals [s]."""
         instants = frozen(self.interval * np.arange(self.motion.intervals + 1.0))
         return instants, frozen(instants[:-1, None] + self.interval / 2)
 
     @property
-    def instants(self) -> set[int]:
-        """Instants that have costs of their own."""
-        return {cost.instant for cost in self.costs_of_instants}
+    def squares(self) -> Iterator[PlacedSquares]:
+        """The squares of which the cost is the sum.
+
+        Raises:
+            UnsupportedError: if the cost is no such sum, or has terms of several instants.
+        """
+        for integral in self.formulation.integrals:
+            said = integral.residuals
+            parts = parts_of_state(integral.graph) if said is None else parts_of_residuals(said)
+            for part, is_of_state in parts:
+                weights, residuals = (None, part) if said else self._residuals(part, "an integral of the cost")
+                shares = integral._replace(has_grid=is_of_state).shares
+                for place, share in zip((INTERVAL, GRID), shares, strict=True):
+                    if share:
+                        yield PlacedSquares(share * integral.weight, weights, residuals, place)
+        for cost in self.costs_of_instants:
+            if cost.residuals is not None:
+                yield PlacedSquares(cost.weight, None, cost.residuals, cost.instant)
+            else:
+                at_end = cost.instant == self.motion.intervals
+                name = "the cost of the end" if at_end else "the cost of an instant"
+                yield PlacedSquares(cost.weight, *self._residuals(cost.graph, name), cost.instant)
+
+    def _residuals(self, graph: ca.Function, name: str) -> tuple[ca.Function, ca.Function]:
+        return residuals_of(graph, [*self.names, "t"], name)
 
     @property
-    def places(self) -> set[str | int]:
-        """Where rows hold that do not hold at all instants of the grid, and the end, if anything is fixed there."""
-        places = {place_of(path) for path in self.limited} - {"grid"}
+    def places(self) -> set[Place]:
+        """The places of rows and of costs of single instants; and the end, if anything is fixed there."""
+        places = {cost.instant for cost in self.costs_of_instants} | {
+            place_of(path) for path in self.formulation.limited
+        }
         return places | {self.motion.intervals} if self.has_end else places
+
+    def shares(self, places: Sequence[Place], *, counts: bool) -> Array:
+        """Weights of terms of these places at each instant: lengths of intervals [s], those of the trapezoidal rule on
+        the grid, or 1; 0 where terms do not count.
+
+        ``counts``: whether u before the motion is known.
+        """
+        n = self.motion.intervals
+        shares = np.zeros((n + 1, len(places)))
+        for column, place in zip(shares.T, places, strict=True):
+            if isinstance(place, int):
+                column[place : place + 1] = 1.0
+                continue
+            column[:n] = 1.0 if place == RATES else self.interval
+            if place == GRID:
+                column[[0, n]] = self.interval / 2
+            elif place == RATES and not counts:
+                column[0] = 0.0
+        return shares
 
     @property
     def has_end(self) -> bool:
@@ -167,10 +207,18 @@ class RealTimeProblem(NamedTuple):
 
     @property
     def of_end(self) -> tuple[int, int]:
-        """The numbers of rows of q and of v that the end fixes where contacts or loops hold, which move it."""
-        if not self.con.nc:
-            return 0, 0
+        """The numbers of rows of q and of v that the end fixes."""
         return len(self.end.fixed_states("q")) + len(self.end.turned), len(self.end.fixed_states("v"))
+
+    @property
+    def of_start(self) -> tuple[int, int]:
+        """The numbers of rows of contacts and loops: of positions and of velocities."""
+        return len(self.system.places), len(self.system.rows)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether some entries of the start are free."""
+        return not all(fixed.all() for fixed in self.start.fixed)
 
     @property
     def free(self) -> list[int]:
@@ -183,8 +231,8 @@ class RealTimeProblem(NamedTuple):
         turning, follows = free_rates(tree)
         entry = {j: i for i, j in zip(*follows.sparsity().get_triplet(), strict=True)}  # of q, of an entry of v
         for joint in tree.joints:
-            own = of_q[joint.idx_q : joint.idx_q + joint.type.nq]
-            if own.any() and not own.all() and any(joint.idx_q <= i < joint.idx_q + joint.type.nq for i in turning):
+            fixed = of_q[joint.idx_q : joint.idx_q + joint.type.nq]
+            if fixed.any() and not fixed.all() and any(joint.idx_q <= i < joint.idx_q + joint.type.nq for i in turning):
                 raise UnsupportedError(
                     f"rti: {tree.name}: the start fixes a part of q of {joint.name!r}; fix all of it, or none, or take "
                     "'ipopt'"
@@ -198,7 +246,7 @@ class RealTimeProblem(NamedTuple):
         """Refuse costs and rows of the end that have u, by an UnsupportedError."""
         n = self.motion.intervals
         at_end = [("a cost", cost.graph) for cost in self.formulation.instants if cost.instant == n]
-        at_end += [(path.name, path.graph) for path in self.limited if path.places[-1] == n]
+        at_end += [(path.name, path.graph) for path in self.formulation.limited if path.places[-1] == n]
         if name := next((name for name, graph in at_end if "u" in graph.name_in()), ""):
             raise UnsupportedError(
                 f"rti: {name} has u at the end, which is that of the interval before it; give at={n - 1}, or take "
@@ -235,7 +283,7 @@ class RealTimeProblem(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """Of what is given to each stage: the parameters of the problem, and p of the robot."""
+        """The names of the parameters of the problem, and of p of the robot."""
         return [*self.parameters.symbols, *["p"][: len(self.motion.dyn.parameters)]]
 
     def of_parameters(self, expression: ca.MX) -> ca.Function:
@@ -251,9 +299,10 @@ class Layout(NamedTuple):
         driven: the entries of u that are not fixed by their bounds. ``selection``: them, as rows of an identity matrix,
             and rows of zeros for what other problems have more of. ``fixed``: u where they are zero.
         remembered: the entries of u that change over the motion, if any expression has rates of u.
-        forces: the number of forces of all constraints. ``own``: those of the problem among them.
-        instants: those that have costs of their own. ``places``: where rows hold, but for the whole grid.
-        combined: the largest number of entries of matrices that combine what an end fixes.
+        forces: the number of forces of all constraints. ``held``: the numbers of those of the problem among them.
+        places: where terms of any problem count.
+        combined: the largest number of entries of the matrices that combine rows of one end.
+        closes: whether contacts and loops are rows at the start, of which parts are free.
     """
 
     driven: list[int]
@@ -261,45 +310,61 @@ class Layout(NamedTuple):
     fixed: Array
     remembered: list[int]
     forces: int
-    own: list[int]
-    instants: list[int]
-    places: list[str | int]
+    held: list[int]
+    places: list[Place]
     combined: int
-
-    @property
-    def weights(self) -> int:
-        """The number of weights of costs, and of rates of u if there are any."""
-        return 2 + len(self.instants) + bool(self.remembered)
+    closes: bool
 
 
-def layouts_of(problems: Sequence[RealTimeProblem]) -> list[Layout]:
-    """The inputs that are not fixed, and the forces of all constraints that any of the problems has."""
+def layouts_of(problems: Sequence[RealTimeProblem], *, in_sequence: bool) -> list[Layout]:
+    """The inputs that are not fixed, and the forces of all constraints that any of the problems has.
+
+    ``in_sequence``: whether the first one alone has a start.
+    """
     bounds = [problem.motion.bounds for problem in problems]
-    driven = [np.flatnonzero(each.u_lower < each.u_upper).tolist() for each in bounds]
-    most = max(map(len, driven))
-    places: list[tuple[Any, range]] = []
-    owned = []
-    for con in (problem.con for problem in problems):
-        own: list[int] = []
-        for constraint, rows in zip(con.constraints, con._set.rows, strict=True):
-            if (found := next((place for each, place in places if each == constraint), None)) is None:
-                first = places[-1][1].stop if places else 0
-                places.append((constraint, found := range(first, first + rows)))
-            own += found
-        owned.append(own)
-    count = places[-1][1].stop if places else 0
-    instants = sorted(set().union(*(problem.instants for problem in problems)))
-    where = sorted(set().union(*(problem.places for problem in problems)), key=str)
-    fixed = [np.where(each.u_lower < each.u_upper, 0.0, each.u_lower) for each in bounds]
+    driven = [np.flatnonzero(limits.u_lower < limits.u_upper).tolist() for limits in bounds]
+    fixed = [np.where(limits.u_lower < limits.u_upper, 0.0, limits.u_lower) for limits in bounds]
+    most, forces = max(map(len, driven)), list[tuple[Any, range]]()
+    held = [[i for rows in _forces_of(problem.con, forces) for i in rows] for problem in problems]
     changing = set().union(*driven, np.flatnonzero(np.ptp(fixed, axis=0)).tolist())
-    remembered = sorted(changing) if any(problem.formulation.remembers for problem in problems) else []
-    combined = max(sum(count**2 for count in problem.of_end) for problem in problems)
+    remembers = any(problem.formulation.remembers for problem in problems)
+    closing = [k == 0 or not in_sequence for k in range(len(problems))]
+    closing = [
+        closes and problem.con.nc > 0 and problems[0].is_free for closes, problem in zip(closing, problems, strict=True)
+    ]
+    places: set[Place] = {GRID, INTERVAL, *[RATES][: int(remembers)], *[0][: int(any(closing))]}
+    places = places.union(*(problem.places for problem in problems))
+    sizes = [problem.of_start if closes else (0, 0) for problem, closes in zip(problems, closing, strict=True)]
+    sizes += [problem.of_end for problem in problems if problem.con.nc]
     layouts = []
-    for moved, rest, own in zip(driven, fixed, owned, strict=True):
+    for moved, rest, numbers, closes in zip(driven, fixed, held, closing, strict=True):
         selection = np.zeros((most, len(rest)))
         selection[np.arange(len(moved)), moved] = 1.0
-        layouts.append(Layout(moved, selection, rest, remembered, count, own, instants, where, combined))
+        layouts.append(
+            Layout(
+                driven=moved,
+                selection=selection,
+                fixed=rest,
+                remembered=sorted(changing) if remembers else [],
+                forces=forces[-1][1].stop if forces else 0,
+                held=numbers,
+                places=sorted(places, key=str),
+                combined=max((sum(count**2 for count in counts) for counts in sizes), default=0),
+                closes=closes,
+            )
+        )
     return layouts
+
+
+def _forces_of(con: ConstrainedDynamics, known: list[tuple[Any, range]]) -> Iterator[range]:
+    """The numbers of the forces of each constraint among those of all that are known, to which new ones are added."""
+    for constraint, rows in zip(con.constraints, con._set.rows, strict=True):
+        # compared one by one, since constraints hold placements, which have no hash
+        numbers = next((numbers for other, numbers in known if other == constraint), None)
+        if numbers is None:
+            first = known[-1][1].stop if known else 0
+            known.append((constraint, numbers := range(first, first + rows)))
+        yield numbers
 
 
 def limits_of_u(problems: Sequence[RealTimeProblem], layouts: Sequence[Layout]) -> tuple[Array, Array]:
@@ -316,43 +381,89 @@ def limits_of_u(problems: Sequence[RealTimeProblem], layouts: Sequence[Layout]) 
 def arrays_of_grid(
     problems: Sequence[RealTimeProblem], layouts: Sequence[Layout], spans: Sequence[slice]
 ) -> dict[str, Array]:
-    """What stages read at each instant: ``t``, ``weights`` and ``off``, as of a ``LinearStage``.
+    """The arrays ``t``, ``weights`` and ``off`` of a ``LinearStage``, with a row for each instant.
 
     ``spans``: the instants of each problem, or of all.
     """
-    instants, places, n = layouts[0].instants, layouts[0].places, spans[-1].stop
-    weights, off, t = np.zeros((n, layouts[0].weights)), np.zeros((n, len(places))), np.zeros((n, 1))
-    for k, (span, problem) in enumerate(zip(spans, problems, strict=False)):
-        t[span, 0] = problem.times[0]
-        own, closed, counts = weights[span], off[span], float(k > 0 or problem.formulation.before.is_given)
-        own[:, :2] = problem.interval
-        own[[0, -1], 0] /= 2
-        own[-1, 1] = 0.0
-        if layouts[0].remembered:
-            own[:, -1], own[0, -1] = 1.0, counts
-        for column, instant in enumerate(instants, start=2):
-            own[instant : instant + 1, column] = 1.0
-        for column, place in enumerate(places):
-            if isinstance(place, int):
-                closed[:, column] = np.inf
-                closed[place : place + 1, column] = 0.0
-            else:
-                closed[-1, column] = np.inf
-                if place == "rates" and not counts:
-                    closed[0, column] = np.inf
-    return {"weights": weights, "off": off, "t": t}
+    rows, t = list[Array](), list[Array]()
+    for k, problem in enumerate(problems[: len(spans)]):
+        rows.append(problem.shares(layouts[0].places, counts=k > 0 or problem.formulation.before.is_given))
+        t.append(problem.times[0][:, None])
+    weights = np.vstack(rows)
+    return {"weights": weights, "off": np.where(weights > 0, 0.0, np.inf), "t": np.vstack(t)}
 
 
-def place_of(path: LimitedExpression) -> str | int:
-    """Where a row holds: at the number of an instant, in each interval or each with rates of u, or on all the grid."""
-    place = path.places[-1]
-    if path.is_of_rates:
-        return "rates"
-    return place if isinstance(place, int) or place == "grid" else "interval"
+class FixedEnds:
+    """[q; v] at the ends of problems, and how contacts and loops that hold there combine with what is fixed of it.
+
+    Args:
+        problems: of a schedule, which begins and ends with one of them, or in sequence. ``layouts``: of their numbers.
+        spans: the instants of each problem in sequence, or of all.
+        in_sequence: whether each problem has an end of its own.
+
+    Attributes:
+        arrays: ``x_end`` of a :class:`~gdalembert.ocp.linear_stage.LinearStage`, the same for all stages, or with a row
+            for each instant of problems in sequence; and ``combined``, of which the first and the last instants of
+            problems are read.
+        moved: by problem and instant, ends that contacts or loops move, and starts of which parts are free.
+    """
+
+    def __init__(
+        self,
+        problems: Sequence[RealTimeProblem],
+        layouts: Sequence[Layout],
+        spans: Sequence[slice],
+        *,
+        in_sequence: bool,
+    ) -> None:
+        self._problems, self._spans, self._in_sequence = problems, spans, in_sequence
+        tree, rows = problems[0].con.tree, spans[-1].stop
+        self.arrays: dict[str, Array] = {"combined": np.zeros((rows, layouts[0].combined))}
+        self.arrays["x_end"] = np.zeros((*[rows][: int(in_sequence)], tree.nq + tree.nv))
+        self._ends = {(k, -1): problem.end for k, problem in enumerate(problems) if problem.has_end}
+        self._ends |= {(k, 0): problems[0].start for k, layout in enumerate(layouts) if layout.closes}
+        self._values = {place: problems[place[0]].of_parameters(end.expression) for place, end in self._ends.items()}
+        self.moved = {place: self._endpoint(*place) for place in self._ends if problems[place[0]].con.nc}
+        self._last: dict[tuple[int, int], Array] = {}
+
+    @property
+    def are_fixed(self) -> bool:
+        """Whether any end of a motion fixes anything."""
+        return any(instant for _, instant in self._ends)
+
+    def _endpoint(self, k: int, instant: int) -> EndpointConstraints:
+        initial = self._problems[k if self._in_sequence else 0].formulation.initial
+        return EndpointConstraints(
+            self._ends[k, instant], self._problems[k].system, partial(initial.configuration, instant)
+        )
+
+    def set(self, first: int, last: int) -> None:
+        """Take the parameters of problems as they are now; ``first``, ``last``: those of the ends of a schedule.
+
+        Raises:
+            ArgumentError: if contacts or loops hold there, and the values cannot be those of an end.
+        """
+        for (k, instant), end in self._ends.items():
+            if not self._in_sequence and k != (last if instant else first):
+                continue
+            problem, place, graph = self._problems[k], (k, instant), self._values[k, instant]
+            known, span = problem.parameters.values, self._spans[min(k, len(self._spans) - 1)]
+            values: Array = graph.call([known[name] for name in graph.name_in()])[0].full().ravel()
+            if endpoint := self.moved.get(place):
+                if (former := self._last.pop(place, None)) is None or not np.array_equal(former, values):
+                    end.set(problem.parameters)
+                    endpoint.prepare()
+                self._last[place], values = values, np.concatenate(end.values)
+                numbers, sizes = endpoint.numbers, problem.of_end if instant else problem.of_start
+                matrices = zip(numbers[2:] if instant else numbers[:2], sizes, strict=True)
+                entries = np.concatenate([x[:size, :size].ravel(order="F") for x, size in matrices])
+                self.arrays["combined"][span.stop - 1 if instant else span.start, : len(entries)] = entries
+            if instant:
+                self.arrays["x_end"][span if self._in_sequence else ...] = values
 
 
-def check(problem: RealTimeProblem, *, starts: bool) -> None:
-    """Refuse what has no such step. ``starts``: whether a motion starts where it says."""
+def check(problem: RealTimeProblem) -> None:
+    """Refuse a problem that has no such step, by an UnsupportedError."""
     motion, con = problem.motion, problem.con
     reasons = {
         "redundant contacts or loops (regularization)": bool(con.regularization),
@@ -361,9 +472,8 @@ def check(problem: RealTimeProblem, *, starts: bool) -> None:
         "a design": bool(motion.parameters.chosen),
         "control='linear'": motion.control != "constant",
         "quasi-static modes (give quasi_static=None)": bool(motion.system.stiff),
-        "a start of which some entries are free, beside contacts or loops": bool(starts and con.nc and problem.free),
         "rows of subject_to": bool(problem.formulation.relations),
     }
-    if what := next((reason for reason, there in reasons.items() if there), None):
-        raise UnsupportedError(f"rti: {con.tree.name}: the problem has {what}; take 'ipopt'")
+    if refused := next((reason for reason, holds in reasons.items() if holds), None):
+        raise UnsupportedError(f"rti: {con.tree.name}: the problem has {refused}; take 'ipopt'")
     problem.check_end()

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.ocp.ends import Mask
 from gdalembert.ocp.joined_solution import PhasesSolution, RealTimePhasesSolution
-from gdalembert.ocp.junction_stage import Impact, JunctionStage
-from gdalembert.ocp.linear_stage import LinearStage
+from gdalembert.ocp.linear_stage import LimitedRow, LinearStage
 from gdalembert.ocp.program import own_values
 from gdalembert.ocp.real_time import RealTimeSteps, Schedule, finite
-from gdalembert.ocp.real_time_problem import RealTimeProblem
+from gdalembert.ocp.real_time_problem import GRID, Layout, RealTimeProblem
 from gdalembert.ocp.solution import Solution
+from gdalembert.ocp.stage import Instant, Step
+from gdalembert.ocp.tangent_space import TangentSystem
+from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.source_text import comment_text
 
 
-def numbered(where: str, schedule: Any, names: Sequence[str], n: int) -> list[int]:
+def numbered(caller: str, schedule: Any, names: Sequence[str], n: int) -> list[int]:
     """A schedule by numbers of problems, or an error if it is none of n intervals."""
     if isinstance(schedule, str) or not isinstance(schedule, Sequence):
-        raise ArgumentTypeError(f"{where}: schedule: got {shown(schedule)}; give a list of {n} names")
+        raise ArgumentTypeError(f"{caller}: schedule: got {shown(schedule)}; give a list of {n} names")
     if len(schedule) != n:
-        raise ArgumentError(f"{where}: schedule: got {len(schedule)} names; give one for each of {n} intervals")
+        raise ArgumentError(f"{caller}: schedule: got {len(schedule)} names; give one for each of {n} intervals")
     if other := next((name for name in schedule if name not in names), None):
         raise UnknownNameError("problem of the schedule", other, names)
     return [names.index(name) for name in schedule]
@@ -37,15 +41,15 @@ def numbered(where: str, schedule: Any, names: Sequence[str], n: int) -> list[in
 class RealTimeSequence(RealTimeSteps[PhasesSolution]):
     """Steps of problems of which one holds after the other."""
 
-    def _own(self, values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    def _values_of_problems(self, values: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         return own_values(values, [problem.parameters.symbols for problem in self._problems])
 
     @abstractmethod
     def _runs(self) -> list[tuple[int, int, int, Array]]:
-        """Of each phase the problem, the first and the last instant, and the impulses where it begins."""
+        """The problem of each phase, its first and its last instant, and the impulses where it begins."""
 
     def _missed(self, phases: Sequence[Solution], impulses: Sequence[Array]) -> dict[str, float]:
-        """By how much what is asked where phases meet is missed."""
+        """Violations by name of what is asked where phases meet."""
         return {}
 
     def _solution(self, *, solved: bool) -> PhasesSolution:
@@ -54,12 +58,13 @@ class RealTimeSequence(RealTimeSteps[PhasesSolution]):
         impulses = tuple(hit.copy() for *_, hit in runs)
 
         def deferred() -> dict[str, Any]:
-            named = {f"phase {k}: {name}": x for k, each in enumerate(phases, 1) for name, x in each.violations.items()}
+            violations = ((k, item) for k, phase in enumerate(phases, 1) for item in phase.violations.items())
+            named = {f"phase {k}: {name}": x for k, (name, x) in violations}
             named |= self._missed(phases, impulses)
             return {"constraint_violation": max(named.values()), "violations": named}
 
-        found = {"phases": tuple(phases), "impulses": impulses, "cost": finite(self._steps.cost)}
-        return RealTimePhasesSolution.of(self._outcome(solved=solved) | found, deferred)
+        plan = {"phases": tuple(phases), "impulses": impulses, "cost": finite(self._steps.cost)}
+        return RealTimePhasesSolution.of(self._outcome(solved=solved) | plan, deferred)
 
 
 class ContactScheduleSolver(RealTimeSequence):
@@ -69,10 +74,14 @@ class ContactScheduleSolver(RealTimeSequence):
         last: the last plan; ``None`` before the first one.
     """
 
+    _of_schedule = ("set", "lands")
+
     def __init__(self, problems: Mapping[str, RealTimeProblem], options: Mapping[str, Any]) -> None:
         self._names = list(problems)
         held = [problem.con.constraints for problem in problems.values()]
-        self._takes_hold = [[any(each not in before for each in after) for after in held] for before in held]
+        self._takes_hold = [
+            [any(constraint not in before for constraint in after) for after in held] for before in held
+        ]
         reached = [k for k in range(len(held)) if any(row[k] for row in self._takes_hold)]
         super().__init__(list(problems.values()), options, reached)
 
@@ -112,19 +121,19 @@ class ContactScheduleSolver(RealTimeSequence):
         """
         return self._call(shift, guess, p, values, self._checked(schedule, "solver"))
 
-    def _checked(self, schedule: Sequence[str] | None, where: str) -> Schedule | None:
+    def _checked(self, schedule: Sequence[str] | None, caller: str) -> Schedule | None:
         """A schedule by numbers; ``None`` for the last one."""
         n = len(self._q) - 1
         if schedule is None:
             if self.last is None:
-                raise ArgumentError(f"{where}: no schedule; give schedule=…, the name of a problem for each interval")
+                raise ArgumentError(f"{caller}: no schedule; give schedule=…, the name of a problem for each interval")
             return None
-        numbers = numbered(where, schedule, self._names, n)
-        found = np.array([*numbers, numbers[-1]])
-        lands = [after if self._takes_hold[before][after] else -1 for before, after in pairwise(found.tolist())]
-        return found, np.array(lands)
+        numbers = numbered(caller, schedule, self._names, n)
+        sets = np.array([*numbers, numbers[-1]])
+        lands = [after if self._takes_hold[before][after] else -1 for before, after in pairwise(sets.tolist())]
+        return sets, np.array(lands)
 
-    def _schedule_in_c(self, stem: str) -> str:
+    def _remarks_in_c(self, stem: str) -> str:
         n, count = len(self._q) - 1, range(len(self._names))
         impacts = [f"from {one} to {other}" for one in count for other in count if self._takes_hold[one][other]]
         problems = "".join(f"\n      {k}  {comment_text(name)}" for k, name in enumerate(self._names))
@@ -141,7 +150,7 @@ class ContactScheduleSolver(RealTimeSequence):
         for first, end in pairwise(starts):
             k = int(sets[first])
             hit = first > 0 and self._steps.lands[first - 1] >= 0
-            runs.append((k, first, end, self._impulses[first - 1, self._layouts[k].own] if hit else np.zeros(0)))
+            runs.append((k, first, end, self._impulses[first - 1, self._layouts[k].held] if hit else np.zeros(0)))
         return runs
 
 
@@ -200,19 +209,22 @@ class RealTimePhases(RealTimeSequence):
         """
         return self._call(0, guess, p, values)
 
-    def generate(self, path: Any) -> None:
-        """Refuse to write C, whose ticks could be shifted.
+    @property
+    def _most_shift(self) -> int:
+        return 0
 
-        Raises:
-            UnsupportedError: always.
-        """
-        raise UnsupportedError("generate: ticks of phases are not written as C; take a ContactSchedule")
+    def _remarks_in_c(self, stem: str) -> str:
+        spans = [(span.start, span.stop - 1) for span in self._spans]
+        rows = "".join(f"\n      phase {k}  rows {first} to {last}" for k, (first, last) in enumerate(spans, 1))
+        ends = f"\n   The end of a phase is in row b of {stem}_x_end." if self._ends.are_fixed else ""
+        return f"""Phases cannot be shifted: shift is 0. A phase has rows a to b of {stem}_x and of parameters of every
+   instant, and rows a to b - 1 of {stem}_u:{rows}{ends}"""
 
     def _stages(self, inputs: Mapping[str, str], damping: float) -> list[LinearStage]:
         junctions = []
-        for k, found in enumerate(self._impacts):
-            problem, after, own = self._problems[k], self._problems[k + 1], self._layouts[k + 1].own
-            impact = None if found is None else Impact(after, own, *found)
+        for k, cones_and_rows in enumerate(self._impacts):
+            problem, after, held = self._problems[k], self._problems[k + 1], self._layouts[k + 1].held
+            impact = None if cones_and_rows is None else Impact(after, held, *cones_and_rows)
             junctions.append(JunctionStage(problem, self._layouts[k], inputs, damping, impact))
         return [*super()._stages(inputs, damping), *junctions]
 
@@ -221,25 +233,25 @@ class RealTimePhases(RealTimeSequence):
 
     def _begin(self, guess: Any) -> None:
         super()._begin(guess)
-        for k, found in enumerate(self._impacts):
-            if found is not None:
-                at, own, problem = self._spans[k].stop - 1, self._layouts[k + 1].own, self._problems[k + 1]
+        for k, impact in enumerate(self._impacts):
+            if impact is not None:
+                at, held, problem = self._spans[k].stop - 1, self._layouts[k + 1].held, self._problems[k + 1]
                 p = [problem.robot.last] if problem.con.parameters else []
                 after, impulses = problem.con.impact(self._q[at], self._v[at], *p)
-                self._a[at], self._forces[at, own] = after.full().ravel(), impulses.full().ravel()
+                self._a[at], self._forces[at, held] = after.full().ravel(), impulses.full().ravel()
 
     def _runs(self) -> list[tuple[int, int, int, Array]]:
         runs = []
-        for k, (span, found) in enumerate(zip(self._spans, [None, *self._impacts], strict=True)):
-            hit = np.zeros(0) if found is None else self._forces[span.start - 1, self._layouts[k].own]
+        for k, (span, impact) in enumerate(zip(self._spans, [None, *self._impacts], strict=True)):
+            hit = np.zeros(0) if impact is None else self._forces[span.start - 1, self._layouts[k].held]
             runs.append((k, span.start, span.stop - 1, hit))
         return runs
 
     def _missed(self, phases: Sequence[Solution], impulses: Sequence[Array]) -> dict[str, float]:
         friction, places = [0.0], [0.0]
-        for k, (phase, found) in enumerate(zip(phases, self._impacts, strict=False), start=1):
-            if found is not None:
-                (cones, asked), system = found, self._problems[k].motion.system
+        for k, (phase, impact) in enumerate(zip(phases, self._impacts, strict=False), start=1):
+            if impact is not None:
+                (cones, asked), system = impact, self._problems[k].motion.system
                 friction += [-float(ca.mmin(cone(phase.q[-1], impulses[k]))) for cone in cones]
                 p = [phase.p] if system.con.parameters else []
                 left = system.places.residual(np.concatenate([phase.q[-1], phase.v[-1]]), *p).full().ravel()
@@ -248,11 +260,11 @@ class RealTimePhases(RealTimeSequence):
 
 
 def _check_phases(problems: Sequence[RealTimeProblem]) -> None:
-    """Refuse what phases have apart, of which there is one array."""
+    """Refuse phases that differ in what all stages have one array of."""
     first, shapes = problems[0], dict[str, tuple[int, int]]()
     for k, problem in enumerate(problems, start=1):
         f = problem.formulation
-        starts = k > 1 and any(each.any() for each in problem.start.fixed)
+        starts = k > 1 and any(fixed.any() for fixed in problem.start.fixed)
         reasons = {
             "a start of its own; give it as the end of the phase before": starts,
             "u before it; give it to the first one": k > 1 and f.before.is_given,
@@ -261,8 +273,95 @@ def _check_phases(problems: Sequence[RealTimeProblem]) -> None:
             "nothing to minimise; give it squares of u": not (f.integrals or f.instants or f.others),
         }
         for name, symbol in problem.parameters.symbols.items():
-            other = shapes.setdefault(name, symbol.shape) != symbol.shape
-            twice = symbol.shape[1] > 1 and any(name in each.names for each in problems[: k - 1])
-            reasons[f"the parameter {name!r}, as another phase; give it a name of its own"] = other or twice
-        if what := next((reason for reason, there in reasons.items() if there), None):
-            raise UnsupportedError(f"rti: phase {k} has {what}, or take 'ipopt'")
+            differs = shapes.setdefault(name, symbol.shape) != symbol.shape
+            twice = symbol.shape[1] > 1 and any(name in other.names for other in problems[: k - 1])
+            reasons[f"the parameter {name!r}, as another phase; give it a name of its own"] = differs or twice
+        if refused := next((reason for reason, holds in reasons.items() if holds), None):
+            raise UnsupportedError(f"rti: phase {k} has {refused}, or take 'ipopt'")
+
+
+class Impact(NamedTuple):
+    """Contacts and loops that take hold where the next phase begins.
+
+    Attributes:
+        problem: the next phase. ``forces``: the places of its forces among those of all problems.
+        cones: of its contacts: (q, forces) → margins, at least 0.
+        asked: which rows of positions do not hold already.
+    """
+
+    problem: RealTimeProblem
+    forces: list[int]
+    cones: Sequence[ca.Function]
+    asked: Mask
+
+
+class JunctionStage(LinearStage):
+    """The Functions of the end of a phase, a stage of no length behind which the next phase begins.
+
+    q and the u before go on, and v too, unless contacts of the next phase take hold: then w = (v⁺, Λ) are the unknowns
+    of an impact,
+
+        M(q) (v⁺ − v) − J(q)ᵀ Λ = 0        J(q) v⁺ = 0
+
+    as accelerations and forces are those of an interval, and the impulses Λ may be in friction cones. (Not a jump as
+    those of schedules, which takes Λ for a function of the state: cones of Λ are rows of a stage.)
+
+    Args:
+        impact: what takes hold there, if anything does.
+    """
+
+    def __init__(
+        self,
+        problem: RealTimeProblem,
+        layout: Layout,
+        inputs: Mapping[str, str],
+        damping: float,
+        impact: Impact | None,
+    ) -> None:
+        self._impact, self._of_impact = impact, list[LimitedRow]()
+        idle = layout._replace(driven=[], selection=np.zeros_like(layout.selection), held=[])
+        super().__init__(problem, idle, inputs, damping)
+
+    def _instants(self) -> tuple[Instant, Step, Instant | None]:
+        s, nq, nv = self._s, self.tree.nq, self.tree.nv
+        point, v = ca.vertcat(s["x"][:nq], self._delta[:nv], self._zero), self._velocity()
+        q = TangentSystem(self.system).configuration(point)
+        values = {"q": q, "v": v, "t": s["t"]} | {name: x[:, 0] for name, x in self._known.items()}
+        here = Instant(values, 1)
+        self._rows_of_w = []
+        if self._impact is None:
+            return here, Step(ca.vertcat(point, v), ca.MX(0, 1)), None
+        system = self._impact.problem.motion.system
+        self._rows_of_w = [*range(nv), *(nv + i for i in self._impact.forces)]
+        after, impulses = s["w"][:nv], s["w"][self._rows_of_w[nv:]]
+        p = [s[self.inputs["p"]]] if "p" in self.inputs and system.con.parameters else []
+        for cone in self._impact.cones:
+            margins = cone(q, impulses)
+            zero = ca.MX(ca.DM.zeros(margins.shape[0]))
+            self._of_impact.append(LimitedRow("", margins, zero, zero + ca.inf, GRID))
+        if self._impact.asked.any():
+            left = system.places.residual(ca.vertcat(q, v), *p)[np.flatnonzero(self._impact.asked).tolist()]
+            zero = ca.MX(ca.DM.zeros(left.shape[0]))
+            self._of_impact.append(LimitedRow("", left, zero, zero, GRID))
+        residual = _balance(system.con)(q, v, after, impulses, *p)
+        return here, Step(ca.vertcat(point, after), residual), None
+
+    def _kept(self, values: Mapping[str, Matrix], change: Matrix) -> Matrix:
+        return values["x"][self.tree.nq + self.tree.nv :] + change
+
+    def _velocity_reached(self) -> ca.SX:
+        nq, nv = self.tree.nq, self.tree.nv
+        return self._symbols["x"][nq : nq + nv] if self._impact is None else self._symbols["w"][:nv]
+
+    def _limited_rows(self) -> Iterator[LimitedRow]:
+        yield from super()._limited_rows()
+        yield from self._of_impact
+
+
+def _balance(con: ConstrainedDynamics) -> ca.Function:
+    """(q, v, v⁺, Λ) → (left): the residual of the momentum of an impact, and velocities of constraints."""
+    s = symbols(q=con.nq, v=con.nv, after=con.nv, impulses=con.nc) | con.symbols()
+    q, v, after, impulses, *p = s.values()
+    jacobian = con.jacobian(q, *p)
+    momentum = con.dynamics.mass_matrix(q, *p) @ (after - v)
+    return function("balance", s, {"left": ca.vertcat(momentum - jacobian.T @ impulses, jacobian @ after)})
