@@ -18,7 +18,7 @@ from gdalembert.errors import MjcfError, quoted
 from gdalembert.spatial.arrays import Array
 
 
-class Robot(Protocol):
+class BuiltRobot(Protocol):
     """The model that was built, and where MuJoCo's joints, bodies and sites are in it."""
 
     model: pin.Model
@@ -143,7 +143,7 @@ class Remainder:
         loops: code of loops. ``couplings``: (c, o) of joints with q_1 = c q_2 + o, by 1 and 2.
     """
 
-    def __init__(self, mujoco: ModuleType, mj: Any, source: str, robot: Robot) -> None:
+    def __init__(self, mujoco: ModuleType, mj: Any, source: str, robot: BuiltRobot) -> None:
         self.mujoco, self.mj, self.source, self.robot = mujoco, mj, source, robot
         model = robot.model
         stiff = () if disabled(mujoco, mj, "SPRING") else np.flatnonzero(mj.jnt_stiffness)
