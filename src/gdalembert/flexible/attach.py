@@ -15,7 +15,7 @@ from gdalembert.errors import ArgumentError, BeamWarning, UnknownNameError
 from gdalembert.flexible.beams.modal_integrals import largest_eigenvalue, modal_mass
 from gdalembert.flexible.cosserat_rod import CosseratRod, RodJoints
 from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.station import Attachment, CarriedBeam, Carrier, Station, pseudo_inertia_of
+from gdalembert.flexible.station import Attachment, BeamStation, CarriedBeam, Carrier, pseudo_inertia_of
 from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
 from gdalembert.model.rounding import MOMENT_TOLERANCE, NEGLIGIBLE, SAME_PLACE, clean_matrix
 from gdalembert.model.tree import Frame, Joint, Tree
@@ -231,7 +231,7 @@ def _loaded_stations(
     clamped_to_link: Array,
     abscissae: Iterable[float],
     on_link: list[tuple[float, Array]],
-) -> dict[float, Station]:
+) -> dict[float, BeamStation]:
     """The stations of a beam by abscissa [m], root and tip first, with the bodies there, hub and tip body included.
 
     Bodies on the link are given by abscissa, in the link frame.
@@ -254,7 +254,7 @@ def _in_modes(
     rigid: RigidLink,
     link: FlexibleLink,
     clamped_to_link: Array,
-    stations: Mapping[float, Station],
+    stations: Mapping[float, BeamStation],
     abscissae: Mapping[str, float],
     replacement: Replacement | None,
 ) -> AttachedLink:
@@ -286,7 +286,7 @@ def _rod(
     rigid: RigidLink,
     rod: CosseratRod,
     clamped_to_link: Array,
-    stations: Mapping[float, Station],
+    stations: Mapping[float, BeamStation],
     abscissae: Mapping[str, float],
     replacement: Replacement | None,
 ) -> AttachedLink:

@@ -19,7 +19,7 @@ from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_integrals import eigenmodes, eigenmodes_of, largest_eigenvalue, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
-from gdalembert.flexible.station import NO_BODY, Station, check_body
+from gdalembert.flexible.station import NO_BODY, BeamStation, check_body
 from gdalembert.flexible.station import root as root_station
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import ROUND_OFF
@@ -381,7 +381,7 @@ class FlexibleLink(BeamLink):
             return beam.inertia
         return modal_integrals.beam_inertia(beam, self.families, foreshortening=self.shortens)
 
-    def station(self, where: Where, body: Array | None = None) -> Station:
+    def station(self, where: Where, body: Array | None = None) -> BeamStation:
         """A station of the link.
 
         Args:
@@ -413,7 +413,7 @@ class FlexibleLink(BeamLink):
         inertia = self.inertia()
         return self.damping(modal_mass(inertia), inertia.stiffness)
 
-    def own_frequencies(self, *loads: Station) -> Array:
+    def own_frequencies(self, *loads: BeamStation) -> Array:
         """ω (n, rad/s), rising, of the link with its root clamped.
 
         Args:

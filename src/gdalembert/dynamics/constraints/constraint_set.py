@@ -15,7 +15,7 @@ from gdalembert import spatial
 from gdalembert.dynamics.constraints.constraint_types import Frame6D, Point3D, RowSelection
 from gdalembert.dynamics.constraints.relative_motion import (
     FramePair,
-    Instant,
+    MotionAtPoint,
     PointMotion,
     RelativeMotion,
     WorldAlignedMotion,
@@ -59,7 +59,7 @@ class Selection:
         """S (rows × 6), of twists in these axes."""
         return self._in_these_axes(self.holds.selection(self.r, self.x))
 
-    def acceleration(self, first: Instant, second: Instant) -> Matrix:
+    def acceleration(self, first: MotionAtPoint, second: MotionAtPoint) -> Matrix:
         """Ė of both frames: S Ẇ + Ṡ W, the entries being those in the axes of the second frame."""
         e, turning = first.twist - second.twist, ca.DM(3, 1)
         rate = RelativeMotion.acceleration(first, second) + ca.vertcat(ca.cross(e.angular, e.linear), turning)
