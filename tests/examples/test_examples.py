@@ -1,16 +1,134 @@
-"""The scripts in ``examples``: each has a test of what it shows."""
+"""The scripts in ``examples``: each runs, draws and prints its numbers; tests beside compute what it shows."""
 
 from __future__ import annotations
+
+import inspect
+from pathlib import Path
 
 import pytest
 
 from tests.helpers.paths import ROOT
-from tests.helpers.scripts import EXAMPLES
+from tests.helpers.printed import assert_printed
+from tests.helpers.scripts import EXAMPLES, example
 
-pytestmark = pytest.mark.extras
+pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("clean_matplotlib")]
+
+PRINTED = {
+    "cart_pendulum_swing_up --coarse": (
+        "cart_pendulum: Solve_Succeeded after {} iterations: cost {228.7}, 3 s",
+        "∫ force² dt: {228.7} N² s; with the limits of the model, 100 N and 2 m: {163.2} N² s",
+        "largest force {12.00} N, farthest {0.2997} m",
+        "knocked by 0.7 rad/s and held: it leans by {0.12} rad at most",
+    ),
+    "dual_arm_inverse_kinematics --targets 3": (
+        "first: hands off by at most {1.6} mm and {0.2}°, median of {} iterations",
+        "again: hands off by at most {0.33} mm and {0.02}°",
+    ),
+    "five_bar_robot": (
+        "degrees of freedom: {2} of {4} joints",
+        "∫ |u|² dt: {2.047} N² m² s; the least: {1.216}, torques up to {2.89} N m",
+        "flexible: the hand is off by up to {5.5} mm, after the motion {2} mm",
+    ),
+    "flexible_arm_reaches --duration 0.3": (
+        "ticks solved: {6} of {6}",
+        "off its targets at their ends: {216} mm",
+        "deflections up to {246} mm, torques up to {3.00} N m of 3",
+    ),
+    "flexible_boom_design --coarse": (
+        "wall of 0.5 mm: boom: Solve_Succeeded after {} iterations: cost {3963}",
+        "best wall, {1.73} mm: boom: Solve_Succeeded after {} iterations: cost {5157}",
+        "first frequency with added masses {4.103} Hz, of the tube {4.102} Hz",
+        "the tube under these torques: deflection up to {20} mm",
+    ),
+    "flexible_rest_to_rest --coarse": (
+        "rigid plan: two_link_flexible: Solve_Succeeded after {} iterations: cost {4.602}",
+        "flexible plan: two_link_flexible: Solve_Succeeded after {} iterations: cost {4.666}",
+        "joints held: rigid plan {372} mm, flexible plan {0.40} mm",
+        "joints free: rigid plan {33.7} mm, flexible plan {0.99} mm",
+    ),
+    "four_bar_linkage": (
+        "degrees of freedom: {1} of {3} joints",
+        "torque at 6 rad/s: {-5.048} to {4.574} N m",
+        "EI = 22 N m², {} steps {6.43} mm {0.238} mrad",
+    ),
+    "identification": (
+        "5 harmonics in 10 s excite {62} parameters",
+        "base parameters {62} of {62} excited, condition number {12.6}",
+        "data sheet {26.0} {15.3} {17.6} {13.3} {64.9} {122} {73.5}",
+        "identified {1.1} {1.0} {1.0} {1.0} {1.2} {1.5} {1.1}",
+    ),
+    "input_shaping --coarse": (
+        "rigid {1.132} s: {168}, {113}, {22.6}, {97.5}, {109};",
+        "ZV {1.225} s: {27.1}, {9.3}, {1.8}, {8.0}, {15.6};",
+        "ZVD {1.318} s: {2.6}, {0.9}, {1.5}, {2.0}, {4.0};",
+        "robust plan: boom: Solve_Succeeded after {} iterations: cost {0.00018}",
+    ),
+    "panda_past_sphere --duration 0.2": (
+        "ticks solved: {100} of {100}",
+        "flange to the centre of the sphere: at least {18.3} cm, allowed {8} cm, with a margin {9} cm",
+        "torques up to {26}% of their limits",
+    ),
+    "panda_time_optimal --coarse": (
+        "full glass: {0.871} s",
+        "force at most {9.50}° off the axis",
+        "empty glass: {0.768} s",
+        "force at most {52.7}° off the axis",
+    ),
+    "payload_lifting --coarse": (
+        "plan without payload: panda7: Solve_Succeeded after {} iterations: cost {0.398}",
+        "plan with payload: panda7: Solve_Succeeded after {} iterations: cost {0.880}",
+        "servo alone error of the tool: {47.4} mm moving, {26} mm at the end",
+        "with statics error of the tool: {17.6} mm moving, {0.02} mm at the end",
+    ),
+    "payload_sweep --coarse --serial": (
+        "{12} simulations, {0} failures",
+        "peak deflection [m] {0.0231} {0.0237} {0.043} {0.0831} {0.0868}",
+        "first frequency [Hz] {1.59} {1.62} {2.65} {3.23} {3.44}",
+    ),
+    "puma_swing --coarse": (
+        "2.00 s {0.0927} {100.0}% {24.3}% {0.1323} {131.1}% {25.1}%",
+        "3.00 s {0.0855} {100.0}% {24.3}% {0.1704} {87.4}% {23.9}%",
+    ),
+    "quadrotor_to_pose --coarse": (
+        "casadi.Opti: {} iterations, thrusts from {0.97} to {5.00} N, unit length off by",
+        "quadrotor: Solve_Succeeded after {} iterations: cost {93.64}, 1.6 s",
+    ),
+    "receding_horizon --coarse": (
+        "ticks solved: {59} of {60}",
+        "tool to the centre of the sphere: at least {12.8} cm, allowed {12} cm",
+        "tool off its pose, far from the sphere: {7.8} mm, {1.1}°",
+    ),
+    "soft_rod --coarse": (
+        "0 N: tip at ({0.490}, {-0.091}) m; assumed modes are {3} mm off",
+        "1 N: tip at ({0.370}, {-0.307}) m; assumed modes are {260} mm off",
+        "let go, the tip falls to {-0.071} m in 0.1 s",
+    ),
+}
+"""A command, and lines that it prints, with numbers in braces as :func:`tests.helpers.printed.assert_printed` reads."""
+COMPILED = ("flexible_arm_reaches", "panda_past_sphere", "solo12_trots")
+"""Examples that need a C compiler."""
+
+
+@pytest.mark.filterwarnings("ignore:ur10. the solver stopped with:gdalembert.ocp.SolutionWarning")  # one tick, as told
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(each, marks=[pytest.mark.system] * each.startswith(COMPILED)) for each in PRINTED],
+)
+def test_an_example_prints_its_numbers(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, *arguments = command.split()
+    script = example(name)
+    picture = tmp_path / "drawn.png"
+    draws = '"--plot"' in inspect.getsource(script)
+    script.main([*arguments, *(["--plot", str(picture)] if draws else [])])
+    said = capsys.readouterr().out
+    assert "nan" not in said
+    assert_printed(said, *PRINTED[command])
+    assert not draws or picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_every_example_has_a_test() -> None:
-    """Those of Pinocchio's clients are in ``tests/clients``."""
+    """Of its numbers, and of what it shows; those of Pinocchio's clients are in ``tests/clients``."""
+    names = {path.stem for path in EXAMPLES}
     tests = {path.stem for room in ("examples", "clients") for path in (ROOT / "tests" / room).glob("test_*.py")}
-    assert {f"test_{path.stem}" for path in EXAMPLES} <= tests
+    assert {command.split()[0] for command in PRINTED} == names
+    assert {f"test_{name}" for name in names} <= tests
