@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from gdalembert.cli.options import several
 from gdalembert.cli.report.figures import bars, line_panels, point_views
-from gdalembert.cli.report.page import ReportSection, escape, number, paragraph, table
+from gdalembert.cli.report.page import Section, escape, number, paragraph, table
 from gdalembert.cli.report.subject import Subject
 from gdalembert.compilation.compiled_function import CompiledFunction, compile
 from gdalembert.dynamics.kinematics import Kinematics
@@ -78,7 +78,7 @@ def _times(subject: Subject, name: str, function: CompiledFunction | None) -> tu
     return theirs, _fastest(lambda: function(*one)), _fastest(lambda: function.batch(*every), _BATCH)
 
 
-def speed(subject: Subject) -> tuple[ReportSection, tuple[float, float] | None]:
+def speed(subject: Subject) -> tuple[Section, tuple[float, float] | None]:
     """Sizes of graphs, and times beside Pinocchio's; how many times as fast inverse dynamics is: a call, in batches."""
     rows, reasons, ratios = [], dict[str, None](), None
     drawn: dict[str, dict[str, float]] = {}
@@ -121,16 +121,16 @@ def speed(subject: Subject) -> tuple[ReportSection, tuple[float, float] | None]:
     code = "f = gd.compile(dyn.inverse_dynamics)  # needs a C compiler\nprint(dyn.inverse_dynamics.n_instructions())"
     code += "\nq, v, a = pin.neutral(model), np.zeros(model.nv), np.ones(model.nv)"
     code += "\nprint(f(q, v, a), f.batch(np.tile(q, (1000, 1)), v, a).shape)"
-    return ReportSection("Graph sizes and speed", lead, body, code), ratios
+    return Section("Graph sizes and speed", lead, body, code), ratios
 
 
-def torques(subject: Subject) -> ReportSection:
+def torques(subject: Subject) -> Section:
     """The terms of each joint's torque over the swing."""
     title, dynamics, swing = "Torques of a swing", subject.dynamics, subject.swing
     lead = "All joints swing from rest to rest; each torque is the sum of the terms of M a + C v + g."
     columns = [column for _, column in subject.driven]
     if not columns:
-        return ReportSection(title, lead, paragraph("No joint of the robot has a motor."))
+        return Section(title, lead, paragraph("No joint of the robot has a motor."))
     q, v, a = swing.q.T, swing.v.T, swing.a.T
     gravity = dynamics.generalized_gravity(q).full()
     velocity = dynamics.nle(q, v).full() - gravity
@@ -169,7 +169,7 @@ def torques(subject: Subject) -> ReportSection:
     code += "v = np.outer(30 * x**2 * (1 - x) ** 2 / t[-1], way)\n"
     code += "a = np.outer(60 * x * (1 - x) * (1 - 2 * x) / t[-1] ** 2, way)\n"
     code += "tau = dyn.inverse_dynamics(q.T, v.T, a.T)  # nv x 201\ng = dyn.generalized_gravity(q.T)"
-    return ReportSection(title, lead, body, code)
+    return Section(title, lead, body, code)
 
 
 def _way(subject: Subject) -> Array:
@@ -177,7 +177,7 @@ def _way(subject: Subject) -> Array:
     return np.asarray(pin.difference(subject.model, subject.swing.q[0], subject.swing.q[-1]))
 
 
-def reach(subject: Subject) -> ReportSection:
+def reach(subject: Subject) -> Section:
     """The points that the ends of the robot reach."""
     title, tree = "Reachable points", subject.tree
     lead = "Where the ends of the robot come at random configurations within its limits; the cross is the origin."
@@ -188,7 +188,7 @@ def reach(subject: Subject) -> ReportSection:
         if i not in parents and frames and not (joint.type.nv == 6 and subject.has_floating_base):
             ends[max(frames, key=_far).name] = joint.name
     if not ends or not subject.driven:
-        return ReportSection(title, lead, paragraph("No link of the robot moves by a motor."))
+        return Section(title, lead, paragraph("No link of the robot moves by a motor."))
     rng, way = np.random.default_rng(0), np.zeros((_POINTS, tree.nv))
     for joint, column in subject.driven:
         low, high = sorted(subject.range_of(joint, column))
@@ -216,7 +216,7 @@ def reach(subject: Subject) -> ReportSection:
     )
     first = next(iter(ends))
     code = f"placement = gd.Kinematics(model).frame_placement({first!r})\nprint(placement(pin.neutral(model)))"
-    return ReportSection(title, lead, body, code)
+    return Section(title, lead, body, code)
 
 
 def _far(frame: Frame) -> tuple[float, bool]:

@@ -49,7 +49,7 @@ footer { margin-top: 50px; color: var(--soft); font-size: 13px; border-top: 1px 
 
 
 @dataclass(frozen=True)
-class ReportSection:
+class Section:
     """A part of the page.
 
     Attributes:
@@ -122,7 +122,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     return f"<div class=facts>{cells}</div>"
 
 
-def page(title: str, head: str, sections: Sequence[ReportSection], foot: str) -> str:
+def page(title: str, head: str, sections: Sequence[Section], foot: str) -> str:
     """The whole page."""
     links = "".join(f'<a href="#{section.anchor}">{escape(section.title)}</a>' for section in sections)
     return (

@@ -9,7 +9,7 @@ import pinocchio as pin
 import sympy
 
 from gdalembert.cli.options import several
-from gdalembert.cli.report.page import ReportSection, bullets, escape, folded, number, paragraph, table
+from gdalembert.cli.report.page import Section, bullets, escape, folded, number, paragraph, table
 from gdalembert.cli.report.subject import Subject
 from gdalembert.dynamics.dynamics import formulations
 from gdalembert.dynamics.lagrange_euler import LagrangeEuler
@@ -30,7 +30,7 @@ _FEW = 12
 """Entries of a mass matrix that are shown."""
 
 
-def says(subject: Subject) -> ReportSection:
+def says(subject: Subject) -> Section:
     """Checks, joints, masses, limits, frames."""
     model, description = subject.model, subject.description
     inertias = [model.inertias[k] for k in range(1, model.njoints)]
@@ -89,10 +89,10 @@ def says(subject: Subject) -> ReportSection:
     code += f"\ndyn = gd.NewtonEuler(model{'' if subject.clean == 1e-11 else f', clean={subject.clean:g}'})"
     code += "\nprint(model, dyn.changes)"
     lead = "What the package reads of the URDF, and what it remarks on; numbers are in the axes of the joint."
-    return ReportSection("What the URDF says", lead, body, code)
+    return Section("What the URDF says", lead, body, code)
 
 
-def agrees(subject: Subject) -> tuple[ReportSection, list[Report]]:
+def agrees(subject: Subject) -> tuple[Section, list[Report]]:
     """Each formulation against Pinocchio."""
     names = [
         name for name in sorted(formulations(), reverse=True) if name == "newton_euler" or subject.tree.nv <= _LARGE
@@ -126,10 +126,10 @@ def agrees(subject: Subject) -> tuple[ReportSection, list[Report]]:
         )
     lead = f"The largest relative errors over {STATES} random states; green is within the tolerance."
     code = f"print(gd.validate(dyn, against=model, samples={STATES}))"
-    return ReportSection("Validation against Pinocchio", lead, body, code), reports
+    return Section("Validation against Pinocchio", lead, body, code), reports
 
 
-def base(subject: Subject) -> ReportSection:
+def base(subject: Subject) -> Section:
     """The combinations of inertial parameters that torques tell."""
     base_parameters = subject.dynamics.base_parameters
     values = base_parameters.of(subject.model)
@@ -148,16 +148,16 @@ def base(subject: Subject) -> ReportSection:
     body += folded(f"the {several(len(base_parameters), 'base parameter', 'base parameters')}", tabled)
     lead = "What can be identified from measured motion and torques; links are in frames of the package."
     code = "base = dyn.base_parameters\nfor label, name, value in zip(base.labels, base.names, base.of(model)):"
-    return ReportSection("Base parameters", lead, body, f"{code}\n    print(label, value, name)")
+    return Section("Base parameters", lead, body, f"{code}\n    print(label, value, name)")
 
 
-def formulas(subject: Subject) -> ReportSection:
+def formulas(subject: Subject) -> Section:
     """The short entries of g and M."""
     title, lead = "Closed forms", "Entries of the gravity torques and of the mass matrix that are short."
     if subject.tree.nv > _FORMS:
         text = f"The robot has {subject.tree.nv} velocities, and its formulas fill pages; code of any size, for a "
         text += "controller or a simulator, is written by gdalembert derive --to c, python, jax, rust or matlab."
-        return ReportSection(title, lead, paragraph(text))
+        return Section(title, lead, paragraph(text))
     body = ""
     shorts: list[Callable[[], str]] = [
         lambda: _forms(subject, "generalized_gravity", "g", STATES),
@@ -177,7 +177,7 @@ def formulas(subject: Subject) -> ReportSection:
     )
     code = "from gdalembert import symbolic\n\nforms = symbolic.closed_forms(model, gd.LagrangeEuler, "
     code += 'of="generalized_gravity")\nprint(symbolic.readable(forms["g"]))'
-    return ReportSection(title, lead, body, code)
+    return Section(title, lead, body, code)
 
 
 def _forms(subject: Subject, function: str, letter: str, most: int) -> str:

@@ -189,7 +189,7 @@ class ElementAtQ(ABC):
         """
 
 
-class Section(Protocol):
+class ElementSection(Protocol):
     """A section of a body that deforms, in the axes of its link: R and p, and how it moves."""
 
     @property
@@ -247,7 +247,7 @@ class DeformingAtQ(ElementAtQ):
     """A body that deforms with coordinates of its own, and the sections of it that carry others."""
 
     deformed: Deformed
-    sections: Sequence[Section]
+    sections: Sequence[ElementSection]
 
     @cached_property
     def stations(self) -> Sequence[Station]:
