@@ -103,6 +103,40 @@ PRINTED = {
         "1 N: tip at ({0.370}, {-0.307}) m; assumed modes are {260} mm off",
         "let go, the tip falls to {-0.071} m in 0.1 s",
     ),
+    "solo12_hops --coarse": (
+        "solo: Solve_Succeeded after {} iterations: cost {2.909}, {0.8856} s in 3 phases",
+        "the base rises from {0.199} m to {0.378} m",
+        "it lands at {1.29} m/s; impulses of the feet {0.195} N s",
+        "torques up to {1.57} N m, forces of the feet up to {17.5} N",
+    ),
+    "solo12_stands_up --coarse": (
+        "{} iterations; the base rises from {0.086} m to {0.245} m",
+        "a foot pushes with at most {11.0} N, a joint with {1.65} N m",
+    ),
+    "solo12_trots --shift --duration 0.3": (
+        "ticks solved: {15} of {15}",
+        "base: {0.017} m ahead, off its pose by (root mean square) {5}, {7}, {2} mm, {21} mrad",
+        "torques up to {0.8} N m of 2.7",
+    ),
+    "talos_on_one_foot --coarse": (
+        "at most {100}% of a torque limit; normal force {488} to {1307} N",
+        "talos: Solve_Succeeded after {} iterations: cost {39.88}, 0.2 s",
+    ),
+    "two_link_flexible --coarse": (
+        "first frequencies [Hz]: [ {0.80327} {4.6975} {13.279}]",
+        "tip under 0.1 N across [m]: {0.0194386}",
+        "joint angles after 0.25 s [rad]: [ {0.34594} {-0.65812}]",
+        "largest deflection of link 2 [m]: {0.0049318}",
+    ),
+    "ur5_inverse_kinematics --targets 5": (
+        "{5} of {5} targets reached, {4} from home, all with at most {2} starts",
+        "after a median of {9} iterations",
+    ),
+    "variational_integrator --coarse": (
+        "kinetic energy between 0 and {32} J",
+        "h = 20 ms: energy within {5.11} J, {5.11} J in the first half, {0.642} J in the second",
+        "h = 10 ms: energy within {0.936} J, {0.936} J in the first half, {0.15} J in the second",
+    ),
 }
 """A command, and lines that it prints, with numbers in braces as :func:`tests.helpers.printed.assert_printed` reads."""
 COMPILED = ("flexible_arm_reaches", "panda_past_sphere", "solo12_trots")
@@ -132,3 +166,11 @@ def test_every_example_has_a_test() -> None:
     tests = {path.stem for room in ("examples", "clients") for path in (ROOT / "tests" / room).glob("test_*.py")}
     assert {command.split()[0] for command in PRINTED} == names
     assert {f"test_{name}" for name in names} <= tests
+
+
+def test_a_printed_number_that_differs_is_found() -> None:
+    said = "cost 1.234,   2 s\ncost 5\n1,000 of 1e-03"
+    assert_printed(said, "cost {1.23}, {2} s", "cost {5}", "cost {}, {} s", "{1,000} of {1.1e-3}")
+    for wrong in ("cost {1.25}", "price {1.23}", "cost {1.23}, {4} s", "cost {}, 3 s", "{} of {1.3e-3}"):
+        with pytest.raises(AssertionError, match="in\n"):
+            assert_printed(said, wrong)
