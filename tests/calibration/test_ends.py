@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.calibration.ends import ends
+from gdalembert.calibration.fit import ends
 from gdalembert.calibration.measurement import Measurement
 
 

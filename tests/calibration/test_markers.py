@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import least_squares
 
 import gdalembert as gd
-from gdalembert.calibration.ends import ends
+from gdalembert.calibration.fit import ends
 from gdalembert.calibration.measurement import Measurement
 from gdalembert.errors import ArgumentError
 

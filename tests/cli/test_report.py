@@ -7,9 +7,11 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from html.parser import HTMLParser
 from importlib.metadata import distribution
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
@@ -17,8 +19,14 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.cli.main import main
+from gdalembert.cli.report import figures
 from gdalembert.cli.report.command import speed_fact
-from gdalembert.cli.report.figures import line_panels, ticks
+from gdalembert.cli.report.robot import says
+from gdalembert.cli.report.subject import Subject
+from tests.helpers.models import build
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLES = [
     "What the URDF says",
@@ -51,14 +59,14 @@ class Page(HTMLParser):
         own = dict(attributes)
         if tag not in ("meta", "link", "path", "rect", "br"):
             self.open.append(tag)
-        self.ids |= {own["id"] or ""} if "id" in own else set()
+        self.ids |= {own["id"] or ""} if tag == "section" else set()
         if tag == "a":
             self.links.add(own["href"] or "")
         else:
             self.loaded += [own[name] or "" for name in ("src", "href") if name in own]
 
     def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        assert tag in ("path", "rect") or tag.startswith("m")
+        assert tag in ("path", "rect", "use", "image", "g") or tag.startswith("m")
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -78,6 +86,17 @@ def lines_of_python(text: str) -> str:
     return "\n".join(html.unescape(code) for code in re.findall(r"<pre>(.*?)</pre>", text, re.DOTALL))
 
 
+def tables_of(text: str, title: str) -> list[dict[str, list[str]]]:
+    """The tables of a section: rows by their first cell."""
+    section = text.partition(f"<h2>{title}</h2>")[2].partition("</section>")[0]
+    tables = []
+    for table in re.findall(r"<table>(.*?)</table>", section):
+        rows = [re.findall(r"<t[dh].*?>(.*?)</t[dh]>", row) for row in re.findall(r"<tr>(.*?)</tr>", table)]
+        texts = [[html.unescape(re.sub(r"<.*?>", "", cell)) for cell in row] for row in rows]
+        tables.append({name: cells for name, *cells in texts})
+    return tables
+
+
 def check(text: str, scene: bool) -> None:
     found = Page(outside(text))
     assert found.loaded == ["data:,"]
@@ -90,14 +109,18 @@ def check(text: str, scene: bool) -> None:
 
 @pytest.mark.filterwarnings("ignore::gdalembert.errors.UrdfWarning")
 def test_a_report_of_a_robot_without_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a compiler and without viser: all sections are there, and say what is missing."""
+    """Without a compiler, viser and matplotlib: all sections are there, and say what is missing."""
     monkeypatch.setenv("CC", "no-such-compiler")
     monkeypatch.setitem(sys.modules, "viser", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     urdf = tmp_path / "boom & co.urdf"
     urdf.write_text(UNLIMITED)
     text = report(tmp_path / "boom.html", str(urdf))
     check(text, scene=False)
     assert "There is no scene: the 3-D view needs viser: pip install &quot;gdalembert[viewer]&quot;" in text
+    missing = "There is no figure: a figure needs matplotlib: pip install &quot;gdalembert[plot]&quot;."
+    assert text.count(missing) == 2
+    assert "<svg" not in text
     assert "no-such-compiler" in text
     assert "boom &amp; co.urdf" in text
     assert "<math" in text
@@ -110,6 +133,59 @@ def test_a_report_of_a_robot_without_limits(tmp_path: Path, monkeypatch: pytest.
     assert np.abs(np.asarray(values["tau"]).T - tau).max() < 1e-12
     row = re.search(r"<tr><td class=l>hinge</td><td>([-\d.e]+)</td>", text.partition("Torques of a swing</h2>")[2])
     assert abs(float(row[1])) == pytest.approx(np.abs(tau).max(), rel=5e-3)
+
+
+def test_every_velocity_of_a_joint_has_its_limits() -> None:
+    model = build(np.random.default_rng(0), ["Spherical", "RX"], [0, 1])
+    model.velocityLimit = np.arange(1.0, 5.0)
+    page = says(Subject("robot", model, (), "", 1e-11)).html()
+    _, _, limits, _ = tables_of(page, "What the URDF says")
+    assert [velocity for _, _, velocity, _ in limits.values()] == ["velocity", "1", "2", "3", "4"]
+
+
+@pytest.mark.long
+def test_tables_are_the_numbers_of_the_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the digits that are printed."""
+    monkeypatch.setenv("CC", "no-such-compiler")
+    for name in ("viser", "matplotlib"):
+        monkeypatch.setitem(sys.modules, name, None)
+    text = report(tmp_path / "arm.html", "two_link_arm")
+    model = gd.load_urdf("two_link_arm")
+    dyn, data = gd.NewtonEuler(model), model.createData()
+    joints, inertias, limits, frames = tables_of(text, "What the URDF says")
+    of_model = (model.lowerPositionLimit, model.upperPositionLimit, model.velocityLimit, model.effortLimit)
+    for k, name in enumerate(list(model.names)[1:]):
+        body = model.inertias[k + 1]
+        for cells, numbers in (
+            (joints[name][2:], [body.mass, model.armature[k]]),
+            (limits[name], [limit[k] for limit in of_model]),
+            (inertias[name], [*body.lever, *body.inertia[np.triu_indices(3)][[0, 1, 3, 2, 4, 5]]]),
+        ):
+            assert [float(cell) for cell in cells] == pytest.approx(numbers, rel=1e-5, abs=1e-12)
+    assert list(frames)[1:] == [frame.name for frame in model.frames]
+    (sizes,) = tables_of(text, "Graph sizes and speed")
+    for name in ("inverse_dynamics", "mass_matrix", "forward_dynamics_derivatives"):
+        assert sizes[name][0] == str(getattr(dyn, name).n_instructions())
+        assert sizes[name][4:] == ["–", "–"]
+    (base,) = tables_of(text, "Base parameters")
+    printed = [float(base[label][0]) for label in dyn.base_parameters.labels]
+    assert printed == pytest.approx(dyn.base_parameters.of(model), rel=1e-3, abs=1e-12)
+    values: dict[str, object] = {}
+    exec(lines_of_python(text).replace("gd.compile(", "gd.compile(interpreter=True, function="), values)
+    q, v, a = (np.asarray(values[name]) for name in "qva")
+    (peaks,) = tables_of(text, "Torques of a swing")
+    for k, name in enumerate(list(model.names)[1:]):
+        tau = [pin.rnea(model, data, *state)[k] for state in zip(q, v, a, strict=True)]
+        at = int(np.argmax(np.abs(tau)))
+        gravity = pin.computeGeneralizedGravity(model, data, q[at])[k]
+        velocity = pin.nonLinearEffects(model, data, q[at], v[at])[k] - gravity
+        inertia = tau[at] - velocity - gravity
+        assert [float(x) for x in peaks[name][:4]] == pytest.approx([tau[at], inertia, velocity, gravity], rel=5e-3)
+        assert peaks[name][6] == f"{100 * abs(tau[at]) / model.effortLimit[k]:.0f} %"
+    (points,) = tables_of(text, "Reachable points")
+    nearest, farthest = map(float, points["tip"][1:3])
+    assert nearest == pytest.approx(0.5 - 0.4, abs=0.01)  # links of 0.5 m and 0.4 m, at random configurations
+    assert farthest == pytest.approx(0.5 + 0.4, abs=0.01)
 
 
 def test_what_a_report_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,10 +204,108 @@ def test_speed_is_that_of_a_call_first() -> None:
     assert words.endswith("a state in a batch 73.7 × as fast as a call of pin.rnea")
 
 
-def test_ticks_are_round_and_a_flat_line_is_drawn() -> None:
-    assert ticks(0.0, 1.0) == pytest.approx([0, 0.5, 1])
-    assert ticks(-37.0, 12.0) == pytest.approx([-20, 0])
-    assert "nan" not in line_panels(np.array([0.0, 1.0]), {"still": {"torque": np.zeros(2)}})
+T = np.linspace(0.0, 2.0, 21)
+SINE, STILL = np.sin(T), np.zeros(21)
+
+
+@pytest.mark.extras
+def test_lines_are_the_data() -> None:
+    """Each panel has its title and its lines in order, the first one black; a flat line is drawn too."""
+    panels = {f"joint{k} [N m]": {"torque": k * SINE, "gravity g": STILL + k} for k in range(1, 5)}
+    figure = figures.line_panels(T, panels)
+    shown = [ax for ax in figure.axes if ax.get_visible()]
+    assert [ax.get_title(loc="left") for ax in shown] == list(panels)
+    for ax, lines in zip(shown, panels.values(), strict=True):
+        zero, *curves = ax.lines
+        assert list(zero.get_ydata()) == [0, 0]
+        assert [curve.get_label() for curve in curves] == ["torque", "gravity g"]
+        for curve, values in zip(curves, lines.values(), strict=True):
+            np.testing.assert_array_equal(curve.get_xdata(), T)
+            np.testing.assert_array_equal(curve.get_ydata(), values)
+        assert curves[0].get_color() == "#222222"
+        low, high = ax.get_ylim()
+        assert low < 0 < max(map(np.max, lines.values())) < high
+    assert [text.get_text() for text in figure.legends[0].texts] == ["torque", "gravity g"]
+    assert "nan" not in figures.drawn(figures.line_panels, T, {"still": {"torque": STILL}}).lower()
+
+
+@pytest.mark.extras
+def test_points_are_the_data_to_one_scale() -> None:
+    points = {"tool": np.array([[1.0, 2.0, 3.0], [-1.0, 0.5, -2.0]]), "hand": np.array([[0.0, 4.0, 0.5]])}
+    figure = figures.point_views(points)
+    for ax, (i, j) in zip(figure.axes, ((0, 2), (0, 1)), strict=True):
+        *clouds, cross = ax.lines
+        for cloud, positions in zip(clouds, points.values(), strict=True):
+            np.testing.assert_array_equal(cloud.get_xydata(), positions[:, [i, j]])
+        np.testing.assert_array_equal(cross.get_xydata(), [[0, 0]])
+        for low, high in (ax.get_xlim(), ax.get_ylim()):
+            assert high - low == pytest.approx(1.08 * 5)
+        assert all(ax.get_xlim()[0] < x < ax.get_xlim()[1] for x in ax.dataLim.intervalx)
+        assert all(ax.get_ylim()[0] < y < ax.get_ylim()[1] for y in ax.dataLim.intervaly)
+    assert [text.get_text() for text in figure.legends[0].texts] == ["tool", "hand"]
+    assert not figures.point_views({"tool": points["tool"]}).legends
+
+
+@pytest.mark.extras
+def test_bars_are_the_data() -> None:
+    rows = {"nle": {"pin": 3.21, "a call": 0.5}, "forward_dynamics": {"pin": 12.0, "a call": 4.0}}
+    figure = figures.bars(rows, "µs")
+    (ax,) = figure.axes
+    assert [bar.get_width() for bar in ax.patches] == [3.21, 0.5, 12.0, 4.0]
+    centres = [bar.get_y() + bar.get_height() / 2 for bar in ax.patches]
+    assert centres == sorted(centres)
+    assert ax.yaxis_inverted()  # the first on top
+    assert list(ax.get_yticks()) == pytest.approx([np.mean(centres[:2]), np.mean(centres[2:])])
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(rows)
+    svg = figures.drawn(figures.bars, rows, "µs")
+    assert [x for x in re.findall(r">([^<>]*)</text>", svg) if "µs" in x] == [
+        "3.21 µs  pin",
+        "0.5 µs  a call",
+        "12 µs  pin",
+        "4 µs  a call",
+    ]
+
+
+@pytest.mark.extras
+def test_names_are_drawn_as_they_are() -> None:
+    """Neither formulas nor marks; letters that matplotlib's font lacks are no warning."""
+    names = [r"$\frac$ & <b>", "关节", "_tip", 25 * "long"]
+    svg = figures.drawn(figures.line_panels, T, {name: {"torque": SINE} for name in names})
+    svg += figures.drawn(figures.point_views, dict.fromkeys(names, np.eye(3)))
+    for name in names:
+        assert svg.count(f">{html.escape(name, quote=False)}</text>") == 2
+
+
+@pytest.mark.extras
+def test_a_page_has_its_figures_once_and_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The torques of the figure are those of the robot at the times of the swing; texts are texts, ids are unique."""
+    monkeypatch.setenv("CC", "no-such-compiler")
+    monkeypatch.setitem(sys.modules, "viser", None)
+    drawn: dict[str, tuple[object, ...]] = {}
+    for draw in (figures.line_panels, figures.point_views):
+
+        def noted(*data: object, draw: Callable[..., Figure] = draw) -> Figure:
+            drawn[draw.__name__] = data
+            return draw(*data)
+
+        monkeypatch.setattr(f"gdalembert.cli.report.motion.{draw.__name__}", noted)
+    text = report(tmp_path / "arm.html", "two_link_arm")
+    check(text, scene=False)
+    assert text.count("<svg") == 2
+    ids = re.findall(r' id="([^"]*)"', text)
+    assert len(ids) == len(set(ids))
+    assert ">joint1 [N m]</text>" in text
+    values: dict[str, object] = {}
+    exec(lines_of_python(text).replace("gd.compile(", "gd.compile(interpreter=True, function="), values)
+    t, panels = drawn["line_panels"]
+    np.testing.assert_allclose(t, values["motion"].t, rtol=1e-8)  # the page prints nine digits
+    for k, lines in enumerate(panels.values()):
+        torque, *parts = lines.values()
+        np.testing.assert_allclose(torque, np.asarray(values["tau"])[k], atol=1e-6)  # of ends in nine digits
+        np.testing.assert_allclose(np.sum(parts, axis=0), torque, atol=1e-12)
+    ((name, positions),) = drawn["point_views"][0].items()
+    row = re.search(rf"<td class=l>{name}</td><td class=l>[^<]*</td><td>[^<]*</td><td>([^<]*)</td>", text)
+    assert float(row[1]) == pytest.approx(np.linalg.norm(positions, axis=1).max(), rel=5e-3)
 
 
 # ---- robots of a package of robots

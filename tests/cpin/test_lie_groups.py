@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from gdalembert.cpin.lie_groups import LieGroup, liegroups
+from gdalembert.cpin.configurations import LieGroup, liegroups
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from tests.helpers.models import relative_error
 

@@ -12,8 +12,7 @@ import pytest
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, IdentificationWarning
 from gdalembert.identification import Experiment, fit, least_squares, problem
-from gdalembert.identification.least_squares import Combinations, Descent, descended
-from gdalembert.identification.regression import Reduced, triangular
+from gdalembert.identification.least_squares import Combinations, Descent, Reduced, descended, triangular
 from tests.helpers.identification import fourier, problem_of
 
 FRICTION = {"joint1": gd.Friction(2.0, 1.0, load=0.12), "joint2": gd.Friction(0.5, 3.0, load=0.05)}

@@ -122,7 +122,7 @@ def test_another_start_builds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     problem.minimize(problem.integral(lambda u: u**2))
     first = problem.solve()
     with monkeypatch.context() as without:
-        without.setattr("gdalembert.ocp.program.Solver", None)
+        without.setattr("gdalembert.ocp.program.Program", None)
         problem.start([0.2], v=0.3)
         assert problem.solve().q[0, 0] == pytest.approx(0.2, abs=1e-9)
         problem.start([0.0])

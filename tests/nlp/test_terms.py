@@ -10,14 +10,12 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.nlp.entries import NOWHERE
-from gdalembert.nlp.program import NonlinearProgram
 from gdalembert.nlp.stage_program import StageProgram
 
 TOLERANCE = 1e-12
 
 
-def swing(**options: Any) -> NonlinearProgram:
+def swing(**options: Any) -> StageProgram:
     """A motion in a free time, with rows at the stages and a cost of products."""
     model = gd.load_urdf("cart_pendulum")
     dyn = gd.NewtonEuler(model)
@@ -56,21 +54,3 @@ def test_no_entry_is_added_to_the_jacobian() -> None:
     true = ca.jacobian_sparsity(program.problem["g"], program.problem["x"])
     assert program.sum.jacobian.sparsity_out(1).is_subset(true)
     assert program.sum.pattern.is_subset(true)
-
-
-def test_terms_place_by_place_add_up_to_the_program() -> None:
-    """As solvers that take stages one by one read them, with scaled variables and rows."""
-    program = swing(degree=2)
-    assert isinstance(program, StageProgram)
-    rng = np.random.default_rng(0)
-    z, p = rng.uniform(0.3, 1.0, program.size), rng.uniform(0.3, 1.0, program.problem["p"].numel())
-    f, g = 0.0, (program.sum.linear @ z).full().ravel()
-    for term in program.terms:
-        for variables, parameters, rows in zip(term.variables.T, term.parameters.T, term.rows.T, strict=True):
-            f += float(term.cost(z[variables], p[parameters]))
-            values = term.values(z[variables], p[parameters]).full().ravel()
-            np.add.at(g, rows[rows != NOWHERE], values[rows != NOWHERE])
-    problem = [program.problem[key] for key in "xpfg"]
-    expected = [value.full().ravel() for value in ca.Function("program", problem[:2], problem[2:])(z, p)]
-    for value, true in zip(([f], g), expected, strict=True):
-        assert np.abs(value - true).max() <= TOLERANCE * np.abs(true).max()

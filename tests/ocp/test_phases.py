@@ -94,6 +94,48 @@ def test_what_falls_hits_the_ground_as_in_closed_form() -> None:
     assert solution.impulses[0].size == 0
 
 
+def fixed() -> ocp.Phases:
+    """A hop whose phases have fixed lengths."""
+    dyn = monopod()
+    bounds = ocp.Bounds.of(dyn, q={"leg": (-0.7, -0.3)}, u={"leg": 150.0})
+    robots, lengths = (standing(dyn), dyn, standing(dyn)), (0.2, 0.25, 0.25)
+    problems = [ocp.Problem(*pair, 4, bounds=bounds, degree=2) for pair in zip(robots, lengths, strict=True)]
+    problems[0].start([0.5, -0.5])
+    problems[2].end([0.5, -0.5])
+    for problem in problems:
+        problem.squares(lambda u: u, weight=1e-3)
+    for problem in problems[::2]:
+        problem.friction(0.6)
+    return ocp.Phases(problems)
+
+
+BY_FATROP = {"fixed": fixed, "fall": falling, "hop": lambda: hop()[0]}
+
+
+@pytest.mark.parametrize("kind", quick(BY_FATROP, "fixed"))
+def test_fatrop_and_ipopt_find_one_optimum(kind: str) -> None:
+    """With fixed and free durations, and an impact, whose impulses are variables of the interval behind it."""
+    one, other = (BY_FATROP[kind]().solve(solver) for solver in ("ipopt", "fatrop"))
+    assert other.cost == pytest.approx(one.cost, rel=1e-7)  # the tolerance of both
+    assert other.constraint_violation < 1e-7
+    assert other.violations.keys() >= one.violations.keys()  # what ends fix are rows of fatrop
+    assert relative_error(other.impulses[-1], one.impulses[-1]) < 1e-4  # where the cost is flat
+    assert relative_error(other.q, one.q) < 1e-4
+
+
+def test_rows_of_one_phase_are_those_of_any_solver() -> None:
+    """What ``Phases.subject_to`` asks of one instant connects nothing; of both ends it is refused by its name."""
+    phases = fixed()
+    stance, _, landing = phases.problems
+    phases.subject_to(landing.v[0, 2] <= 0.1)
+    phases.solver("fatrop")
+    phases.subject_to(landing.q[:, -1] == stance.q[:, 0])
+    with pytest.raises(
+        UnsupportedError, match=r"^fatrop: constraints of several phases connects the intervals 0 and 12"
+    ):
+        phases.solver("fatrop")
+
+
 @pytest.mark.long
 def test_the_function_of_phases_gives_the_whole_motion() -> None:
     solver = falling().solver()
@@ -443,7 +485,16 @@ REFUSED: dict[str, tuple[Callable[[], object], type[GdalembertError], str]] = {
     ),
     "no cost": (lambda: ocp.Phases(two()).solve(), ArgumentError, r"^nothing is to be minimised; call minimize of at"),
     "no motion": (lambda: with_cost(two()).solve(), ArgumentError, r"^there is no motion to start from"),
-    "fatrop": (lambda: falling().solve("fatrop"), UnsupportedError, r"^fatrop: phases are not one sequence of inter"),
+    "duration of all, by fatrop": (
+        lambda: ocp.Phases(hop()[1], duration=(0.3, 0.8)).solver("fatrop"),
+        UnsupportedError,
+        r"^fatrop: duration connects the intervals 0 and 10; give constraints and costs of one interval each, or take",
+    ),
+    "acados": (
+        lambda: falling().solver("acados"),
+        UnsupportedError,
+        r"^acados: monopod: it takes one problem, not sev",
+    ),
     "shift": (
         lambda: jumping()[0].solver()(shift=1),
         ArgumentError,

@@ -195,9 +195,14 @@ def test_rates_go_on_from_problem_to_problem_of_a_schedule(solver: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "controls", [("constant", "constant"), pytest.param(("linear", "constant"), marks=pytest.mark.long)]
+    ("solver", "controls"),
+    [
+        ("ipopt", ("constant", "constant")),
+        ("fatrop", ("constant", "constant")),
+        pytest.param("ipopt", ("linear", "constant"), marks=pytest.mark.long),
+    ],
 )
-def test_rates_go_on_from_phase_to_phase(controls: tuple[str, str]) -> None:
+def test_rates_go_on_from_phase_to_phase(solver: str, controls: tuple[str, str]) -> None:
     """Limits of the first interval of a phase, and its cost, are those of u from the phase before."""
     dyn, problems = gd.NewtonEuler(slider(MASS)), list[ocp.Problem]()
     for control, intervals in zip(controls, (2, N - 2), strict=True):
@@ -207,7 +212,7 @@ def test_rates_go_on_from_phase_to_phase(controls: tuple[str, str]) -> None:
         problems[-1].path(lambda du: du, -LIMIT, LIMIT)
     problems[0].start([0.0], u=0.3 if controls[0] == "constant" else None)
     problems[1].end([0.1])
-    plan = ocp.Phases(problems).solve(options=TOLERANCES["ipopt"])
+    plan = ocp.Phases(problems).solve(solver, TOLERANCES[solver])
     last, after = plan.phases[0].u[-1, 0], plan.phases[1].u[:, 0]
     rates = np.diff(after, prepend=last) * N
     assert np.abs(rates).max() < LIMIT * (1 + 1e-7)

@@ -11,6 +11,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.nlp.backends import Backend
 from gdalembert.ocp.solvers import SOLVERS
 from tests.helpers.ocp import slider
 
@@ -42,6 +43,41 @@ def test_a_registered_solver_is_asked_by_its_name() -> None:
     assert problem.solver("by nlpsol")(q0=0.2).cost == pytest.approx(known, rel=1e-7)
     with pytest.raises(ArgumentError, match=r"^value: the last solve was by 'by nlpsol'"):
         problem.value(problem.q[0, 1])
+
+
+def test_a_registered_solver_may_be_one_of_the_nonlinear_program() -> None:
+    """By the same means as ours: here IPOPT that sees the Hessian of its own derivatives."""
+
+    class Approximate(ocp.Solver[ocp.Solution]):
+        @classmethod
+        def form(cls, name: str) -> Backend:
+            return Backend({"ipopt.hessian_approximation": "limited-memory", "ipopt.print_level": 0, "ipopt.sb": "yes"})
+
+        def _made(self, leash: Any, *, warm: bool = False) -> Any:
+            known = {"print_time": False, **self._backend.options, **self._options}
+            return ca.nlpsol("solver", "ipopt", self._problem, known)
+
+    def make(problem: Any, options: Mapping[str, Any]) -> Any:
+        return problem.nonlinear_solver("approximate", options, Approximate)
+
+    try:
+        ocp.solver("approximate")(make)
+        assert rest().solve("approximate", q0=0.2).cost == pytest.approx(rest().solve(q0=0.2).cost, rel=1e-7)
+    finally:
+        SOLVERS.pop("approximate", None)
+
+
+@pytest.mark.system
+def test_ends_that_are_other_numbers_are_those_of_the_next_solve() -> None:
+    """What a registered solver read of them when it was built holds no more."""
+    problem = rest()
+    problem = ocp.Problem(problem.dyn, 1.0, 4, degree=1)
+    problem.squares(lambda u: u)
+    for start, end in ((0.1, 1.0), (0.2, 1.0), (0.2, 0.9)):
+        problem.start([start])
+        problem.end([end])
+        plan = problem.solve("rti")
+        assert plan.q[[0, -1], 0] == pytest.approx([start, end], abs=1e-7)  # of steps that are small
 
 
 def test_a_name_is_of_one_function() -> None:

@@ -35,7 +35,17 @@ ALLOWED = {
     "plotting": {*ROBOTS, "identification", "simulation", "ocp"},
     "viewer": {*ROBOTS, "simulation", "ocp"},
     "testing": {"validation"},
-    "cli": {*DYNAMICS, "identification", "validation", "compilation", "symbolic", "export", "plotting", "viewer"},
+    "cli": {
+        *DYNAMICS,
+        "identification",
+        "validation",
+        "compilation",
+        "symbolic",
+        "export",
+        "ocp",
+        "plotting",
+        "viewer",
+    },
     "__main__": {"cli"},
     "gdalembert": {"citation"},
 }

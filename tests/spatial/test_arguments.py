@@ -19,10 +19,14 @@ from gdalembert.spatial.arguments import (
     evaluate,
     file_path,
     flag,
+    held_back_counts,
+    instance,
     integer,
     listed,
     number,
     numbers,
+    sample_rows,
+    sample_weights,
     table,
     vector,
 )
@@ -186,3 +190,34 @@ def test_types_that_are_refused(check: Callable[[], object], message: str) -> No
     with pytest.raises(ArgumentTypeError) as caught:
         check()
     assert str(caught.value) == message
+
+
+def test_samples_are_rows_and_their_weights_numbers_or_rows() -> None:
+    same(sample_rows("fit: q", [[1, 2], [3, 4]], 2), [[1.0, 2.0], [3.0, 4.0]])
+    assert np.isnan(sample_rows("fit: q", [[np.nan, 2]], 2, finite=False)[0, 0])
+    for value in ([1.0, 2.0], [[1.0, 2.0, 3.0]], np.zeros((0, 2))):
+        with pytest.raises(ArgumentError, match=r"fit: q has shape .*; give \(N, 2\), one row for each sample"):
+            sample_rows("fit: q", value, 2)
+    assert sample_weights("fit", None, 2, 3).tolist() == [[1.0] * 3] * 2
+    assert sample_weights("fit", [1, 2], 2, 3).tolist() == [[1.0] * 3, [2.0] * 3]
+    assert sample_weights("fit", [[1, 0], [0, 2]], 2, 2).tolist() == [[1.0, 0.0], [0.0, 2.0]]
+    with pytest.raises(ArgumentError, match=r"fit: weights has shape \(3,\); give \(2,\) or \(2, 3\)"):
+        sample_weights("fit", [1, 2, 3], 2, 3)
+    with pytest.raises(ArgumentError, match="fit: the weight of row 1 is negative: -2; give at least 0"):
+        sample_weights("fit", [1, -2], 2, 3)
+
+
+def test_a_fraction_holds_samples_of_each_run_back() -> None:
+    assert held_back_counts("fit: held_back", 0.25, [8, 20], "(q, measured)") == [2, 5]
+    for part, count in ((0.0, 8), (1, 8), (0.01, 8), (np.nan, 8)):
+        with pytest.raises(ArgumentError, match=rf"held_back={part} of {count} samples leaves none to fit or none to"):
+            held_back_counts("fit: held_back", part, [count], "(q, measured)")
+    for wrong in (True, "all", None):
+        with pytest.raises(ArgumentTypeError, match=r"expected a fraction of the samples or \(q, measured\), got"):
+            held_back_counts("fit: held_back", wrong, [8], "(q, measured)")
+
+
+def test_an_instance_is_returned_and_others_are_named() -> None:
+    assert instance("fit: names", {"a": 1}, dict | list, "a mapping") == {"a": 1}
+    with pytest.raises(ArgumentTypeError, match="fit: names: expected a mapping, got int"):
+        instance("fit: names", 1, dict | list, "a mapping")

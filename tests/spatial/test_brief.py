@@ -14,7 +14,17 @@ import numpy as np
 import pytest
 
 import gdalembert as gd
-from gdalembert.spatial.brief import LONGEST, Brief, brief, first_of, html_report, html_table
+from gdalembert.spatial.brief import (
+    LONGEST,
+    Brief,
+    aligned,
+    as_json,
+    brief,
+    first_named,
+    first_of,
+    html_report,
+    html_table,
+)
 from tests.helpers.paths import ROOT
 
 SHORT = ("float", "int", "bool", "str", "float | None")
@@ -146,3 +156,25 @@ def test_html_is_escaped(text: str) -> None:
         "<p><b>a &lt; b</b></p><pre>x &amp; y</pre><details><summary>details</summary><pre>&lt;i&gt;</pre></details>"
     )
     assert "<i>" not in html_table("<i>", ["<i>"], [["<i>"]], ["<i>"])
+
+
+def test_columns_of_a_table_are_aligned() -> None:
+    rows = [("joint", "error", "at"), ("q1", "1e-3", ""), ("longer", "2", "q")]
+    assert aligned(rows) == ["  joint   error  at", "  q1       1e-3", "  longer      2   q"]
+    assert aligned(rows, left=(1, 2), indent="") == [" joint  error  at", "    q1  1e-3", "longer  2      q"]
+
+
+def test_first_names_are_quoted() -> None:
+    assert first_named(["a", "b"], most=2) == "'a', 'b'"
+    assert first_named(["a", "b", "c"], 2) == "'a', 'b', …"
+
+
+def test_objects_become_json() -> None:
+    @dataclass
+    class Point:
+        x: np.ndarray
+        by_name: dict[str, Any]
+        _hidden: int = 0
+
+    point = Point(np.array([[1.0, np.nan]]), {"a": (np.float64(np.inf), 2), "b": [True, None, -np.inf]})
+    assert as_json(point) == {"x": [[1.0, "nan"]], "by_name": {"a": ["inf", 2], "b": [True, None, "-inf"]}}

@@ -17,24 +17,26 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.calibration.ends import ends
 from gdalembert.calibration.measurement import Measurement, PoseSamples, are_of_markers, measured_array
 from gdalembert.calibration.result import Calibration
 from gdalembert.dynamics.constraints.constraint import Loop
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, CalibrationWarning, UnsupportedError, shown
+from gdalembert.errors import ArgumentError, CalibrationWarning, UnsupportedError
 from gdalembert.identification.least_squares import (
+    Reduced,
     base_estimate,
     descended,
     estimated,
     excited,
     not_identifiable,
+    triangular,
 )
-from gdalembert.identification.regression import Reduced, triangular
-from gdalembert.spatial.arguments import numbers, warn
+from gdalembert.spatial.arguments import held_back_counts, instance, numbers, warn
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import interruptible
 
+_TURNS = 20
+"""Number of turns of the base about measured positions, each followed by shifts of both ends."""
 _FAR = 100.0
 """Measured positions this many times as far from each other as the robot moves the frame are in another unit."""
 _AT_REST = 1e-9
@@ -155,16 +157,8 @@ def _split(measurement: Measurement, samples: PoseSamples, held_back: Any) -> tu
         return samples, None
     if isinstance(held_back, list | tuple) and len(held_back) == 2:
         return samples, measurement.samples("fit: held_back", *held_back)
-    if isinstance(held_back, bool) or not isinstance(held_back, int | float | np.floating):
-        raise ArgumentTypeError(
-            f"fit: held_back: expected a fraction of the samples or (q, measured), got {type(held_back).__name__}"
-        )
-    count = round(held_back * len(samples)) if 0 < held_back < 1 else 0
-    if not 0 < count < len(samples):
-        raise ArgumentError(
-            f"fit: held_back={shown(held_back)} of {len(samples)} samples leaves none to fit or none to predict; "
-            "give a fraction between 0 and 1"
-        )
+    # The last ones, not random ones: neighbours in time would be nearly the same poses, and tell nothing new.
+    (count,) = held_back_counts("fit: held_back", held_back, [len(samples)], "(q, measured)")
     last = len(samples) - count
     return samples.part(slice(0, last)), samples.part(slice(last, None))
 
@@ -205,8 +199,7 @@ def _check_model(kin: Kinematics, model: Any) -> None:
     """Refuse a model that ``kin`` was not made of."""
     if model is None:
         return
-    if not isinstance(model, pin.Model):
-        raise ArgumentTypeError(f"fit: model: expected a pin.Model, got {type(model).__name__}")
+    instance("fit: model", model, pin.Model, "a pin.Model")
     displaced = np.abs(kin.parameters.of(model))
     if displaced.max() > _SAME:
         name = kin.parameters.names[int(displaced.argmax())]
@@ -239,7 +232,7 @@ def _no_priors(p: Array) -> Array:
 
 
 def _descended(measurement: Measurement, samples: PoseSamples) -> tuple[Array, list[str]]:
-    """p, from the model or from where its ends fit best, and remarks on it."""
+    """The values p, from the model or from where its ends fit best, and remarks on it."""
     nothing = np.zeros(len(measurement.names))
     # from the model alone 5 of 10 descents ended elsewhere with base and tool turned by 3 rad, from the ends none did
     starts = nothing, ends(measurement, samples) / measurement.sizes
@@ -255,3 +248,74 @@ def _descended(measurement: Measurement, samples: PoseSamples) -> tuple[Array, l
     )
     told = f"the steps did not converge: the sum of squares still falls by {descent.fall:.2g} of itself; begin nearer"
     return descent.s * measurement.sizes, [] if descent.has_converged else [told]
+
+
+# The placements of the base and of the tool in closed form: the descent begins there, however far it is.
+
+
+def ends(measurement: Measurement, samples: PoseSamples) -> Array:
+    """The values p (n_p) with which the ends alone are displaced; 0 of ends that are not unknown, and of a loop.
+
+    A robot that is the model between its ends has the poses B X E in place of X, with displacements B of its base, in
+    the universe, and E of the measured frame, in its own axes. Rotations: of both by the singular vectors of
+    Σ Rᵀ ⊗ R_Tᵀ, with R of X and R_T measured (Shah, "Solving the robot-world/hand-eye calibration problem using the
+    Kronecker product", J. Mechanisms and Robotics 5(3), 2013), of one by the rotation nearest to a sum; of the base by
+    the pattern of positions, if these alone are measured. Translations are linear then.
+
+    It is a start and no estimate: it may be far off where the samples tell little of the ends.
+    """
+    p, names, tree = np.zeros(len(measurement.names)), measurement.names, measurement.kinematics.parameters.nominal
+    frames = [tree.frames[k] for k in measurement.frames]
+    path = tree.path(frames[-1].joint)
+    first = f"{tree.joints[path[0]].name.removesuffix('[0]')}.x" if path else ""
+    has_base = first in names
+    has_tool = np.array([f"{frame.name}.x" in names and frame.name not in tree.joint_names for frame in frames])
+    if measurement.is_loop or not (has_base or has_tool.any()):
+        return p
+    k = len(frames)
+    x = measurement.placements(samples.q, p).reshape(-1, k, 4, 4).transpose(0, 1, 3, 2)
+    r, t, seen = x[..., :3, :3], x[..., :3, 3], samples.weights[:, : 3 * k].reshape(-1, k, 3).any(axis=2)
+    base, tool, offsets = np.eye(3), np.eye(3), np.zeros((k, 3))
+    measured = samples.measured
+    if measurement.is_pose:
+        poses, turns = measured.reshape(-1, 4, 4).transpose(0, 2, 1), samples.weights[:, 3:].any(axis=1)
+        base, tool = _rotations(r[turns, 0], poses[turns, :3, :3], has_base, bool(has_tool[0]))
+        measured = poses[:, :3, 3]
+    of_frame = np.nonzero(seen)[1]
+    r, t, measured = r[seen], t[seen], measured.reshape(-1, k, 3)[seen]
+    for _ in range(1 if measurement.is_pose else _TURNS):
+        if has_base and not measurement.is_pose:
+            there = t + np.einsum("nij,nj->ni", r, offsets[of_frame])
+            # By turns: beside offsets of tools, which turn with the links, the rotation of the base has no closed form.
+            base = _rotation((measured - measured.mean(axis=0)).T @ (there - there.mean(axis=0)))
+        of_tools = np.einsum("nij,nk->nikj", base @ r, np.eye(k)[of_frame] * has_tool).reshape(-1, 3 * k)
+        unknown = np.hstack([has_base * np.tile(np.eye(3), (len(t), 1)), of_tools])
+        solution = np.linalg.lstsq(unknown, (measured - t @ base.T).ravel(), rcond=None)[0]
+        shift, offsets = solution[:3], solution[3:].reshape(k, 3)
+    if has_base:
+        joint, at = tree.joints[path[0]], names.index(first)
+        joint_to_universe = pin.SE3(np.asarray(joint.rotation), np.asarray(joint.translation))
+        p[at : at + 6] = pin.log6(joint_to_universe.actInv(pin.SE3(base, shift) * joint_to_universe)).vector
+    for frame, offset in ((frames[j], offsets[j]) for j in np.flatnonzero(has_tool)):
+        at = names.index(f"{frame.name}.x")
+        p[at : at + 6] = pin.log6(pin.SE3(tool, offset)).vector
+    return p
+
+
+def _rotations(r: Array, measured: Array, has_base: bool, has_tool: bool) -> tuple[Array, Array]:
+    """Rotations of the base and of the measured frame with which R of the model (N × 3 × 3) is what was measured."""
+    if has_base and has_tool:
+        both = np.einsum("kji,kml->iljm", r, measured).reshape(9, 9)  # vec(R_E⁻¹) = (Rᵀ ⊗ R_Tᵀ) vec(R_B), by columns
+        u, _, vt = np.linalg.svd(both)
+        back, base = u[:, 0].reshape(3, 3).T, vt[0].reshape(3, 3).T
+        sign = np.copysign(1.0, np.linalg.det(base))
+        return _rotation(sign * base), _rotation(sign * back).T
+    if has_base:
+        return _rotation(np.einsum("kij,klj->il", measured, r)), np.eye(3)
+    return np.eye(3), _rotation(np.einsum("kji,kjl->il", r, measured))
+
+
+def _rotation(matrix: Array) -> Array:
+    """The rotation that is nearest to a matrix (3 × 3)."""
+    u, _, vt = np.linalg.svd(matrix)
+    return np.asarray(u * [1.0, 1.0, np.copysign(1.0, np.linalg.det(u @ vt))] @ vt)

@@ -29,11 +29,11 @@ from gdalembert.dynamics.frames import asked_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.identification.least_squares import SPANNED, Combinations
-from gdalembert.model.configuration import check_unit_lengths, lengths, reached, unit_blocks
+from gdalembert.model.configuration import check_samples, reached
 from gdalembert.spatial import lie
 from gdalembert.spatial.algebra import Matrix, transform
-from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, numbers
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arguments import checked_transform, numbers, sample_rows, sample_weights
+from gdalembert.spatial.arrays import Array, SampleArrays, frozen
 from gdalembert.spatial.functions import BatchFunction, function
 from gdalembert.spatial.lie.maps import motion_exp_jacobian, motion_log, motion_log_jacobian
 
@@ -48,7 +48,7 @@ _PLACEMENT = ("x", "y", "z", "rx", "ry", "rz")
 
 
 @dataclass(frozen=True, eq=False)
-class PoseSamples:
+class PoseSamples(SampleArrays):
     """Configurations (N × nq), what was measured in each (N × 16 or N × 3), and weights of squared rows (N × m).
 
     The mean of the weights is 1, without those that are 0. ``missing``: rows without a measurement (N × m).
@@ -58,13 +58,6 @@ class PoseSamples:
     measured: Array
     weights: Array
     missing: npt.NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.q)
-
-    def part(self, rows: slice) -> PoseSamples:
-        """Some of the samples."""
-        return PoseSamples(*(column[rows] for column in vars(self).values()))
 
 
 class Measurement:
@@ -112,7 +105,7 @@ class Measurement:
         return 6 if self.is_pose else 3 * len(self.frames) if self.of_markers else 3
 
     def placement(self, q: Matrix, p: Matrix) -> Matrix:
-        """X (4 × 4)."""
+        """The placement X (4 × 4) of the frame."""
         placed: Matrix = self.kinematics.frame_placements(self.frames)(q, p)
         if len(placed) == 1:
             return placed[0]
@@ -120,7 +113,7 @@ class Measurement:
         return transform(r_first.T @ r_second, r_first.T @ (x_second - x_first))
 
     def _twists(self, index: int, q: Matrix) -> Matrix:
-        """J (6 × n_p): the twist of one of the frames, in its own axes, as p moves the placements of elements."""
+        """The Jacobian J (6 × n_p): the twist of a frame, in its own axes, as p moves the placements of elements."""
         # CasADi's Jacobian of the residuals has 13083 and 16456 instructions for an arm of six joints where these have
         # 3398 and 2171
         tree, p = self.kinematics.tree, self.kinematics.parameters.symbols
@@ -137,7 +130,7 @@ class Measurement:
         return ca.horzcat(*blocks)
 
     def functions(self) -> tuple[BatchFunction, ...]:
-        """(q, measured) → [L | r], (q) → X as a column, and (q) → J where r is zero, at any p."""
+        """The Functions (q, measured) → [L | r], (q) → X as a column, and (q) → J where r is zero, at any p."""
         q, p = ca.SX.sym("q", self.kinematics.tree.nq), self.kinematics.parameters.symbols
         if self.of_markers:
             return self._functions_of_markers(q, p)
@@ -184,7 +177,7 @@ class Measurement:
         return spread if spread > _NOTHING else 1.0
 
     def placements(self, q: Array, p: Array) -> Array:
-        """X of each configuration, by columns (N × 16), and of further markers beside it."""
+        """The placements X of the configurations, by columns (N × 16), and of further markers beside it."""
         return self._functions[1].at(p)(q)
 
     def residuals(self, samples: PoseSamples, p: Array) -> Array:
@@ -193,13 +186,13 @@ class Measurement:
         return np.where(samples.missing, np.nan, residuals)
 
     def rows(self, samples: PoseSamples, p: Array) -> Array:
-        """[L J | r] of each sample (N × m × (n_p + 1)), in m."""
+        """The rows [L J | r] of each sample (N × m × (n_p + 1)), in m."""
         linearized = self._functions[0].at(p)(samples.q, samples.measured)
         slopes = linearized[..., :-1] @ self._functions[2].at(p)(samples.q)
         return self.in_length(np.concatenate([slopes, linearized[..., -1:]], axis=2))
 
     def slopes(self, q: Array, p: Array) -> Array:
-        """J of each configuration (N × m × n_p), in m."""
+        """The Jacobian J of each configuration (N × m × n_p), in m."""
         return self.in_length(self._functions[2].at(p)(q))
 
     @cached_property
@@ -258,31 +251,16 @@ class Measurement:
     def samples(self, context: str, q: Any, measured: Any, weights: Any = None) -> PoseSamples:
         """Samples that a user gives, checked; poses and coordinates with NaN have the weight 0."""
         tree, rows = self.kinematics.tree, self.height
-        configurations = numbers(f"{context}: q", q)
-        if configurations.ndim != 2 or configurations.shape[1] != tree.nq or not len(configurations):
-            raise ArgumentError(
-                f"{context}: q has shape {configurations.shape}; give (N, {tree.nq}), one row for each sample"
-            )
+        configurations = sample_rows(f"{context}: q", q, tree.nq)
         count = len(configurations)
-        off = np.abs(lengths(configurations, unit_blocks(tree)) - 1) > UNIT_ERROR
-        if off.any():
-            row = int(off.any(axis=1).argmax())
-            check_unit_lengths(f"{context}: row {row} of q: the part", configurations[row], tree)
+        check_samples(context, configurations, tree)
         array = self._of_markers(context, measured) if self.of_markers else measured_array(context, measured)
         if (array.ndim == 3) != self.is_pose:
             kinds = ("poses", "positions") if self.is_pose else ("positions", "poses")
             raise ArgumentError(f"{context}: got {kinds[1]}, and {kinds[0]} are fitted; give {kinds[0]}")
         if len(array) != count:
             raise ArgumentError(f"{context}: q has {count} rows, measured has {len(array)}; give one for each sample")
-        of_rows = numbers(f"{context}: weights", 1.0 if weights is None else weights)
-        if weights is not None and of_rows.shape not in ((count,), (count, rows)):
-            raise ArgumentError(f"{context}: weights has shape {of_rows.shape}; give ({count},) or ({count}, {rows})")
-        if np.any(of_rows < 0):
-            row = int(np.argwhere(of_rows < 0)[0][0])
-            raise ArgumentError(
-                f"{context}: the weight of row {row} is negative: {of_rows[row].min():.6g}; give at least 0"
-            )
-        of_rows = np.array(np.broadcast_to(of_rows[:, None] if of_rows.ndim == 1 else of_rows, (count, rows)))
+        of_rows = sample_weights(context, weights, count, rows)
         missing = np.isnan(array)
         if self.is_pose:
             poses, nothing = np.array(array), np.asarray(missing.any(axis=(1, 2)))

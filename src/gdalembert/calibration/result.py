@@ -11,21 +11,15 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, UnsupportedError
-from gdalembert.identification.result import Estimate, aligned, shown, some
+from gdalembert.identification.result import Estimate, short, shown, some
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.brief import html_report
+from gdalembert.spatial.brief import aligned, html_report
 
 _CORRECTIONS = 10
 """Combinations that are printed: those that are the most standard deviations from the model."""
-_WIDTH = 60
-"""Characters of a formula that are printed."""
 _COLUMNS = 120
 _INDENTS: Any = {"initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
-
-
-def _short(formula: str) -> str:
-    return formula if len(formula) <= _WIDTH else f"{formula[: _WIDTH - 2]} …"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -119,7 +113,7 @@ class Calibration(Estimate):
             *aligned([head, *rows]),
         ]
         missing = self.not_identifiable
-        several = [_short(name) for name in self.base.names if " " in name]
+        several = [short(name) for name in self.base.names if " " in name]
         unknown = (
             ("not excited by the samples", missing.not_excited, "; "),
             ("known in combinations alone", several, "; "),
@@ -131,7 +125,7 @@ class Calibration(Estimate):
         order = np.argsort(-np.abs(values) / deviation, kind="stable")[:_CORRECTIONS]
         table = [
             ["largest corrections [mm, mrad]", "estimate", "± std. dev."],
-            *([_short(self.base.names[k]), f"{values[k]:.4g}", f"{deviation[k]:.2g}"] for k in order),
+            *([short(self.base.names[k]), f"{values[k]:.4g}", f"{deviation[k]:.2g}"] for k in order),
         ]
         return "\n".join([*lines, *aligned(table)])
 

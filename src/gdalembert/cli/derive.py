@@ -15,7 +15,7 @@ from gdalembert.symbolic.closed_forms import MAX_TERMS
 
 
 def add_derive(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run_derive` reads."""
+    """Add the arguments that :func:`run_derive` reads."""
     add_robot(parser)
     add_clean(parser)
     kinds = f"closed forms: {formats_of(closed=True)}; code: {formats_of(closed=False)}"

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.cli.main import tell
-from gdalembert.cli.options import add_robot, load
+from gdalembert.cli.options import add_robot, load, numbers
 from gdalembert.dynamics.friction import Friction, FrictionOfJoints
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, IdentificationWarning
@@ -27,7 +27,7 @@ _NAMES = ("t", "q", "v", "tau", "current")
 
 
 def add_identify(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run_identify` reads."""
+    """Add the arguments that :func:`run_identify` reads."""
     add_robot(parser)
     parser.add_argument("data", metavar="DATA", help="file of numbers: a row for each instant, by commas or blanks")
     text = (
@@ -95,13 +95,10 @@ def run_identify(arguments: argparse.Namespace) -> int:
 def _gains(text: str | None, names: Sequence[str]) -> Any:
     if text is None:
         return None
-    try:
-        numbers = [float(x) for x in text.split(",")]
-    except ValueError:
-        raise ArgumentError(f"--gains {text}: give numbers, as 11.0 or 14.9,13.3,11.1") from None
-    if len(numbers) not in (1, len(names)):
-        raise ArgumentError(f"--gains {text}: got {len(numbers)} numbers; give 1, or {len(names)}: {', '.join(names)}")
-    return numbers[0] if len(numbers) == 1 else dict(zip(names, numbers, strict=True))
+    gains = numbers("--gains", text, "11.0 or 14.9,13.3,11.1")
+    if len(gains) not in (1, len(names)):
+        raise ArgumentError(f"--gains {text}: got {len(gains)} numbers; give 1, or {len(names)}: {', '.join(names)}")
+    return gains[0] if len(gains) == 1 else dict(zip(names, gains, strict=True))
 
 
 def _experiment(path: str, model: pin.Model, arguments: argparse.Namespace, rows: str | None) -> Experiment:
@@ -141,6 +138,7 @@ def _table(path: str, rows: str | None) -> Array:
     table = []
     for number, line in enumerate(lines[max(first - 1, 0) : last], start=max(first, 1)):
         try:
+            # Line by line: np.loadtxt counts rows without headers and comments, and an editor lines.
             table.append([float(x) for x in line.split(separator)])
         except ValueError:
             if number > 1:

@@ -123,6 +123,7 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(prog=PROG, description=about, epilog=_STATUS)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    # Before argparse, whose own message lists the choices and names none that is near.
     asked = next((text for text in argv if not text.startswith("-")), None)
     known = (*_COMMANDS, *(alias for aliases in _ALIASES.values() for alias in aliases))
     if asked is not None and asked not in known:
@@ -139,6 +140,6 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def tell(message: object) -> None:
-    """One line on stderr, if there is one."""
+    """Print a message as one line of stderr, if there is one."""
     if sys.stderr is not None:
         print(f"{PROG}: {' '.join(str(message).split())}", file=sys.stderr, flush=True)

@@ -17,12 +17,13 @@ from gdalembert.model.load_mjcf import is_mjcf, load_mjcf
 from gdalembert.model.load_urdf import Check, load_urdf
 from gdalembert.model.rounding import CLEANED
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import aligned
 
 _REFERENCES = {reference.name: reference for reference in REFERENCES}
 
 
 def add_robot(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    """``ROBOT`` and how :func:`load` loads it."""
+    """Add ``ROBOT`` and the options by which :func:`load` loads it."""
     parser.add_argument(
         "robot", nargs=nargs, metavar="ROBOT", help="name of a shipped robot, or path of a URDF or an MJCF file"
     )
@@ -35,7 +36,7 @@ def add_robot(parser: argparse.ArgumentParser, nargs: str | None = None) -> None
 def load(
     robot: str, arguments: argparse.Namespace, check: Check = "warn", round_angles: float | None = None
 ) -> pin.Model:
-    """One of the robots that are given; ``round_angles`` in place of ``--round-angles``."""
+    """Load a robot of the command line; ``round_angles`` takes the place of ``--round-angles``."""
     root_joint = pin.JointModelFreeFlyer() if arguments.free_flyer else None
     if is_mjcf(robot):
         of_urdf = {"--no-mimic": arguments.no_mimic, "--round-angles": arguments.round_angles}
@@ -47,7 +48,7 @@ def load(
 
 
 def add_dynamics(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    """Robots, formulations and their options, read by :func:`load`, :func:`chosen_formulations`, :func:`options`."""
+    """Add robots, formulations and their options for :func:`load`, :func:`chosen_formulations`, :func:`options`."""
     add_robot(parser, nargs)
     text = f"one of {', '.join(formulations())}; repeatable (default: all)"
     parser.add_argument("--formulation", action="append", metavar="NAME", help=text)
@@ -89,13 +90,13 @@ def chosen_formulations(arguments: argparse.Namespace) -> dict[str, type[Dynamic
 
 
 def add_clean(parser: argparse.ArgumentParser) -> None:
-    """``--clean``."""
+    """Add ``--clean``, the tolerance of cleaning."""
     text = "tolerance within which constants are rounded; 0 takes every bit as given (default: %(default)s)"
     parser.add_argument("--clean", type=float, default=CLEANED, metavar="X", help=text)
 
 
 def add_configuration(parser: argparse.ArgumentParser | argparse._ArgumentGroup, default: str) -> None:
-    """``--q``, read by :func:`configuration`."""
+    """Add ``--q``, which :func:`configuration` reads."""
     text = f"the configuration, as 0,0.5,-1; --q=-1,0 if it begins with a minus (default: {default})"
     parser.add_argument("--q", metavar="X,Y,…", help=text)
 
@@ -124,13 +125,10 @@ def numbers(option: str, text: str, example: str) -> list[float]:
 
 
 def several(number: int, one: str, many: str) -> str:
-    """A number with its noun."""
+    """A number with its noun, in the singular or the plural."""
     return f"{number} {one if number == 1 else many}"
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int]) -> None:
     """Print aligned columns; those in ``left`` are flush left, the others flush right."""
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for row in (head, *rows):
-        cells = (cell.ljust(widths[k]) if k in left else cell.rjust(widths[k]) for k, cell in enumerate(row))
-        print("  ".join(cells).rstrip())
+    print("\n".join(aligned([head, *rows], left, indent="")))

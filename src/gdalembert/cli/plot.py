@@ -15,7 +15,9 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.cli.options import add_configuration, add_robot, check_output, configuration, load
+from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError
+from gdalembert.ocp.guess import rest_to_rest
 from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import Array
 
@@ -103,18 +105,11 @@ FIGURES: dict[str, Callable[[Any, pin.Model, argparse.Namespace], Any]] = {
 
 
 def random_motion(model: pin.Model, duration: float, seed: int) -> tuple[Array, Array, Array, Array]:
-    """t, q, v, a from rest to rest, from the neutral configuration by up to 1 rad or m at each joint.
-
-    q = integrate(neutral, s δ) with s = 10 x³ − 15 x⁴ + 6 x⁵, x = t / duration; v = ṡ δ.
-    """
+    """t, q, v, a from rest to rest, from the neutral configuration by up to 1 rad or m at each joint."""
     number("--duration", duration, "s")
-    x = np.linspace(0, 1, _SAMPLES)
-    delta = np.random.default_rng(seed).uniform(-1, 1, model.nv)
-    neutral = pin.neutral(model)
-    q = np.array([pin.integrate(model, neutral, s * delta) for s in x**3 * (10 - 15 * x + 6 * x**2)])
-    v = np.outer(30 * x**2 * (1 - x) ** 2 / duration, delta)
-    a = np.outer(60 * x * (1 - x) * (1 - 2 * x) / duration**2, delta)
-    return duration * x, q, v, a
+    start, delta = pin.neutral(model), np.random.default_rng(seed).uniform(-1, 1, model.nv)
+    motion = rest_to_rest(NewtonEuler(model), start, pin.integrate(model, start, delta), duration, _SAMPLES)
+    return motion.t, motion.q, motion.v, motion.a
 
 
 def read_motion(model: pin.Model, path: Path) -> tuple[Array, Array, Array, Array]:

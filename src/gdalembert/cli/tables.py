@@ -6,8 +6,8 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -158,32 +158,53 @@ def _limits(model: pin.Model, tree: Tree, joint: Joint) -> Iterable[dict[str, An
         }
 
 
-def _print_robot(robot: dict[str, Any]) -> None:
-    joints, limits, frames, cleaning = (robot[key] for key in ("joints", "limits", "frames", "cleaning"))
-    print(f"{robot['name']}: nq = {robot['nq']}, nv = {robot['nv']}, gravity ({_numbers(robot['gravity'])}) m/s²")
-    rows = []
-    for x in joints:
+class Table(NamedTuple):
+    """A table of texts; columns in ``left`` are flush left."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+    left: tuple[int, ...] = (0,)
+
+
+def robot_tables(robot: Mapping[str, Any]) -> list[Table]:
+    """The joints, inertias, limits and frames of a description, in six digits."""
+    joints = []
+    for x in robot["joints"]:
         axis = "" if x["axis"] is None else f" ({_numbers(x['axis'])})"
         mimics = "" if x["mimics"] is None else f", mimics {x['mimics']}"
         armature = x["armature"] if len(set(x["armature"])) > 1 else x["armature"][:1]  # once if they are equal
         kind = f"{x['type']}{axis}{mimics}"
-        rows.append((x["name"], kind, x["parent"] or "–", _number(x["mass"]), _numbers(armature) or "–"))
-    print_table(("joint", "type", "parent", "mass [kg]", "armature"), rows, (0, 1, 2))
-    print("\ncentres of mass [m] and inertias about them [kg m²], in the axes of the joint")
+        joints.append((x["name"], kind, x["parent"] or "–", _number(x["mass"]), _numbers(armature) or "–"))
     entries = [(i, j) for j in range(3) for i in range(j + 1)]  # Ixx, Ixy, Iyy, Ixz, Iyz, Izz: Pinocchio's order
-    rows = [
-        (x["name"], *map(_number, (*x["center_of_mass"], *(x["inertia"][i][j] for i, j in entries)))) for x in joints
+    inertias = [
+        (x["name"], *map(_number, (*x["center_of_mass"], *(x["inertia"][i][j] for i, j in entries))))
+        for x in robot["joints"]
     ]
-    print_table(("joint", "x", "y", "z", *(f"I{'xyz'[i]}{'xyz'[j]}" for i, j in entries)), rows, (0,))
-    print("\nlimits [rad, m; rad/s, m/s; N m, N]")
     keys = ("lower", "upper", "velocity", "effort")
-    print_table(("joint", *keys), [(x["name"], *(_number(x[key]) for key in keys)) for x in limits], (0,))
-    print("\nframes: positions [m], and roll, pitch and yaw [rad], in the joint")
-    rows = []
-    for x in frames:
+    limits = [(x["name"], *(_number(x[key]) for key in keys)) for x in robot["limits"]]
+    frames = []
+    for x in robot["frames"]:
         angles = np.round(pin.rpy.matrixToRpy(np.array(x["rotation"])), 9)
-        rows.append((x["name"], x["type"], x["joint"] or "–", *map(_number, (*x["position"], *angles))))
-    print_table(("frame", "type", "joint", "x", "y", "z", "roll", "pitch", "yaw"), rows, (0, 1, 2))
+        frames.append((x["name"], x["type"], x["joint"] or "–", *map(_number, (*x["position"], *angles))))
+    axes = ("x", "y", "z")
+    about = "centres of mass [m] and inertias about them [kg m²], in the axes of the joint"
+    at = "frames: positions [m], and roll, pitch and yaw [rad], in the joint"
+    return [
+        Table("joints", ("joint", "type", "parent", "mass [kg]", "armature"), joints, (0, 1, 2)),
+        Table(about, ("joint", *axes, *(f"I{axes[i]}{axes[j]}" for i, j in entries)), inertias),
+        Table("limits [rad, m; rad/s, m/s; N m, N]", ("joint", *keys), limits),
+        Table(at, ("frame", "type", "joint", *axes, "roll", "pitch", "yaw"), frames, (0, 1, 2)),
+    ]
+
+
+def _print_robot(robot: dict[str, Any]) -> None:
+    cleaning = robot["cleaning"]
+    print(f"{robot['name']}: nq = {robot['nq']}, nv = {robot['nv']}, gravity ({_numbers(robot['gravity'])}) m/s²")
+    for k, (title, head, rows, left) in enumerate(robot_tables(robot)):
+        if k:
+            print(f"\n{title}")
+        print_table(head, rows, left)
     number = len(cleaning["changes"])
     effect = f", and tau by at most {cleaning['change_in_tau']:.1e} (relative)" if number else ""
     print(f"\ncleaning with tolerance {cleaning['tolerance']:g} changes {several(number, 'number', 'numbers')}{effect}")

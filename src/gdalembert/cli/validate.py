@@ -19,7 +19,7 @@ _SHOWN = 200
 
 
 def add_validate(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run_validate` reads."""
+    """Add the arguments that :func:`run_validate` reads."""
     add_dynamics(parser, nargs="+")
     parser.add_argument("--samples", type=int, default=1000, metavar="N", help="number of states (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the states (default: 0)")

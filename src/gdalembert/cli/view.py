@@ -27,7 +27,7 @@ _SWEEP_TIME = 4.0
 
 
 def add_view(parser: argparse.ArgumentParser) -> None:
-    """The arguments that :func:`run_view` reads."""
+    """Add the arguments that :func:`run_view` reads."""
     add_robot(parser)
     add_configuration(parser, "neutral")
     parser.add_argument("--plain", action="store_true", help="cylinders and boxes instead of the URDF's bodies")
@@ -85,7 +85,7 @@ def _interrupts() -> Iterator[list[int]]:
 
 
 def joint_sweep(model: pin.Model, q: Array) -> tuple[Array, Array]:
-    """(t, q): one velocity after the other moves its joint from q to the upper limit, to the lower limit, and back.
+    """The motion (t, q) of one velocity after the other, from q to its upper limit, to its lower limit, and back.
 
     A joint without limits, or with limits beyond half a turn (or 1 m), moves by half a turn (or 1 m) each way; by an
     eighth of a turn where v is not dq/dt.

@@ -23,11 +23,11 @@ import pinocchio as pin
 from gdalembert.cpin import configurations, constraints, data, dynamics, kinematics, model, object_maps, objects
 from gdalembert.cpin.calls import MissingAttributeError, refusing
 from gdalembert.cpin.configurations import *
+from gdalembert.cpin.configurations import liegroups
 from gdalembert.cpin.constraints import *
 from gdalembert.cpin.data import *
 from gdalembert.cpin.dynamics import *
 from gdalembert.cpin.kinematics import *
-from gdalembert.cpin.lie_groups import liegroups
 from gdalembert.cpin.matrices import StdVec
 from gdalembert.cpin.model import *
 from gdalembert.cpin.object_maps import *

@@ -25,6 +25,7 @@ def main(arguments: list[str]) -> None:
         sys.exit(f"{script}: there is no such file; give the path of a Python script")
     sys.argv = arguments
     sys.path[0] = str(script.parent.resolve())
+    # In this process: another one would not have what was installed.
     runpy.run_path(str(script), run_name="__main__")
 
 

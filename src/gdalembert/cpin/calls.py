@@ -33,6 +33,7 @@ def taken(context: str, call: Callable[..., Any], *args: Any) -> Any:
     try:
         return call(*args)
     except (TypeError, ValueError):
+        # The text of the refusal itself is a list of C++ signatures.
         kinds = ", ".join(type(x).__name__ for x in args)
         raise ArgumentTypeError(f"{context}: Pinocchio does not take ({kinds}) with these shapes and values") from None
 

@@ -183,7 +183,7 @@ class LazyList(Sequence[Any]):
         return (self[k] for k in range(self._length))
 
     def tolist(self) -> list[Any]:
-        """All items."""
+        """All items in a list."""
         return list(self)
 
 

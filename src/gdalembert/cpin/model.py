@@ -6,9 +6,9 @@ hand out objects that may be changed in place, so that the model compares them w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import casadi as ca
@@ -17,18 +17,19 @@ import pinocchio as pin
 
 from gdalembert.cpin.calls import refusing, taken
 from gdalembert.cpin.data import Data
-from gdalembert.cpin.matrices import LazyList, OwnedVector, index_of, is_constant, is_same, matrix, owned
+from gdalembert.cpin.matrices import LazyList, OwnedVector, index_of, is_constant, is_same, matrix, number_of, owned
 from gdalembert.cpin.objects import SE3, Frame, Inertia, Motion
-from gdalembert.cpin.symbolic_constants import with_constants, with_placed_frame
 from gdalembert.dynamics.frames import FrameIndex, joint_frame
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
-from gdalembert.model.rounding import CLEANED
-from gdalembert.model.tree import Tree
+from gdalembert.model.inertia import pseudo_inertia_of
+from gdalembert.model.rounding import CLEANED, SAME_PLACE
+from gdalembert.model.tree import Tree, TreeOfSymbols
 from gdalembert.spatial.algebra import Matrix
-from gdalembert.spatial.arguments import listed, numbers
+from gdalembert.spatial.arguments import instance, listed, numbers
+from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.functions import check_one_kind
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ _KEPT = 8  # programs make models anew in loops, of few robots
 
 def _built(model: pin.Model, clean: float) -> dict[Any, Any]:
     """The objects that were built of an equal robot."""
+    # A dictionary would need a hash of all numbers, which pin.Model has not.
     for robot, tolerance, objects in _BUILT:
         if tolerance == clean and robot == model:
             return objects
@@ -99,8 +101,7 @@ class Model:
     pin: pin.Model
 
     def __init__(self, model: Any = None, clean: float | None = None) -> None:
-        if not isinstance(model, Model | pin.Model | None):
-            raise ArgumentTypeError(f"cpin.Model: expected a pin.Model, got {type(model).__name__}")
+        instance("cpin.Model", model, Model | pin.Model | None, "a pin.Model")
         known = model.pin if isinstance(model, Model) else model
         self.__dict__["pin"] = pin.Model() if known is None else pin.Model(known)
         self.__dict__.update(_lists={}, _seen={}, _symbolic={}, _cache=None)
@@ -118,6 +119,7 @@ class Model:
             def read(k: int) -> Any:
                 value = getattr(self.pin, name)
                 constant = _KINDS[name](value[k] if many else value)
+                # Copies: the user may change the parts in place, and nobody is told.
                 self._seen[name, k] = tuple(type(part)(part) for part in constant.parts)
                 return constant
 
@@ -265,7 +267,7 @@ class Model:
     def _tree_and_inputs(self) -> tuple[Tree, list[Matrix]]:
         tree, _ = clean_tree(read_tree(self.pin), self.clean)
         tree = replace(tree, frames=(*tree.frames, *(joint_frame(tree, k) for k in range(self.pin.njoints))))
-        return with_constants(tree, self.pin, self._symbolic)
+        return _with_constants(tree, self.pin, self._symbolic)
 
     @property
     def total_mass(self) -> float | Matrix:
@@ -291,7 +293,7 @@ class Model:
         at_joint = SE3(placement)
         parts = dict(zip(("placement.rotation", "placement.translation"), at_joint.parts, strict=True))
         check_one_kind("frame", {"model": ca.vertcat(*self.inputs)} | parts)
-        kinematics = self.cached(("placed", index), lambda: Kinematics(with_placed_frame(self.tree, index), clean=0))
+        kinematics = self.cached(("placed", index), lambda: Kinematics(_with_placed_frame(self.tree, index), clean=0))
         values = *self.inputs, *(ca.vec(ca.densify(part)) for part in at_joint.parts)
         return LocatedFrame(kinematics.by_index(), index, [ca.vertcat(*values)], at_joint)
 
@@ -303,6 +305,7 @@ class Model:
     @property
     def configurations(self) -> Kinematics:
         """The kinematics of the joints in numbers, on which alone configurations depend."""
+        # Not the kinematics of the tree: with symbols among its constants these would be inputs here, too.
         return self.cached("joints", lambda: Kinematics(self.pin))
 
     @property
@@ -339,3 +342,76 @@ def buildReducedModel(model: Any, list_of_joints_to_lock: Sequence[int], referen
         raise ArgumentError(f"buildReducedModel: no joint {wrong[0]}; give indices from 1 to {full.njoints - 1}")
     reduced = pin.buildReducedModel(full, [*map(int, indices)], ca.evalf(q).full().ravel())
     return reduced if isinstance(model, pin.Model) else Model(reduced)
+
+
+# Trees whose constants are expressions of a user: their entries that are no numbers become inputs.
+
+
+_Constants = Mapping[tuple[str, int], tuple[Matrix, ...]]
+"""Parts of Pinocchio's objects, by the list and the index of each."""
+
+
+class _Inputs:
+    """The entries of constants that are no numbers: symbols for the graphs, and their values, expressions of a user."""
+
+    def __init__(self) -> None:
+        self.symbols: list[ca.SX] = []
+        self.values: list[Matrix] = []
+
+    def constant(self, x: Matrix) -> Any:
+        """A constant of a tree: an array, or SX whose symbols are inputs."""
+        if is_constant(x):
+            return frozen(ca.evalf(x).full() if x.shape[1] > 1 else ca.evalf(x).full().ravel())
+        return ca.sparsify(ca.reshape(ca.vertcat(*map(self._entry, ca.vertsplit(ca.vec(ca.densify(x))))), *x.shape))
+
+    def _entry(self, x: Matrix) -> Any:
+        if is_constant(x):
+            return number_of(x)
+        self.symbols.append(ca.SX.sym(f"p{len(self.symbols)}"))
+        self.values.append(x)
+        return self.symbols[-1]
+
+
+def _with_constants(tree: Tree, model: pin.Model, constants: _Constants) -> tuple[Tree, list[Matrix]]:
+    """Make the tree of a model with other constants, and [p], the values of its symbols; [] if there are none.
+
+    Args:
+        constants: rotation and translation of ``("jointPlacements", k)`` and ``("frames", k)``, mass, lever and inertia
+            of ``("inertias", k)``, the vectors ``("gravity", 0)`` and ``("armature", 0)``: numbers, or SX or MX.
+    """
+    symbolic = {f"{name}[{k}]": x for (name, k), parts in constants.items() for x in parts if not is_constant(x)}
+    check_one_kind("model", symbolic)
+    inputs, joints, frames, changed = _Inputs(), list(tree.joints), list(tree.frames), dict[str, Any]()
+    for (name, k), parts in constants.items():
+        if name in ("armature", "gravity"):
+            changed[name] = inputs.constant(parts[0])
+        elif name == "frames":
+            r, p = map(inputs.constant, parts)
+            frames[k] = replace(frames[k], rotation=r, translation=p)
+        elif k > 0 and name == "inertias":
+            body = pseudo_inertia_of(ca.SX(inputs.constant(Inertia(*parts).toDynamicParameters())))
+            joints[tree.links[k - 1]] = replace(joints[tree.links[k - 1]], pseudo_inertia=body)
+        elif k > 0:  # the first elementary joint, which has a placement of its own inside a composite joint
+            first = tree.links[k - 2] + 1 if k > 1 else 0
+            old = pin.SE3(tree.joints[first].rotation, tree.joints[first].translation)
+            inside, placed = model.jointPlacements[k].actInv(old), SE3(*parts)
+            # A product with the identity, up to rounding, would add it to the graph.
+            placed = placed if inside.isIdentity(SAME_PLACE) else placed * inside
+            r, p = map(inputs.constant, placed.parts)
+            joints[first] = replace(joints[first], rotation=r, translation=p)
+    tree = replace(tree, joints=tuple(joints), frames=tuple(frames), **changed)
+    if not inputs.symbols:
+        return tree, []
+    return _of_symbols(tree, ca.vertcat(*inputs.symbols)), [ca.vertcat(*inputs.values)]
+
+
+def _with_placed_frame(tree: Tree, k: int) -> TreeOfSymbols:
+    """Place frame k of a tree by symbols: the columns of the rotation and the translation, last in p."""
+    r, x, frames = ca.SX.sym("R", 3, 3), ca.SX.sym("x", 3), list(tree.frames)
+    placed: Any = {"rotation": r, "translation": x}
+    frames[k] = replace(frames[k], **placed)
+    return _of_symbols(replace(tree, frames=tuple(frames)), ca.vertcat(tree.symbols, ca.vec(r), x))
+
+
+def _of_symbols(tree: Tree, p: ca.SX) -> TreeOfSymbols:
+    return TreeOfSymbols(**{field.name: getattr(tree, field.name) for field in fields(Tree)} | {"p": p})

@@ -184,6 +184,7 @@ def _rpy_jacobian_rate(rpy: Any, rpydot: Any, reference_frame: pin.ReferenceFram
     name = "rpy.computeRpyJacobianTimeDerivative"
     x, rate = (ca.SX.sym(name, 3) for name in ("rpy", "rpydot"))
     _is_local("computeRpyJacobianTimeDerivative", reference_frame)
+    # By a Function of SX: the angles may be numbers or expressions, by which nothing can be differentiated.
     change = ca.jtimes(ca.vec(_rpy_jacobian(x, reference_frame)), x, rate)
     jacobian_rate = ca.Function("jacobian_rate", [x, rate], [ca.densify(ca.reshape(change, 3, 3))])
     return jacobian_rate(matrix(f"{name}: rpy", rpy, 3), matrix(f"{name}: rpydot", rpydot, 3))

@@ -11,9 +11,9 @@ from gdalembert.identification.experiment import Experiment
 from gdalembert.identification.files import load, save
 from gdalembert.identification.fit import fit
 from gdalembert.identification.fourier import Excitation
-from gdalembert.identification.regression import Bounds, Prior
 from gdalembert.identification.result import BaseEstimate, Identification, NotIdentifiable, Torques
 from gdalembert.identification.signals import Signals, decimated, filtered
+from gdalembert.identification.unknowns import Bounds, Prior
 
 __all__ = [
     "BaseEstimate",

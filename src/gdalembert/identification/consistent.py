@@ -39,7 +39,7 @@ _INACCURATE = 1e-4
 def consistent(
     problem: LeastSquaresProblem, descent: Descent, limits: tuple[Array, Array], margin: float, *, bounded: bool
 ) -> Array:
-    """x (n_x) of bodies that exist, as near to the data as possible, with no pseudo-inertia below the margin.
+    """The unknowns x (n_x) of bodies that exist, as near to the data as possible, no pseudo-inertia below the margin.
 
     ``bounded``: whether some of the limits were given, so that perhaps nothing satisfies them.
 
@@ -54,6 +54,7 @@ def consistent(
     estimate = descent.estimate
     rest = np.linalg.svd(estimate.base.matrix)[2][len(estimate.base.pivots) :].T
     units = np.hstack([estimate.base.inverse @ estimate.factor, rest])
+    # Not p itself, whose least change would weigh kg as kg m², whatever the data know of them.
     z = cvxpy.Variable(len(units))
     p = problem.x(descent.s) + (problem.sizes[:, None] * units) @ z
     constraints = []
@@ -64,6 +65,7 @@ def consistent(
     equal = limits[0] == limits[1]
     if equal.any():
         at = np.flatnonzero(equal)
+        # One equality: between two equal bounds an interior-point method has no interior.
         constraints.append(cvxpy.multiply(1 / problem.sizes[at], p[at] - limits[0][at]) == 0)
     for bound, sign in zip(limits, (1, -1), strict=True):
         at = np.flatnonzero(np.isfinite(bound) & ~equal)
@@ -73,6 +75,7 @@ def consistent(
     inaccurate = None  # the last such solution that satisfies the constraints
     for status in _attempts(cvxpy, task):
         if status in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE) and p.value is not None:
+            # A solver leaves the limits by its accuracy, and Friction refuses a coefficient of −1e-9.
             inside = np.asarray(np.clip(p.value, *limits))
             near = np.abs(inside - p.value) <= _INACCURATE * problem.sizes
             if near.all() and min(least_eigenvalues(problem, inside).values(), default=1) > 0:

@@ -20,6 +20,7 @@ from gdalembert.identification.experiment import Samples
 from gdalembert.identification.sensors import Sensors
 from gdalembert.model.configuration import reached
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import first_named
 from gdalembert.spatial.functions import BatchFunction, function
 
 _RANDOM_STATES = 200
@@ -32,7 +33,7 @@ Columns: TypeAlias = Mapping[str, Callable[..., Any]]
 
 
 class Efforts:
-    """f and its derivatives at many states.
+    """The efforts f of sensors and their derivatives, at many states.
 
     Attributes:
         names: names of p and of the coefficients c (n). ``nominal``: their values in the model, 0 for c.
@@ -72,6 +73,7 @@ class Efforts:
     @cached_property
     def _derivatives(self) -> BatchFunction:
         inputs, tau = self._inputs
+        # One graph of both: apart, each would have the kinematics of the robot.
         efforts = ca.DM(self.sensors.matrix) @ ca.horzcat(ca.jacobian(tau, inputs["z"]), tau)
         return BatchFunction(function("efforts", inputs, {"Y_f": efforts}), *efforts.shape)
 
@@ -83,12 +85,12 @@ class Efforts:
         )
 
     def derivatives(self, z: Array, q: Array, v: Array, a: Array, wrenches: Array) -> tuple[Array, Array]:
-        """[Y | C] in the axes of the sensors (N × m × n) and f (N × m) at z = (p, c)."""
+        """The derivatives [Y | C] in the axes of the sensors (N × m × n) and f (N × m) at z = (p, c)."""
         both = self._derivatives.at(z)(q, v, a, *([wrenches] if wrenches.shape[1] else []))
         return both[..., :-1], both[..., -1]
 
     def values(self, samples: Samples, z: Array) -> Array:
-        """f (N × m) of samples at z = (p, c)."""
+        """The efforts f (N × m) of samples at z = (p, c)."""
         evaluated = self._values.at(z)
         parts = (part.states for part in samples.parts())
         return np.concatenate([evaluated(q, v, a, *([w] if w.shape[1] else [])) for q, v, a, w in parts])
@@ -105,13 +107,14 @@ class Efforts:
             free, known = free & ~loads, np.where(loads, 0.0, known)
         other, n = np.random.default_rng(1), len(self.names)
         few = tuple(state[:3] for state in self.random_states)
+        # A second derivative by p would prove the same, by a graph for each pair of parameters.
         there = known * other.uniform(0.5, 1.5, n) + other.uniform(0.1, 1, n)
         here, there = (self.derivatives(z, *few)[0] for z in (known, np.where(free, there, known)))
         size = np.abs(here).max(axis=(0, 1), initial=0)
         moved = free & ~(np.abs(there - here).max(axis=(0, 1)) <= _AFFINE * np.maximum(1, size))
         if moved.any():
             wrong = [name for name, is_moved in zip(self.names, moved, strict=True) if is_moved]
-            listed = ", ".join(map(repr, wrong[:4])) + (", …" if len(wrong) > 4 else "")
+            listed = first_named(wrong, most=4)
             if self.dyn.tree.has_displacements:
                 raise ArgumentError(
                     f"fit: tau is not affine in {listed}: placements are found from measured poses; leave 'placement' "
@@ -126,7 +129,7 @@ class Efforts:
 def _columns(
     columns: Columns | None, s: Mapping[str, ca.SX], nv: int, taken: tuple[str, ...]
 ) -> tuple[ca.SX, tuple[str, ...]]:
-    """C (nv × k), and a name for each column."""
+    """The columns C (nv × k), and a name for each."""
     if not isinstance(columns, Mapping | None):
         raise ArgumentTypeError(f"fit: columns={shown(columns)}; give {{name: function of (q, v, a)}}")
     blocks, names = [ca.SX(nv, 0)], list[str]()

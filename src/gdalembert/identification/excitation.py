@@ -62,6 +62,7 @@ _OPTIONS: Mapping[str, Any] = {
     "show_eval_warnings": False,  # where W loses rank on a line search, IPOPT makes a shorter step
     "ipopt.print_level": 0,
     "ipopt.sb": "yes",
+    # the exact one would differentiate the regressor twice, at each instant
     "ipopt.hessian_approximation": "limited-memory",
     "ipopt.max_iter": 150,
     "ipopt.tol": 1e-3,  # the digits of a condition number after the third are of no use
@@ -267,13 +268,14 @@ def _noise(bounds: Bounds, efforts: tuple[int, ...], sigma: npt.ArrayLike | None
 
 
 def criterion(name: str, size: int) -> ca.Function:
-    """(information) → (cost), of an information matrix A = Wᵀ W (size × size).
+    """The Function (information) → (cost) of an information matrix A = Wᵀ W (size × size).
 
     ``"determinant"``: −½ log det A / size, the mean logarithm of the semi-axes of the confidence ellipsoid.
     ``"condition"``: ½ log(tr A tr A⁻¹), the logarithm of the condition number of W in Frobenius' norm. It is smooth, at
     least the condition number in the spectral norm, and at most its ``size``-fold.
     """
     information = ca.SX.sym("information", size, size)
+    # By Cholesky: ca.det expands by minors, 109,664 instructions for 8 × 8 where these are 240.
     factor = ca.chol(information)  # A = Rᵀ R
     if name == "determinant":
         cost = -ca.sum1(ca.log(ca.diag(factor))) / size
@@ -298,6 +300,7 @@ class Search:
     def __init__(self, plan: Plan, name: str, rng: np.random.Generator, options: Mapping[str, Any]) -> None:
         self.plan, self._name, self._rng = plan, name, rng
         self._options = {**_OPTIONS, **options}
+        # Several motions: in one alone a column may be small by chance, and its unit would make it large everywhere.
         typical = [self.w(plan.random(rng)) for _ in range(_TYPICAL)]
         every = np.vstack(typical)
         if not np.isfinite(every).all():
@@ -314,7 +317,7 @@ class Search:
         self._size = np.linalg.norm(every[:, self.columns], axis=0) / np.sqrt(len(typical))
 
     def w(self, x: Array) -> Array:
-        """W of the motion with unknowns x, all columns."""
+        """The matrix W of the motion with unknowns x, with all its columns."""
         return np.asarray(self.plan.rows_of_w(self.plan.coefficients(x)).full().T)
 
     def condition_number(self, x: Array) -> float:
@@ -356,6 +359,7 @@ class Search:
                 f"({motion.status}) exceeds {name} by {over:.3g}; give a longer period, other paths, more starts or "
                 "more iterations"
             )
+        # Of those within the limits: the least cost of all is that of a motion that exceeds them.
         return min(valid, key=lambda candidate: candidate.cost)
 
     def _run(self) -> Excitation:

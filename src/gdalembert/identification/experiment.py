@@ -13,10 +13,9 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.identification.sensors import Sensors
-from gdalembert.model.configuration import check_unit_lengths, lengths, neutral, unit_blocks
-from gdalembert.model.tree import Tree
-from gdalembert.spatial.arguments import UNIT_ERROR, numbers
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.model.configuration import check_samples, neutral
+from gdalembert.spatial.arguments import numbers, sample_rows, sample_weights
+from gdalembert.spatial.arrays import Array, SampleArrays, frozen
 from gdalembert.spatial.brief import Brief
 
 _AT_ONCE = 4096
@@ -30,7 +29,7 @@ Known: TypeAlias = Mapping[str, float | pin.Inertia | npt.ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class Experiment(Brief):
-    """One run of a robot: samples of its motion in rows, what was measured, and what is known of this run alone.
+    """A run of a robot: samples of its motion in rows, what was measured, and what is known of this run alone.
 
     NaN in ``tau`` or ``current`` is a sensor that tells nothing of that sample; NaN in q, v or a leaves the sample out.
 
@@ -77,7 +76,7 @@ class Experiment(Brief):
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(SampleArrays):
     """A motion, what its m sensors measured, and weights of squared residuals: a row for each of N samples.
 
     ``wrenches`` are columns of the input, one below the other (N × …). ``slow``: measurements (N × m) at which an axis
@@ -92,20 +91,13 @@ class Samples:
     weights: Array
     slow: npt.NDArray[np.bool_]
 
-    def __len__(self) -> int:
-        return len(self.measured)
-
-    def part(self, rows: slice | npt.NDArray[np.bool_]) -> Samples:
-        """Some of the samples."""
-        return Samples(*(column[rows] for column in vars(self).values()))
-
     def parts(self) -> Iterator[Samples]:
-        """All of them, some thousand at a time."""
+        """The samples in parts of some thousand, which bounds the memory."""
         return (self.part(slice(start, start + _AT_ONCE)) for start in range(0, len(self), _AT_ONCE))
 
     @property
     def states(self) -> tuple[Array, Array, Array, Array]:
-        """q, v, a and the wrenches."""
+        """The arrays q, v, a and the wrenches."""
         return self.q, self.v, self.a, self.wrenches
 
 
@@ -163,14 +155,16 @@ def _checked_samples(
             raise ArgumentError(f"{context}: q has {count} rows, {name} has {len(array)}; give one row for each sample")
     q, v, a, measured = rows.values()
     wrenches = _wrenches(dyn, experiment.wrenches, count, context)
-    weights = _weights(context, experiment.weights, count, width)
+    weights = sample_weights(context, experiment.weights, count, width)
     base = np.repeat(weights.max(axis=1, keepdims=True), len(sensors.names) - width, axis=1)  # rows that nothing drives
     left_out = np.asarray(np.isnan(np.hstack([q, v, a, wrenches])).any(axis=1))
+    # A sample that any sensor has counts for what nothing drives, which is 0 without being measured.
     weights = np.hstack([np.where(np.isnan(measured), 0.0, weights), base])
     weights[left_out] = 0.0
+    # The rows stay, with weight 0: filters and shifts in time need samples that follow each other.
     q = np.where(left_out[:, None], neutral(tree).full().ravel(), q)
     v, a, wrenches = (np.where(left_out[:, None], 0.0, column) for column in (v, a, wrenches))
-    _check_configurations(context, tree, q)
+    check_samples(context, q, tree)
     _check_motion(context, q[~left_out], v[~left_out], a[~left_out], weights)
     slow = np.zeros(weights.shape, bool)
     if sticking is not None:
@@ -181,9 +175,7 @@ def _checked_samples(
 
 def _rows(argument: str, samples: Any, width: int) -> Array:
     """Numbers or NaN (N × width)."""
-    array = numbers(argument, samples, finite=False)
-    if array.ndim != 2 or array.shape[1] != width or not len(array):
-        raise ArgumentError(f"{argument} has shape {array.shape}; give (N, {width}), one row for each sample")
+    array = sample_rows(argument, samples, width, finite=False)
     if len(wrong := np.argwhere(np.isinf(array))):
         row, column = (int(k) for k in wrong[0])
         raise ArgumentError(f"{argument} is {array[row, column]} in row {row}, column {column}; leave that sample out")
@@ -211,24 +203,6 @@ def _wrenches(dyn: Dynamics, wrenches: Any, count: int, context: str) -> Array:
             f"{context}: wrenches has shape {array.shape}; give ({count}, {height}, {n}), finite or NaN"
         )
     return np.asarray(array.transpose(0, 2, 1).reshape(count, height * n))
-
-
-def _weights(context: str, weights: Any, count: int, width: int) -> Array:
-    """Weights (N × width)."""
-    array = numbers(f"{context}: weights", 1.0 if weights is None else weights)
-    if weights is not None and array.shape not in ((count,), (count, width)):
-        raise ArgumentError(f"{context}: weights has shape {array.shape}; give ({count},) or ({count}, {width})")
-    if np.any(array < 0):
-        row = int(np.argwhere(array < 0)[0][0])
-        raise ArgumentError(f"{context}: the weight of row {row} is negative: {array[row].min():.6g}; give at least 0")
-    return np.array(np.broadcast_to(array[:, None] if array.ndim == 1 else array, (count, width)))
-
-
-def _check_configurations(context: str, tree: Tree, q: Array) -> None:
-    off = np.abs(lengths(q, unit_blocks(tree)) - 1) > UNIT_ERROR
-    if off.any():
-        row = int(off.any(axis=1).argmax())
-        check_unit_lengths(f"{context}: row {row} of q: the part", q[row], tree)
 
 
 def _check_motion(context: str, q: Array, v: Array, a: Array, weights: Array) -> None:

@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from os import PathLike
 from typing import Any
 
@@ -16,8 +16,9 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.identification.result import METHODS, BaseEstimate, Identification, NotIdentifiable, Torques
-from gdalembert.spatial.arguments import file_path
+from gdalembert.spatial.arguments import file_path, instance
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import as_json
 
 _FORMAT = "gdalembert identification 1"
 _WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -33,10 +34,10 @@ def save(result: Identification, path: str | PathLike[str]) -> None:
         ArgumentTypeError, ArgumentError: if it is not the result of a fit, or the path is none.
         OSError: if the file cannot be written.
     """
-    if not isinstance(result, Identification):
-        raise ArgumentTypeError(f"save: expected the result of gd.identification.fit, got {type(result).__name__}")
+    instance("save", result, Identification, "the result of gd.identification.fit")
     file = file_path("save", path, "the name of a file, as 'result.json'")
-    text = json.dumps({"format": _FORMAT} | _written(result), indent=1, allow_nan=False)
+    # JSON and not pickle, which runs code of whoever wrote the file, and no other program reads.
+    text = json.dumps({"format": _FORMAT} | as_json(result), indent=1, allow_nan=False)
     file.write_text(text + "\n", encoding="utf-8")
 
 
@@ -86,20 +87,6 @@ def _check_robot(dyn: Any, model: Any) -> None:
     if dyn is None:
         raise ArgumentError("load: model says nothing without the robot that was fitted; give dyn=, too")
     dyn.parameters.of(model)
-
-
-def _written(value: Any) -> Any:
-    """A value as JSON has it."""
-    if is_dataclass(value) and not isinstance(value, type):
-        names = (entry.name for entry in fields(value) if not entry.name.startswith("_"))
-        return {name: _written(getattr(value, name)) for name in names}
-    if isinstance(value, np.ndarray | tuple | list):
-        return [_written(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
-    if isinstance(value, Mapping):
-        return {name: _written(item) for name, item in value.items()}
-    if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else str(float(value))
-    return value
 
 
 class _WrongEntry(Exception):
@@ -216,9 +203,7 @@ class _Reader:
 
     def _by_name(self, of_what: str, of: Callable[[str, Any], float]) -> Callable[[str, Any], dict[str, float]]:
         def read(key: str, entry: Any) -> dict[str, float]:
-            if not isinstance(entry, dict):
-                raise _WrongEntry(f"{key} is {shown(entry)}, and no numbers by name")
-            numbers = {name: of(f"{key}[{name!r}]", x) for name, x in entry.items()}
+            numbers = {name: of(f"{key}[{name!r}]", x) for name, x in _table(key, entry).items()}
             names, first = self._names.setdefault(of_what, (set(numbers), key))
             if different := sorted(names ^ set(numbers)):
                 raise _WrongEntry(f"{key} has other names than {first}: {different[0]!r} is in one of them alone")
@@ -236,35 +221,32 @@ class _Reader:
 
 def _entries(of: str, entry: Any, readers: Mapping[str, Callable[[str, Any], Any]]) -> dict[str, Any]:
     """Values that the readers find, each in the entry of its name."""
-    if not isinstance(entry, dict):
-        raise _WrongEntry(f"{of.removesuffix('.')} is {shown(entry)}, and no entries by name")
+    _instance(dict, "no entries by name")(of.removesuffix("."), entry)
     if missing := next((name for name in readers if name not in entry), None):
         raise _WrongEntry(f"{of}{missing} is missing")
     return {name: read(f"{of}{name}", entry[name]) for name, read in readers.items()}
 
 
-def _list(key: str, entry: Any) -> list[Any]:
-    if not isinstance(entry, list):
-        raise _WrongEntry(f"{key} is {shown(entry)}, and no list")
-    return entry
+def _instance(kind: type, complaint: str) -> Callable[[str, Any], Any]:
+    """Make a reader that refuses entries of other types."""
+
+    def read(key: str, entry: Any) -> Any:
+        if not isinstance(entry, kind):
+            raise _WrongEntry(f"{key} is {shown(entry)}, and {complaint}")
+        return entry
+
+    return read
 
 
-def _word(key: str, entry: Any) -> str:
-    if not isinstance(entry, str):
-        raise _WrongEntry(f"{key} is {shown(entry)}, and no text")
-    return entry
+_list, _word = _instance(list, "no list"), _instance(str, "no text")
+_flag = _instance(bool, "neither true nor false")
+_table = _instance(dict, "no numbers by name")
 
 
 def _one_of(key: str, entry: Any, known: tuple[str, ...]) -> str:
     if entry not in known:
         raise _WrongEntry(f"{key} is {shown(entry)}, and none of {', '.join(known)}")
     return str(entry)
-
-
-def _flag(key: str, entry: Any) -> bool:
-    if not isinstance(entry, bool):
-        raise _WrongEntry(f"{key} is {shown(entry)}, and neither true nor false")
-    return entry
 
 
 def _number(key: str, entry: Any) -> float:
@@ -279,38 +261,22 @@ def _number(key: str, entry: Any) -> float:
     raise _WrongEntry(f"{key} is {shown(entry)}, and no number")
 
 
-def _finite(key: str, entry: Any) -> float:
-    if not math.isfinite(number := _number(key, entry)):
-        raise _WrongEntry(f"{key} is {number}, and no finite number")
-    return number
+def _number_that(accepts: Callable[[float], bool], complaint: str) -> Callable[[str, Any], float]:
+    """Make a reader that refuses other numbers."""
+
+    def read(key: str, entry: Any) -> float:
+        if not accepts(number := _number(key, entry)):
+            raise _WrongEntry(f"{key} is {number}, and no {complaint}")
+        return number
+
+    return read
 
 
-def _deviation(key: str, entry: Any) -> float:
-    """A standard deviation: infinite of what the data do not know."""
-    if not (deviation := _number(key, entry)) >= 0:
-        raise _WrongEntry(f"{key} is {deviation}, and no standard deviation")
-    return deviation
-
-
-def _scatter(key: str, entry: Any) -> float:
-    """A root mean square: NaN of a sensor that measured nothing."""
-    if (rms := _number(key, entry)) < 0 or math.isinf(rms):
-        raise _WrongEntry(f"{key} is {rms}, and no root mean square")
-    return rms
-
-
-def _effort(key: str, entry: Any) -> float:
-    """A number, or NaN where nothing was measured."""
-    if math.isinf(effort := _number(key, entry)):
-        raise _WrongEntry(f"{key} is {effort}, and no finite number")
-    return effort
-
-
-def _condition(key: str, entry: Any) -> float:
-    """A condition number: infinite of what is singular."""
-    if not (condition := _number(key, entry)) >= 1 - _ROUNDING:
-        raise _WrongEntry(f"{key} is {condition}, and no condition number, which is at least 1")
-    return condition
+_finite = _number_that(math.isfinite, "finite number")
+_effort = _number_that(lambda x: not math.isinf(x), "finite number")  # NaN where nothing was measured
+_deviation = _number_that(lambda x: x >= 0, "standard deviation")  # infinite of what the data do not know
+_scatter = _number_that(lambda x: not (x < 0 or math.isinf(x)), "root mean square")  # NaN without measurements
+_condition = _number_that(lambda x: x >= 1 - _ROUNDING, "condition number, which is at least 1")
 
 
 def _speed(key: str, entry: Any) -> float:

@@ -13,19 +13,17 @@ import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, IdentificationWarning, shown
-from gdalembert.identification import regression
 from gdalembert.identification.consistent import at_bounds, consistent, least_eigenvalues
 from gdalembert.identification.efforts import Columns, Efforts
 from gdalembert.identification.experiment import Experiment, Run, checked_runs
 from gdalembert.identification.least_squares import Descent
 from gdalembert.identification.problem import LeastSquaresProblem
-from gdalembert.identification.regression import Bounds, Prior
 from gdalembert.identification.remarks import check_gains, remarks, resting
 from gdalembert.identification.result import METHODS, Identification
 from gdalembert.identification.sensors import Gains, Sensors
 from gdalembert.identification.suspicions import contradictions, shifted, suspicions
-from gdalembert.identification.unknowns import quantity
-from gdalembert.spatial.arguments import choice, integer, number
+from gdalembert.identification.unknowns import Bounds, Prior, quantity
+from gdalembert.spatial.arguments import choice, held_back_counts, instance, integer, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import interruptible
 
@@ -128,7 +126,7 @@ def fit(
     runs, unseen = _split(dyn, sensors, runs, held_back, slow)
     efforts = Efforts(dyn, sensors, columns)
     problem = LeastSquaresProblem.of(efforts, runs, prior=prior, offsets=offsets, decimation=decimation)
-    limits = regression.limits(problem.names, bounds, problem.unknowns.fixed)
+    limits = problem.unknowns.limits(bounds)
     suspected = suspicions(problem)
     descent = problem.estimate(weighted=method != "ordinary")
     check_gains(problem, descent, suspected)
@@ -138,6 +136,7 @@ def fit(
         x = consistent(problem, descent, limits, margin, bounded=bool(bounds))
         reached = at_bounds(problem, x, limits, margin)
     result = _identification(problem, descent, x, unseen, None if has_base else model, method, reached, suspected, slow)
+    # The result has them, too: a warning is shown once, or nowhere, and a report is read later.
     for remark in result.remarks:
         warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=3)
     return result
@@ -243,17 +242,7 @@ def _split(
         held_back = Experiment(q, v, a, **{sensors.kind: measured})
     if isinstance(held_back, Experiment | list | tuple):
         return runs, checked_runs(dyn, sensors, _checked_experiments(argument, held_back), sticking, context=argument)
-    if isinstance(held_back, bool) or not isinstance(held_back, int | float | np.floating):
-        raise ArgumentTypeError(
-            f"fit: held_back: expected a fraction of the samples or (q, v, a, tau), got {type(held_back).__name__}"
-        )
-    counts = [round(held_back * len(run.samples)) if 0 < held_back < 1 else 0 for run in runs]
-    for run, count in zip(runs, counts, strict=True):
-        if not 0 < count < len(run.samples):
-            raise ArgumentError(
-                f"fit: held_back={shown(held_back)} of {len(run.samples)} samples leaves none to fit or none to "
-                "predict; give a fraction between 0 and 1"
-            )
+    counts = held_back_counts(argument, held_back, [len(run.samples) for run in runs], "(q, v, a, tau)")
     first = [slice(0, len(run.samples) - count) for run, count in zip(runs, counts, strict=True)]
     last = [slice(rows.stop, None) for rows in first]
     split = (tuple(run.part(rows) for run, rows in zip(runs, slices, strict=True)) for slices in (first, last))
@@ -263,8 +252,7 @@ def _split(
 
 def _check_robot(dyn: Dynamics, method: str, model: pin.Model | None) -> bool:
     """Refuse what cannot be identified, and return whether base parameters are among the rest."""
-    if not isinstance(dyn, Dynamics):
-        raise ArgumentTypeError(f"fit: expected a Dynamics, got {type(dyn).__name__}")
+    instance("fit", dyn, Dynamics, "a Dynamics")
     if not len(dyn.parameters):
         raise ArgumentError(
             f"fit: {dyn!r} has no parameters to identify; make it with parameters={{'inertia': True, 'armature': True, "
@@ -277,7 +265,6 @@ def _check_robot(dyn: Dynamics, method: str, model: pin.Model | None) -> bool:
             "place of 'base', or take method='weighted'"
         )
     if model is not None:
-        if not isinstance(model, pin.Model):
-            raise ArgumentTypeError(f"fit: model: expected a pin.Model, got {type(model).__name__}")
+        instance("fit: model", model, pin.Model, "a pin.Model")
         dyn.parameters.of(model)
     return has_base

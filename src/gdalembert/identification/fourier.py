@@ -28,7 +28,7 @@ import numpy.typing as npt
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.model.limits import Bounds
-from gdalembert.spatial.arguments import integer, listed, number, numbers, table
+from gdalembert.spatial.arguments import instance, integer, listed, number, numbers, table
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import evaluate, path_bounds
 from gdalembert.spatial.functions import Function, symbols
@@ -111,7 +111,7 @@ class Excitation:
 
     @property
     def harmonics(self) -> int:
-        """K."""
+        """The number of harmonics K."""
         return len(self.coefficients) // 2
 
     @property
@@ -132,7 +132,7 @@ class Excitation:
         return self._series("a", t, np.zeros(self.nv), self.v_indices)
 
     def _series(self, letter: str, t: npt.ArrayLike, held: Array, moving: tuple[int, ...]) -> Array:
-        """q, v or a, of which some entries move and the others are held."""
+        """The series q, v or a, of which some entries move and the others are held."""
         times = numbers(f"{letter}: t", t)
         every = np.tile(held, (times.size, 1))
         every[:, list(moving)] = rows(times.ravel(), self.period, self.harmonics)[letter] @ self.coefficients
@@ -140,9 +140,10 @@ class Excitation:
 
     @cached_property
     def function(self) -> ca.Function:
-        """(t) → (q, v, a), as columns: a reference for simulations and controllers in CasADi."""
+        """The Function (t) → (q, v, a), as columns: a reference for simulations and controllers in CasADi."""
         t = ca.SX.sym("t")
         w = 2 * math.pi / self.period * np.arange(1, self.harmonics + 1)
+        # As in ``rows``, whose arrays of numbers take no symbol.
         phases = ca.DM(w) * t
         sine, cosine = ca.sin(phases), ca.cos(phases)
         first, in_sine, in_cosine = self.coefficients[0], *np.split(self.coefficients[1:], 2)
@@ -153,7 +154,7 @@ class Excitation:
         return Function("excitation", [t], [q, v, a], ["t"], ["q", "v", "a"])
 
     def samples(self, rate: float, periods: int = 1) -> tuple[Array, Array, Array, Array]:
-        """t (N), q (N × nq), v (N × nv) and a (N × nv) at equal steps, both ends of the motion included.
+        """The samples t (N), q (N × nq), v (N × nv), a (N × nv) at equal steps, both ends of the motion included.
 
         Args:
             rate: samples per second [Hz]; the steps are made a little shorter where they do not divide the period.
@@ -165,6 +166,7 @@ class Excitation:
         """
         rate = number("samples: rate", rate, "Hz")
         periods = integer("samples: periods", periods, 1)
+        # So that the motion may be repeated: with the rate as given, the last step would be shorter than the others.
         steps = math.ceil(rate * self.period - 1e-9)
         if steps <= 2 * self.harmonics:
             raise ArgumentError(
@@ -190,8 +192,7 @@ class Excitation:
             ArgumentTypeError, ArgumentError: if the values are not those of a motion.
         """
         names = [entry.name for entry in fields(cls)]
-        if not isinstance(values, Mapping):
-            raise ArgumentTypeError(f"Excitation.from_dict: expected a mapping, got {type(values).__name__}")
+        instance("Excitation.from_dict", values, Mapping, "a mapping")
         if missing := [name for name in names if name not in values]:
             raise ArgumentError(f"Excitation.from_dict: no {missing[0]!r}; give what to_dict returned")
         return cls(**{name: values[name] for name in names} | _checked("Excitation.from_dict", values))
@@ -352,7 +353,7 @@ class Plan:
         return offset + size * ca.mtimes(ca.sparsify(ca.DM(self.basis), _NOISE), x)
 
     def motion(self, coefficients: Any, t: Array) -> tuple[Any, Any, Any]:
-        """q, v and a, a column for each instant."""
+        """The motion q, v and a, a column for each instant."""
         q, v, a = (ca.mtimes(ca.DM(part), coefficients).T for part in rows(t, self.period, self.harmonics).values())
         held = self.hold.copy()
         held[list(self.entries)] = 0.0
@@ -404,7 +405,7 @@ class Plan:
         return limits
 
     def _efforts(self, q: Any, v: Any, a: Any) -> Any:
-        """u of each run, one below the other, in columns; by a call for each instant of a search.
+        """The efforts u of each run, one below the other, in columns; by a call for each instant of a search.
 
         CasADi differentiates a call by the Jacobian of the Function, of 3 nv columns, and a map in the direction of
         every coefficient, which takes three times as long.
@@ -415,7 +416,7 @@ class Plan:
 
     @cached_property
     def functions(self) -> tuple[ca.Function, ca.Function]:
-        """(q, v, a) → (u) at the nominal parameters of each run, and → the transpose of one instant's rows of W.
+        """The Functions (q, v, a) → (u) of each run's nominal parameters, and → one instant's rows of W, transposed.
 
         The rows have columns that depend on others, too.
         """
@@ -425,7 +426,7 @@ class Plan:
         return ca.Function("effort", [q, v, a], [efforts]), ca.Function("regressor", [q, v, a], [w.T])
 
     def _run(self, known: Mapping[str, float], q: ca.SX, v: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """u and the rows of W in a run that knows some parameters."""
+        """The efforts u and the rows of W in a run that knows some parameters."""
         dyn, parameters = self.dyn, self.dyn.parameters
         if len(parameters):
             tau = dyn.inverse_dynamics(q, v, a, parameters.symbols)
@@ -442,7 +443,7 @@ class Plan:
         return u, by_p[list(self.efforts), :] / self.noise
 
     def rows_of_w(self, coefficients: Any, columns: Sequence[int] | None = None) -> Any:
-        """Wᵀ of one period, or of some of its columns."""
+        """The transpose of W, or of some of its columns, for one period."""
         times = self.times()
         of_instants = self.functions[1].map(len(times))(*self.motion(coefficients, times))
         return of_instants if columns is None else of_instants[list(columns), :]

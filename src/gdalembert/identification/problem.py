@@ -17,22 +17,22 @@ from typing import Any
 import numpy as np
 
 from gdalembert.errors import ArgumentError
-from gdalembert.identification import regression
 from gdalembert.identification.efforts import Efforts
 from gdalembert.identification.experiment import Run, Samples
 from gdalembert.identification.least_squares import (
     Combinations,
     Descent,
     LinearEstimate,
+    Reduced,
     base_estimate,
     descended,
     estimated,
     not_identifiable,
+    triangular,
 )
-from gdalembert.identification.regression import Body, Prior, Reduced, triangular
 from gdalembert.identification.result import BaseEstimate, NotIdentifiable, Torques
 from gdalembert.identification.signals import decimated
-from gdalembert.identification.unknowns import Unknowns, View, quantity
+from gdalembert.identification.unknowns import Body, Prior, Unknowns, View, quantity
 from gdalembert.spatial.arrays import Array
 
 _MOST = 30.0
@@ -51,7 +51,7 @@ class Factors:
     blocks: Array
 
     def efforts(self, x: Array) -> Array:
-        """f(z) in the rows of the factors (m × (n_z + 2)), where f is affine."""
+        """The efforts f(z) in the rows of the factors (m × (n_z + 2)), where f is affine."""
         return np.asarray(self.blocks[..., -2] + self.blocks[..., :-2] @ (self.view.of(x) - self.reference))
 
 
@@ -92,7 +92,7 @@ class LeastSquaresProblem:
         n = len(efforts.names)
         for free, known in {(tuple(view.free[:n]), tuple(view.known[:n])) for view in unknowns.views}:
             efforts.check_affine(np.array(free), np.array(known))
-        values, deviations = regression.priors(unknowns.names, unknowns.nominal, prior)
+        values, deviations = unknowns.priors(prior)
         for place, k in enumerate(unknowns.gains, start=len(unknowns) - len(unknowns.gains)):
             if np.isfinite(sensors.deviations[k]):
                 values[place] = np.log(sensors.expected[k])
@@ -101,10 +101,10 @@ class LeastSquaresProblem:
             values[k] = value
         bodies = tuple(
             body
-            for body in regression.bodies(unknowns.names, unknowns.nominal, efforts.dyn.nominal)
+            for body in unknowns.bodies(efforts.dyn.nominal)
             if not set(body.indices) <= set(unknowns.fixed)  # a body that is known in all runs
         )
-        size = regression.sizes(efforts, unknowns, bodies)
+        size = unknowns.sizes(efforts, bodies)
         completion = (values - unknowns.nominal) / size
         at = list(deviations)
         rows = np.column_stack([np.eye(len(size))[at], completion[at]])
@@ -119,12 +119,13 @@ class LeastSquaresProblem:
         return self.unknowns.names
 
     def x(self, s: Array) -> Array:
-        """The unknowns (n_x)."""
+        """The unknowns x (n_x) of s."""
         return np.asarray(self.unknowns.nominal + self.sizes * s)
 
     def gains(self, x: Array) -> Array:
         """The gain of each sensor (m)."""
         gains = np.array(self.efforts.sensors.known)
+        # Logarithms, so that no step makes a gain 0 or negative, which would explain a current of the wrong sign.
         gains[list(self.unknowns.gains)] = np.exp(np.clip(x[self._first_gain :], -_MOST, _MOST))
         return gains
 
@@ -145,7 +146,7 @@ class LeastSquaresProblem:
         return [weights * (count / (total or 1.0)) for weights in rows]
 
     def _rows(self, run: Run, z: Array) -> Iterator[Array]:
-        """[Y C 1 | f(z) | y] of the samples of a run (… × m × (n_z + 2)), some thousand at a time."""
+        """The rows [Y C 1 | f(z) | y] of a run (… × m × (n_z + 2)), some thousand at a time."""
         n, m = len(self.efforts.names), len(self.efforts.sensors.names)
         ones = np.eye(m)[:, list(self.unknowns.sensors)]
 
@@ -180,6 +181,8 @@ class LeastSquaresProblem:
                 rows = rows * np.sqrt(weights[start : start + len(rows)])[..., None]
                 start += len(rows)
                 for j in range(len(blocks)):
+                    # The factor of the samples so far beside the next ones: all rows of a long log at once would fill
+                    # the memory.
                     blocks[j] = triangular(np.vstack([blocks[j], rows[:, j]]))
             factors[at] = replace(factors[at], blocks=blocks)
         return tuple(factors)
@@ -222,6 +225,7 @@ class LeastSquaresProblem:
             return self.linearized(s).norms(s)
         x, squares = self.x(s), np.zeros(len(self.efforts.sensors.names))
         for run, view, weights in zip(self.runs, self.unknowns.views, self.weights, strict=True):
+            # A step that is tried needs residuals alone; with their derivatives it would take as long as a step.
             residuals = run.samples.measured - self.predicted(run.samples, view, x)
             if self.decimation > 1:
                 residuals = decimated(residuals, self.decimation)
@@ -240,7 +244,7 @@ class LeastSquaresProblem:
         return self._random_derivatives(self.unknowns.nominal)
 
     def _random_derivatives(self, x: Array) -> list[tuple[View, Array, Array, Array]]:
-        """Each different view, its z, and [Y C 1] and f of random motions there."""
+        """The different views, each with its z, and [Y C 1] and f of random motions there."""
         derivatives: list[tuple[View, Array, Array, Array]] = []
         n, ones = len(self.efforts.names), np.eye(len(self.efforts.sensors.names))[:, list(self.unknowns.sensors)]
         for view in self.unknowns.views:
@@ -306,7 +310,7 @@ class LeastSquaresProblem:
         )
 
     def _start(self, weighted: bool) -> Array:
-        """s with the gains that make the nominal efforts as large as the measured ones, and the best p with these.
+        """The start s: gains that make the nominal efforts as large as the measured ones, and the best p with these.
 
         Friction that grows with the load begins as in the prior.
         """

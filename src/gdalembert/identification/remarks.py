@@ -13,9 +13,11 @@ from gdalembert.identification.problem import LeastSquaresProblem
 from gdalembert.identification.result import BaseEstimate, Torques, root_mean_square
 from gdalembert.identification.unknowns import element
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import first_named
 
 _MUCH = 1.5
-"""A residual in units of the noise of least squares, above which something other than the data decided."""
+"""A residual in units of the noise of least squares, above which something other than the data decided: bounds, or
+bodies that exist. Without them both are the same but for degrees of freedom, 1.4 at two torques for each parameter."""
 _HALF, _ROUNDING = 0.5, 1e-9
 """A residual in units of the measured torque that is too large, and a torque in parts of the largest that is none. No
 joint is judged by another one: a wrist has a hundredth of the torque of a shoulder."""
@@ -26,7 +28,7 @@ _NEARLY_ALL = 0.9
 _VAGUE = 0.2
 """Relative deviation of a gain that is not known: what little tells it may be that |tau| of a load is rounded."""
 _ENOUGH = 2
-"""Torques for each base parameter."""
+"""Torques for each base parameter: with fewer, residuals are less than 0.7 of the noise, and tell little of it."""
 _SHOWN = 3
 """Names of base parameters in a sentence."""
 _NOTABLE, _FOLLOWS = 0.1, 0.4
@@ -59,7 +61,7 @@ def check_gains(problem: LeastSquaresProblem, descent: Descent, suspected: Seque
     left = estimate.residuals(descent.s)[sensors] > _NEARLY_ALL * estimate.reduced.torques[sensors]
     chosen = unknown[left] if left.any() else unknown
     of = [element(names[at[k]]) for k in chosen]
-    listed = ", ".join(map(repr, of[:_SHOWN])) + (", …" if len(of) > _SHOWN else "")
+    listed = first_named(of, _SHOWN)
     subject = f"gains of {len(of)} actuators" if len(of) > 1 else "gain of an actuator"
     if suspected:
         raise ArgumentError(f"fit: the {subject} cannot be known: {listed}; {suspected[0]}")
@@ -83,7 +85,7 @@ def remarks(
     s: Array,
     torques_of: tuple[Torques, Torques | None],
 ) -> tuple[str, ...]:
-    """One sentence each, for the warnings and the report: what looks wrong, what is uncertain, and unexplained.
+    """Sentences for the warnings and the report: what looks wrong, what is uncertain, and what is not explained.
 
     ``torques_of``: torques of the samples that were fitted, and of those held back.
     """
@@ -106,8 +108,7 @@ def remarks(
     least = np.maximum(torques, root_mean_square(fitted.predicted)) + _ROUNDING * torques.max(initial=0)
     uncertain = np.flatnonzero((errors > least).any(axis=1))
     if len(uncertain):
-        first = [base.names[k].split(" ")[0] for k in uncertain[:_SHOWN]]  # of a long formula
-        shown = ", ".join(map(repr, first)) + (", …" if len(uncertain) > _SHOWN else "")
+        shown = first_named([base.names[k].split(" ")[0] for k in uncertain], _SHOWN)  # formulas are long
         said.append(
             f"{len(uncertain)} of {len(base)} base parameters are uncertain: one standard deviation of {shown} changes "
             "a torque by more than all of the measured one where joints move at 1 rad/s and rad/s² (m/s and m/s²); "
@@ -177,6 +178,7 @@ def _couplings(problem: LeastSquaresProblem, fitted: Torques) -> list[str]:
         best = (_FOLLOWS, "", "")
         for j in (k for k in range(len(names)) if k != i):
             speed = fitted.speeds[:, j]
+            # With tanh of the speed, as Coulomb friction of the other axis would be, beside its viscous part.
             for of, curves in (
                 ("speed", np.column_stack([speed, np.tanh(speed / SMOOTHING)])),
                 (effort, measured[:, [j]]),

@@ -16,7 +16,7 @@ import pinocchio as pin
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.brief import Brief, html_report
+from gdalembert.spatial.brief import Brief, aligned, html_report
 
 METHODS = ("ordinary", "weighted", "consistent")
 """Methods of a fit."""
@@ -67,7 +67,7 @@ class Torques(Brief):
 
     @property
     def relative(self) -> Array:
-        """``rms`` over the root mean square of what was measured (m); nan for a sensor that always has 0."""
+        """The ratio of ``rms`` to the root mean square of what was measured (m); nan for a sensor that always has 0."""
         size = root_mean_square(self.measured)
         return np.asarray(self.rms / np.where(size > 0, size, np.nan))
 
@@ -327,10 +327,9 @@ class Identification(Estimate):
             rows = [[heading, "nominal", "estimate", "± std. dev.", "%"]]
             for name, nominal, value, deviation in zip(*columns, strict=True):
                 if name not in missing.without_effect:
-                    short = name if len(name) <= _WIDTH else f"{name[: _WIDTH - 2]} …"
                     relative = 100 * deviation / abs(value) if value else np.inf
-                    row = [short, f"{nominal:.4g}", f"{value:.4g}", shown(deviation, ".2g"), shown(relative, ".2g")]
-                    rows.append(row)
+                    numbers = f"{nominal:.4g}", f"{value:.4g}", shown(deviation, ".2g"), shown(relative, ".2g")
+                    rows.append([short(name), *numbers])
             lines += aligned(rows)
         return "\n".join(lines)
 
@@ -372,16 +371,11 @@ def some(names: Sequence[str], comma: str = ", ") -> str:
     return comma.join(names[:_SHOWN]) + more
 
 
+def short(formula: str) -> str:
+    """The beginning of a formula."""
+    return formula if len(formula) <= _WIDTH else f"{formula[: _WIDTH - 2]} …"
+
+
 def shown(x: float, how: str) -> str:
     """A number as a format says; a dash where there is none."""
     return f"{x:{how}}" if np.isfinite(x) else "–"
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table: the first column to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  "
-        + "  ".join(f"{x:<{w}}" if k == 0 else f"{x:>{w}}" for k, (x, w) in enumerate(zip(row, widths, strict=True)))
-        for row in rows
-    ]

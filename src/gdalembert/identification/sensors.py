@@ -80,6 +80,7 @@ class Sensors:
             kind,
             (*names, *free_names),
             nu,
+            # Not B⁻¹: fewer actuators than velocities leave rows that nothing drives, and these are data as well.
             np.vstack([np.linalg.pinv(b), free]),
             np.vstack([b.T, free]),
             frozen(np.concatenate([known, rest])),

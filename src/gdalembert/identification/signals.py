@@ -140,7 +140,7 @@ def _efforts(torques: Array, missing: Array, smooth: Filter, settling: int, kept
 
 
 def decimated(rows: npt.ArrayLike, factor: int) -> Array:
-    """Every ``factor``-th row, after a zero-phase low-pass filter against aliasing along the rows.
+    """The remaining rows, every ``factor``-th one, after a zero-phase low-pass filter against aliasing along the rows.
 
     Applied alike to the torques and to the columns of the regressor, it removes noise above the frequencies of the
     motion, also from functions of q, v and a that are not linear in them, and leaves rows whose errors are nearly
@@ -259,12 +259,14 @@ def _butterworth(cutoff: float, order: int, rate: float) -> tuple[Filter, int, i
             f"filtered: cutoff is {cutoff:g} Hz; a filter of order {order} at {rate:g} Hz takes less than "
             f"{cutoff / once * rate / 2:.4g} Hz"
         )
+    # Sections of second order: the coefficients of one polynomial lose the digits of a low cutoff.
     sections = signal.butter(order, once, fs=rate, output="sos")
     slowest = np.abs(signal.butter(order, once, fs=rate, output="zpk")[1]).max()
     settling = math.ceil(math.log(_SETTLED) / math.log(slowest))
 
     def smooth(rows: Array) -> tuple[Array, Array, Array]:
         low = signal.sosfiltfilt(sections, rows, axis=0, padlen=padding)
+        # Central differences of second order are off by (ω / rate)² / 6: at a tenth of the rate, by 7 %.
         spline = make_interp_spline(np.arange(len(low)) / rate, low, k=_DEGREE)
         at = np.arange(len(low)) / rate
         return low, spline(at, 1), spline(at, 2)

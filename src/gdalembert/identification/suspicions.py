@@ -7,7 +7,7 @@ with each other, and efforts with the rates of the fitted ones, where samples fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,29 +18,43 @@ from gdalembert.identification.experiment import Run, Samples
 from gdalembert.identification.problem import LeastSquaresProblem
 from gdalembert.identification.unknowns import View
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import first_named
 
+# The limits stand between what right and wrong columns show in 24 simulated logs of a PUMA 560 and a Panda. Their
+# masses, centres of mass and inertias are off by 20 % (standard deviation), friction makes 30 % of the torques, noise
+# 3 %. A remark on a right log costs the user's trust: where both overlap, the limit spares all right columns and misses
+# some wrong ones.
 _ALIKE = 0.8
-"""Correlation of curves that are the same."""
+"""Correlation of curves that are the same: of 156 right torques with their nominal ones it is above in 63 %, and never
+below −0.05, so that the opposite sign is told for as many. Torques of other joints reach 0.86 and −0.97: correlation
+tells signs and units of a sensor, not which sensor it is."""
 _FACTOR = 10.0
-"""Ratio of torques to those of the nominal model, beyond which they are not of the right unit."""
+"""Ratio of torques to those of the nominal model, beyond which they are not of the right unit: of right ones that are
+alike it is 0.5 to 1.4. N mm are off by 1000; lbf ft, by 1.36, cannot be told from another mass."""
 _UNIT = 100.0
-"""Ratio of the currents of two runs, beyond which they are not in the same unit."""
+"""Ratio of the currents of two runs, beyond which they are not in the same unit: friction makes the currents of a light
+wrist many times those of a model without friction, so that the factor above would tell right ones."""
 _MOST, _FEW, _SHOWN = 2000, 1000, 3
-"""Samples that are looked at, and for a shift in time; and names that are listed."""
+"""Samples that are looked at, and for a shift in time, which bound the time of a fit of a long log; and names that are
+listed."""
 _ENOUGH = 5
-"""Samples for each parameter, below which a regressor explains any curve."""
+"""Samples for each parameter, below which a regressor explains any curve: noise alone leaves √(1 − 1/5) = 0.9 of it."""
 _DEPENDENT = 1e-6
 """Relative singular value of a regressor below which it is 0."""
 _OTHER = 0.5
-"""The part of what its own regressor leaves of a measurement that another one leaves, if it is that of the other."""
+"""The part of what its own regressor leaves of a measurement that another one leaves, if it is that of the other: at
+least 0.97 of right columns, below 0.5 of 73 % and below 0.7 of 98 % of those that were exchanged with a neighbour's."""
 _LEFT, _MORE = 0.2, 3.0
 """The part that a fit of all runs leaves of a measurement, and in units of what a fit of its run alone leaves, if runs
-contradict each other."""
-_RESTS = 0.01
-"""Speed [rad/s, m/s], and part of the largest speed, below which a joint rests."""
+contradict each other: at most 0.10 and 2.2 of right runs; above both limits are 98 % of columns with the opposite sign
+in one of two runs, and 77 % of those with half of the torque."""
+_RESTS = SMOOTHING
+"""Speed [rad/s, m/s], and part of the largest speed, below which a joint rests: there Coulomb friction, smoothed by
+tanh(v / 0.01), is below 0.76 of its size."""
 _STEADY, _UNSTEADY, _RATE = 0.2, 0.5, 1.25
 """Median deviation of dq / v from dt, relative to it, of curves that belong to each other and of others; and how many
-times larger dt by dq / v is not than dt by dv / a."""
+times larger dt by dq / v is not than dt by dv / a. Right columns of filtered logs deviate by at most 2e-4, q of another
+joint by at least 0.34 and in 99 % by more than 0.5: between the two limits nothing is said."""
 _LATEST, _STEPS = 0.2, 10
 """The largest shift in time that is looked for [s], and in how many steps."""
 _LEAST, _CERTAIN, _EXPLAINED = 0.5, 5.0, 0.35
@@ -150,6 +164,7 @@ def shift(problem: LeastSquaresProblem, run: Run, view: View, x: Array) -> Shift
     seen = samples.weights > 0
     known = zip(samples.measured.T, (seen | samples.slow).T, strict=True)
     measured = np.column_stack([_bridged(*column) for column in known])[:, :width]
+    # Of predicted efforts: differences of measured ones would be mostly their noise.
     rates = np.gradient(np.where(seen, problem.predicted(samples, view, x), np.nan), axis=0)[:, :width]
     most = min(len(samples) // 4, round(_LATEST / dt))
     some = slice(most, len(samples) - most, max(1, len(samples) // _FEW))
@@ -212,7 +227,7 @@ def _effort(problem: LeastSquaresProblem) -> str:
 
 
 def _some(problem: LeastSquaresProblem, run: Run) -> Samples:
-    """Some of the samples of a run, evenly."""
+    """The samples of a run that are looked at, evenly spaced."""
     return run.samples.part(slice(None, None, max(1, sum(len(other.samples) for other in problem.runs) // _MOST)))
 
 
@@ -229,13 +244,14 @@ def _left(problem: LeastSquaresProblem, samples: Samples, view: View) -> Array |
     size = np.linalg.norm(measured, axis=0)
     left = np.ones((m, m))
     for j in range(m):
+        # With an offset, which a sensor may have, and which no joint is to be told from another one by.
         u = _basis(np.column_stack([y[:, j, free], known[:, j], np.ones(len(y))]))
         left[:, j] = np.linalg.norm(measured - u @ (u.T @ measured), axis=0)
     return np.asarray(np.divide(left, size[:, None], out=np.zeros((m, m)), where=size[:, None] > 0))
 
 
 def _regressor(problem: LeastSquaresProblem, samples: Samples, view: View) -> tuple[Array, Array, npt.NDArray[np.intp]]:
-    """Y about the nominal parameters, the efforts of what is known, and the places of those that are free."""
+    """The regressor Y about the nominal parameters, the efforts of what is known, and the places of the free ones."""
     n = len(problem.efforts.names)
     free, z = np.flatnonzero(view.free[:n]), view.of(problem.unknowns.nominal)[:n]
     y, f = problem.efforts.derivatives(z, *samples.states)
@@ -316,8 +332,9 @@ def _resting(problem: LeastSquaresProblem) -> list[str]:
     names = problem.efforts.dyn.coordinate_names
     said = []
     if len(at_rest):
+        resting = first_named([names[k] for k in at_rest], _SHOWN)
         said.append(
-            f"the speed of {_listed([names[k] for k in at_rest])} is at most {fastest[at_rest].max():.2g} in all "
+            f"the speed of {resting} is at most {fastest[at_rest].max():.2g} in all "
             "samples; what their motion alone tells, as friction, stays as in the prior: move them"
         )
     for run, run_speeds in zip(problem.runs, speeds, strict=True):
@@ -351,21 +368,17 @@ def _of_another_motion(problem: LeastSquaresProblem, run: Run) -> Iterator[str]:
                 scaled.setdefault(f"{by_v / by_a:.3g}", []).append(joint.name)
     for of, names in others.items():
         if names:
-            rate = {"q": "v", "v": "a"}[of]
-            yield f"{of} of {_listed(names)} does not change as {rate} says; check the order of their columns"
+            rate, shown = {"q": "v", "v": "a"}[of], first_named(names, _SHOWN)
+            yield f"{of} of {shown} does not change as {rate} says; check the order of their columns"
     for ratio, names in scaled.items():
+        shown = first_named(names, _SHOWN)
         yield (
-            f"q of {_listed(names)} changes {ratio} times as much in a step as v does by a; check units and signs of "
-            "q, v and a"
+            f"q of {shown} changes {ratio} times as much in a step as v does by a; check units and signs of q, v and a"
         )
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names[:_SHOWN])) + (", …" if len(names) > _SHOWN else "")
-
-
 def _step(x: Array, rate: Array) -> tuple[float, float]:
-    """dt of x(t) with dx/dt = rate, by the median of dx / rate, and the median deviation from it, relative."""
+    """The step dt of x(t) with dx/dt = rate, by the median of dx / rate, and the median deviation from it, relative."""
     mean = (rate[1:] + rate[:-1]) / 2
     fast = np.abs(mean) > _OTHER * np.sqrt(np.mean(mean**2))
     if not fast.any():

@@ -24,7 +24,7 @@ from gdalembert.spatial.brief import Brief
 
 @dataclass(frozen=True)
 class Change(Brief):
-    """One number that was cleaned: of what (``"joint 'elbow'"``), which (``"rotation[0, 2]"``), both values (SI)."""
+    """A number that was cleaned: its element, ``"joint 'elbow'"``, its entry, ``"rotation[0, 2]"``, both numbers."""
 
     element: str
     quantity: str

@@ -1,5 +1,7 @@
-"""From ``pin.Model`` to :class:`~gdalembert.model.tree.Tree`; numbers without a meaning are refused, and joints that
-move no inertia are told from others: kinematics needs none, dynamics does."""
+"""Reading of a ``pin.Model`` as a :class:`~gdalembert.model.tree.Tree`; numbers without a meaning are refused.
+
+Joints that move no inertia are told from others: kinematics needs none, dynamics does.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +24,7 @@ from gdalembert.model.rounding import LARGEST, NO_INERTIA, SINGULAR, least_momen
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arguments import UNIT_ERROR
 from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.brief import first_named
 
 _NAMED = 8
 """Most joints that a message names."""
@@ -264,7 +267,7 @@ def idle_joints(tree: Tree, motors: Array | None = None) -> tuple[str, ...]:
 
 def without_inertia(joints: Sequence[str]) -> str:
     """The words of messages on :func:`idle_joints`."""
-    names = ", ".join(map(repr, joints[:_NAMED])) + (f", … ({len(joints)} in all)" if len(joints) > _NAMED else "")
+    names = first_named(joints, _NAMED, f", … ({len(joints)} in all)")
     one = len(joints) == 1
     return (
         f"{'joint' if one else 'joints'} {names} {'moves' if one else 'move'} no inertia, so that the mass matrix is "
@@ -315,5 +318,5 @@ def _generic_twists(tree: Tree) -> tuple[list[Array], list[Array]]:
 
 
 def _inner(x: Array, y: Array) -> Array:
-    """Tr(X_a Y_bᵀ) of all pairs."""
+    """The traces Tr(X_a Y_bᵀ) of all pairs."""
     return np.asarray(np.einsum("aij,bij->ab", x, y))

@@ -21,9 +21,10 @@ from gdalembert.spatial.arrays import Array, frozen
 
 
 def pseudo_inertia(mass: Any, com: npt.ArrayLike | ca.SX, inertia: npt.ArrayLike | ca.SX) -> Any:
-    """J of a body with m, c in the link frame, and I about c, in its axes: a frozen array of numbers, a sparse SX."""
+    """The pseudo-inertia of m, c in the link frame and I about c, in its axes: a frozen array, or a sparse SX."""
     c = spatial.constant(com)
     first = mass * c
+    # Symmetric by writing it once: products rounded apart would make two numbers of one constant.
     second = spatial.symmetric(spatial.pseudo_inertia_of(spatial.constant(inertia)) + first @ c.T)
     j = spatial.rows((second, first), (first.T, mass))
     return ca.sparsify(j) if isinstance(j, ca.SX) else frozen(j.full())
@@ -34,7 +35,7 @@ DYNAMIC_PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", 
 
 
 def dynamic_parameters(j: Array | ca.SX) -> Matrix:
-    """m, m c and the inertia tensor about the origin (10): what torques and energies are linear in.
+    """The parameters m, m c and the inertia tensor about the origin (10): what torques and energies are linear in.
 
     In the order of ``pin.Inertia.toDynamicParameters``, see :data:`DYNAMIC_PARAMETERS` [kg, kg m, kg m²].
     """
@@ -45,31 +46,31 @@ def dynamic_parameters(j: Array | ca.SX) -> Matrix:
 
 
 def pseudo_inertia_of(p: Matrix) -> Matrix:
-    """J (4 × 4) of a body with the dynamic parameters p (10)."""
+    """The pseudo-inertia (4 × 4) of a body with the dynamic parameters p (10)."""
     mass, first, (xx, xy, yy, xz, yz, zz) = p[0], p[1:4], ca.vertsplit(p[4:])
     second = spatial.pseudo_inertia_of(spatial.rows((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     return spatial.rows((second, first), (first.T, mass))
 
 
 def transformed(frame: Array | ca.SX, j: Array | ca.SX) -> Any:
-    """F J Fᵀ: the pseudo-inertia of a body in a frame in which its own frame is placed at F (4 × 4)."""
+    """The pseudo-inertia F J Fᵀ of a body in a frame in which its own frame is placed at F (4 × 4)."""
     if isinstance(j, ca.SX) or isinstance(frame, ca.SX):
         return ca.sparsify(spatial.congruence(spatial.constant(frame), spatial.constant(j)))
     return frozen(clean_product(frame, j, frame.T))
 
 
 def difference(j: Array | ca.SX, part: Array | ca.SX) -> Any:
-    """J without a part of it."""
+    """The pseudo-inertia without a part of it."""
     return entries(j - part)
 
 
 def mass_of(j: Array | ca.SX) -> Any:
-    """m [kg]."""
+    """The mass m [kg]."""
     return j[3, 3] if isinstance(j, ca.SX) else float(j[3, 3])
 
 
 def center_of_mass(j: Array | ca.SX) -> Any:
-    """c in the link frame (3, m); zero for a link without mass."""
+    """The centre of mass c in the link frame (3, m); zero for a link without mass."""
     if isinstance(j, ca.SX):
         return _symbolic_center(j)
     c = j[:3, 3] / j[3, 3] if j[3, 3] else np.zeros(3)
@@ -77,7 +78,7 @@ def center_of_mass(j: Array | ca.SX) -> Any:
 
 
 def central_inertia(j: Array | ca.SX) -> Any:
-    """I about the centre of mass, axes of the link frame (3 × 3, kg m²)."""
+    """The inertia tensor I about the centre of mass, in the axes of the link frame (3 × 3, kg m²)."""
     if isinstance(j, ca.SX):
         # one common subexpression m c cᵀ, so that it cancels
         at_com = ca.cse([spatial.symmetric(j[:3, :3] - j[:3, 3] @ _symbolic_center(j).T)])[0]

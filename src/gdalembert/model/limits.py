@@ -138,7 +138,7 @@ class Bounds(Brief):
             )
 
     def within(self, what: str, x: Array, key: str) -> Array:
-        """x, entries of q or v (``key``), on its bounds where it lies beyond them by 1e-6 or less, as of a solver.
+        """The entries x of q or v (``key``), moved to a bound that they exceed by 1e-6 or less, as those of solvers do.
 
         Raises:
             ArgumentError: if an entry lies farther outside; NaN, an entry without a value, does not.

@@ -81,7 +81,7 @@ class LinkFrame:
 
     @property
     def matrix(self) -> Array:
-        """4 × 4."""
+        """The frame in the link (4 × 4)."""
         c, s = np.cos(self.angle), np.sin(self.angle)
         return np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, self.slide], [0, 0, 0, 1]])
 
@@ -130,6 +130,7 @@ def choose(links: Sequence[LinkGeometry], *, keep_axes: bool = True) -> list[Lin
         for i, link in enumerate(links)
     ]
 
+    # From the tips on: the best of each link depends on its parent alone, where all combinations are 12 to the n.
     best: list[list[int]] = [[] for _ in links]  # of each link for every candidate of its parent
     cost: list[list[float]] = [[] for _ in links]
     for i, link in reversed(list(enumerate(links))):

@@ -1,4 +1,4 @@
-"""From an MJCF file to a ``pin.Model``, by MuJoCo's own compiler.
+"""Reading of an MJCF file as a ``pin.Model``, by MuJoCo's own compiler.
 
 Defaults, classes, frames, includes, ``inertiafromgeom``, ``settotalmass``, ``eulerseq`` and so on are MuJoCo's to
 read: the model is built from the arrays of what it compiles, ``mujoco.MjModel``. What these say beside a ``pin.Model``
@@ -19,7 +19,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, MjcfError, MjcfWarning, quoted, shortened
-from gdalembert.model.load_urdf import MAX_SIZE, Check, check_root_joint, load_urdf, robots
+from gdalembert.model.load_urdf import MAX_SIZE, Check, check_root_joint, load_urdf, read_file, robots
 from gdalembert.model.mjcf_remainder import Remainder, check_dynamics, disabled, joint_transmissions, placement
 from gdalembert.spatial.arguments import choice, required, warn
 from gdalembert.spatial.arrays import Array
@@ -139,16 +139,8 @@ def _compiled(mujoco: ModuleType, source: Any) -> tuple[Any, str]:
     else:
         path = Path(os.fsdecode(source))
         name, read = path.name, mujoco.MjModel.from_xml_path
-        try:
-            with path.open("rb") as file:
-                head = file.read(MAX_SIZE + 1)
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise MjcfError(shortened(str(source), 10_000), None, f"cannot be read: {reason}") from None
         data = str(path)
-        _check_root(name, head)
-    if name == "<text>":
-        _check_root(name, data)
+    _check_root(name, data if name == "<text>" else read_file(source, MjcfError))
     try:
         return read(data), name
     except Exception as error:
@@ -216,7 +208,7 @@ class MjcfRobot:
         return MjcfError(self.source, element, reason)
 
     def kind(self, joint: int) -> str:
-        """``"free"``, ``"ball"``, ``"slide"`` or ``"hinge"``."""
+        """The kind of a joint: ``"free"``, ``"ball"``, ``"slide"`` or ``"hinge"``."""
         return str(self.mujoco.mjtJoint(int(self.mj.jnt_type[joint])).name).removeprefix("mjJNT_").lower()
 
     def _mounted_body(self) -> int:
@@ -241,6 +233,7 @@ class MjcfRobot:
         at = at * placement(mj.body_pos[body], mj.body_quat[body])
         first, number = int(mj.body_jntadr[body]), int(mj.body_jntnum[body])
         inertial = placement(mj.body_ipos[body], mj.body_iquat[body])
+        # By principal moments and axes: a compiled model does not keep the tensor as it was written.
         moments = pin.Inertia(float(mj.body_mass[body]), np.zeros(3), np.diag(mj.body_inertia[body]))
         if mounted:
             joint = self._add_joint("root_joint", self.root_joint, joint, at)
@@ -362,7 +355,7 @@ class MjcfRobot:
                 configurations[name] = self.configuration(mj.key_qpos[k])
 
     def configuration(self, qpos: Array) -> Array:
-        """q of MuJoCo's qpos; of ``root_joint`` the neutral one."""
+        """The configuration q of MuJoCo's qpos; of ``root_joint`` the neutral one."""
         q: Array = pin.neutral(self.model)
         for j, index in enumerate(self.joints):
             joint, first = self.model.joints[index], int(self.mj.jnt_qposadr[j])

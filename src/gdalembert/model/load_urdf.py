@@ -1,4 +1,4 @@
-"""From a URDF to a ``pin.Model``: the shipped robots, and a guard before Pinocchio's parser.
+"""Reading of a URDF as a ``pin.Model``: the shipped robots, and a guard before Pinocchio's parser.
 
 Pinocchio's parser is silent where it hurts: ``mass="1.0kg"`` (or ``" 1 "``) loads as a massless link, the axis of a
 planar joint is ignored, a planar joint that mimics is made free, the links of a detached loop vanish, a zero axis stays
@@ -11,7 +11,7 @@ import math
 import os
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -139,12 +139,17 @@ def read_source(source: object) -> tuple[str | bytes, str, str, bool]:
     bare = isinstance(source, str) and not path.suffix and len(path.parts) < 2
     if bare and not (source and os.path.exists(source)):
         raise errors.UnknownNameError("shipped robot", str(source), robots())
+    return read_file(source, UrdfError), path.name, path.stem, False
+
+
+def read_file(source: str | os.PathLike[str], refusal: Callable[[str, None, str], Exception]) -> bytes:
+    """The first bytes of a file, one more than the largest that is read."""
     try:
-        with path.open("rb") as file:
-            return file.read(MAX_SIZE + 1), path.name, path.stem, False
+        with open(os.fsdecode(source), "rb") as file:
+            return file.read(MAX_SIZE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UrdfError(errors.shortened(str(source), 10_000), None, f"cannot be read: {reason}") from None
+        raise refusal(errors.shortened(str(source), 10_000), None, f"cannot be read: {reason}") from None
 
 
 def check_root_joint(joint: object) -> None:
@@ -256,6 +261,7 @@ def _parse(data: str | bytes, source: str) -> ET.Element:
 
     builder = ET.TreeBuilder()
     parser = expat.ParserCreate()
+    # Not ET.XMLParser: it makes {uri}tag of prefixes, and expands entities.
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
     parser.CharacterDataHandler = builder.data
@@ -350,6 +356,7 @@ class CheckedUrdf:
     def rename(self, order: Sequence[UrdfJoint], copies: dict[str, ET.Element]) -> None:
         """Number the joints, so that Pinocchio, which visits siblings by name, comes to them in this order."""
         numbers = {joint.name: f"{number:05}" for number, joint in enumerate(order)}
+        # Behind Pinocchio its joints cannot be exchanged: transforms, limits and frames go by their indices.
         self.renamed = {number: name for name, number in numbers.items()}
         for name, copy in copies.items():
             copy.set("name", numbers[name])
@@ -394,6 +401,7 @@ class CheckedUrdf:
         words = text.split()
         if len(words) != known.size:
             self.refuse(element, f"<{node.tag} {key}={quoted(text)}> has {len(words)} numbers; give {known.size}")
+        # float() alone takes 1_000, inf and nan.
         values = [float(word) if _NUMBER.fullmatch(word) else math.nan for word in words]
         if not all(map(math.isfinite, values)):
             self.refuse(
@@ -406,7 +414,7 @@ class CheckedUrdf:
         return values
 
     def copied(self, element: str, node: ET.Element, clean: ET.Element, *keys: str) -> list[float]:
-        """One number of each of these attributes, written to the clean copy as well."""
+        """The number of each of these attributes, which is written to the clean copy as well."""
         values = [self.numbers(element, node, key)[0] for key in keys]
         ET.SubElement(clean, node.tag, dict(zip(keys, map(_text, values), strict=True)))
         return values
@@ -575,4 +583,5 @@ def _zeros(rpy: Sequence[float]) -> int:
 
 
 def _text(*values: float) -> str:
+    # repr is the shortest text that reads back to the same double; %.17g writes 0.1 in 17 digits.
     return " ".join(map(repr, values))

@@ -183,6 +183,7 @@ class Remainder:
     def _loops_are_redundant(self) -> bool:
         """True if rows of the loops depend on each other at ``qpos0``, as those of a planar mechanism do."""
         mujoco, mj = self.mujoco, self.mj
+        # Dense: efc_J of a sparse one has a pattern of its own for each row.
         kind, mj.opt.jacobian = mj.opt.jacobian, mujoco.mjtJacobian.mjJAC_DENSE
         try:
             data = mujoco.MjData(mj)
@@ -247,7 +248,7 @@ class Remainder:
         return frame if [f.name for f in self.robot.model.frames].count(name) > 1 else str(name)
 
     def _couple(self, k: int, name: str) -> None:
-        """q1 − ref1 = c0 + c1 (q2 − ref2)."""
+        """Let one joint follow another one: q1 − ref1 = c0 + c1 (q2 − ref2)."""
         mj = self.mj
         element = f"equality {quoted(name)}"
         j1, j2, (c0, c1, *rest) = int(mj.eq_obj1id[k]), int(mj.eq_obj2id[k]), map(float, mj.eq_data[k, :5])
@@ -299,7 +300,7 @@ class Remainder:
         return before + code
 
     def _take_over_spring(self, leader: int, follower: int, scaling: float, offset: float) -> None:
-        """½ k (s q + o − rest)², added to the spring of the joint that is followed."""
+        """Add the energy ½ k (s q + o − rest)² to the spring of the joint that is followed."""
         stiffness, rest = self.springs.pop(follower)
         k, x = self.springs.get(leader, (0.0, 0.0))
         added = stiffness * scaling**2

@@ -61,12 +61,12 @@ class ModalInertia(ByValue):
 
     @property
     def modes(self) -> int:
-        """n."""
+        """The number of coordinates n."""
         return len(self.stiffness)
 
     @property
     def shapes(self) -> int:
-        """N."""
+        """The number of shapes N."""
         return len(self.first)
 
     def scaled(self, factor: float) -> ModalInertia:
@@ -82,20 +82,20 @@ class ModalInertia(ByValue):
         return replace(self, rigid=moved(self.rigid), first=moved(self.first), second=moved(self.second))
 
     def first_moment(self, f: Matrix) -> Matrix:
-        """Σ g_j ∫ φ_j dm (3, kg m): what the modal coordinates f add to that of the undeformed link."""
+        """The first moment Σ g_j ∫ φ_j dm (3, kg m): what the coordinates f add to that of the undeformed link."""
         g = self.coordinates(f)
         return sum((spatial.constant(x[3, :3]) * g[j] for j, x in enumerate(self.first)), ca.DM(3, 1))
 
     def coordinates(self, f: Matrix) -> Matrix:
-        """g = (f, −½ fᵀ S_b f) of all shapes (N)."""
+        """The coordinates g = (f, −½ fᵀ S_b f) of all shapes (N)."""
         return ca.vertcat(f, *(-ca.dot(f, spatial.constant(s) @ f) / 2 for s in self.shortening))
 
     def coordinates_jacobian(self, f: Matrix) -> Matrix:
-        """∂g/∂f (N × n)."""
+        """The Jacobian ∂g/∂f (N × n)."""
         return ca.vertcat(ca.DM.eye(self.modes), *(-(spatial.constant(s) @ f).T for s in self.shortening))
 
     def coordinates_bias(self, v: Matrix) -> Matrix:
-        """Σ ∂²g/∂f_j∂f_k ḟ_j ḟ_k (N): the acceleration of g where f̈ = 0."""
+        """The vector Σ ∂²g/∂f_j∂f_k ḟ_j ḟ_k (N): the acceleration of g where f̈ = 0."""
         stretches = (-ca.dot(v, spatial.constant(s) @ v) for s in self.shortening)
         return ca.vertcat(ca.DM(self.modes, 1), *stretches)
 
@@ -123,7 +123,7 @@ class SegmentInertia(ByValue):
 
     @property
     def modes(self) -> int:
-        """n."""
+        """The number of coordinates n."""
         return self.segment.coordinates
 
     @property
@@ -145,20 +145,20 @@ class SegmentInertia(ByValue):
         return replace(self, mass=mass, particles=particles, weights=weights, sections=sections)
 
     def points(self, tangents: list[Matrix]) -> list[Matrix]:
-        """z_k of tangents, or of their derivatives."""
+        """The points z_k of tangents, or of their derivatives."""
         return [weighted_sum(column[k:], tangents[k:]) for k, column in enumerate(self.particles.T)]
 
     @property
     def first_moments(self) -> Array:
-        """L β = ∫ μ a ds (nodes)."""
+        """The first moments L β = ∫ μ a ds (nodes)."""
         return self.particles @ self.weights
 
     def weighted(self, tangents: list[Matrix]) -> list[Matrix]:
-        """Σ_k (L Lᵀ)_jk x_k of tangents, or of their derivatives."""
+        """The sums Σ_k (L Lᵀ)_jk x_k of tangents, or of their derivatives."""
         return [weighted_sum(row, tangents) for row in self.particles @ self.particles.T]
 
     def pseudo_inertia(self, at: SegmentAtQ) -> Matrix:
-        """∫ ĥ ĥᵀ dm (4 × 4), in link axes about the link origin."""
+        """The pseudo-inertia ∫ ĥ ĥᵀ dm (4 × 4), in link axes about the link origin."""
         root, points = spatial.constant(self.segment.origin), self.points(at.tangents)
         first = weighted_sum(self.weights, points)
         sections = zip(at.rotations, map(spatial.constant, self.sections), strict=True)

@@ -85,17 +85,17 @@ class PreparedTree(Tree):
         return replace(self, gravity=gravity, armature=tree.armature, frames=(*self.frames, *frames))
 
 
-def _seen(frame: Frame, link: Array, unit: float = 1.0) -> Frame:
-    """An operational frame of a link that stands at ``link`` in its frame of our own, in our unit of length."""
+def _seen(frame: Frame, link_to_ours: Array, unit: float = 1.0) -> Frame:
+    """An operational frame of a link that stands at ``link_to_ours`` in our frame, in our unit of length."""
     if isinstance(frame.rotation, ca.SX) or isinstance(frame.translation, ca.SX):
         r, p = spatial.constant(frame.rotation), spatial.constant(frame.translation)
         if frame.joint >= 0:
-            seen = spatial.constant(rounding.clean_matrix(link))
+            seen = spatial.constant(rounding.clean_matrix(link_to_ours))
             r, p = seen[:3, :3] @ r, seen[:3, :3] @ p + seen[:3, 3]
         return replace(frame, rotation=entries(r), translation=entries(p / unit))
     placement = homogeneous(frame.rotation, frame.translation)
     if frame.joint >= 0:
-        placement = rounding.clean_matrix(link @ placement)
+        placement = rounding.clean_matrix(link_to_ours @ placement)
         placement[:3, :3] = rounding.clean_rotation(placement[:3, :3], rounding.SAME)
     return replace(frame, rotation=frozen(placement[:3, :3]), translation=frozen(placement[:3, 3] / unit))
 
@@ -140,6 +140,7 @@ def prepare(tree: Tree, *, regroup_symbols: bool = True, keep_axes: bool = True,
 
 @lru_cache(maxsize=64)
 def _of_numbers(tree: Tree, keep_axes: bool) -> PreparedTree:
+    # Kept, since the dynamics and the kinematics of one robot ask for the same.
     return _prepared(tree, False, keep_axes)
 
 
@@ -185,11 +186,11 @@ def _whole(tree: Tree, regroup_roots: bool) -> set[int]:
     return displaced | {i for i, joint in enumerate(tree.joints) if joint.parent < 0 and not regroup_roots}
 
 
-def _displaced(joint: Joint, original: Joint, link: Array, unit: float = 1.0) -> Joint:
-    """A joint of ours, with the displacement of the original, whose link frame stands at ``link`` in ours (in m)."""
+def _displaced(joint: Joint, original: Joint, link_to_ours: Array, unit: float = 1.0) -> Joint:
+    """A joint of ours, with the displacement of the original, whose link frame is placed in ours [m]."""
     if not isinstance(original, DisplacedJoint):
         return joint
-    seen = spatial.constant(rounding.clean_matrix(adjoint(link))) @ original.displacement
+    seen = spatial.constant(rounding.clean_matrix(adjoint(link_to_ours))) @ original.displacement
     change = motion_exp(ca.vertcat(seen[:3] / unit, seen[3:]))
     r, p = spatial.constant(joint.rotation), spatial.constant(joint.translation)
     return replace(joint, rotation=entries(r @ change[:3, :3]), translation=entries(p + r @ change[:3, 3]))
@@ -202,10 +203,10 @@ def aligned(tree: Tree) -> list[LinkGeometry]:
     """
     parents = [joint.parent for joint in tree.joints]
     links: list[LinkGeometry] = []
-    frames: list[Array] = []
+    aligned_to_link: list[Array] = []
     for i, joint in enumerate(tree.joints):
         in_parent = homogeneous(joint.rotation, joint.translation)
-        placement = np.linalg.inv(frames[joint.parent]) @ in_parent if joint.parent >= 0 else in_parent
+        placement = np.linalg.inv(aligned_to_link[joint.parent]) @ in_parent if joint.parent >= 0 else in_parent
         siblings = [links[k].placement[:3, 2] for k in range(i) if parents[k] == joint.parent]
         frame, joint_type = np.eye(4), joint.type
         if joint.type.axis is not None:
@@ -221,9 +222,9 @@ def aligned(tree: Tree) -> list[LinkGeometry]:
             frame[:3, 3] = body[:3, 3] / body[3, 3]
         placement = placement @ frame
         placement[:3, :3] = rounding.clean_rotation(placement[:3, :3], rounding.SAME)
-        back = homogeneous(frame[:3, :3].T, -frame[:3, :3].T @ frame[:3, 3])
-        frames.append(frame)
-        links.append(LinkGeometry(joint.parent, joint_type, placement, transformed(back, body), frame))
+        link_to_aligned = homogeneous(frame[:3, :3].T, -frame[:3, :3].T @ frame[:3, 3])
+        aligned_to_link.append(frame)
+        links.append(LinkGeometry(joint.parent, joint_type, placement, transformed(link_to_aligned, body), frame))
     return links
 
 
@@ -257,6 +258,7 @@ def in_own_unit(tree: PreparedTree) -> PreparedTree:
     if not lengths or any(joint.type.can_translate for joint in tree.joints):
         return tree
     lengths = [x for x in lengths if x > rounding.NEGLIGIBLE * max(lengths)]
+    # By frequency: the longest would make one coordinate 1, this makes as many as can be.
     unit = max(lengths, key=lambda x: sum(np.isclose(lengths, x, rtol=rounding.SAME, atol=0)))
     scale = np.diag([1, 1, 1, unit])
     joints = (
@@ -288,20 +290,20 @@ def with_equal_magnitudes(tree: PreparedTree) -> PreparedTree:
 
 
 def sense_of(joint_type: JointType) -> float:
-    """−1 for a joint that moves along −z, else 1."""
+    """The sense of a joint: −1 if it moves along −z, else 1."""
     return -1.0 if joint_type.axis == (0.0, 0.0, -1.0) else 1.0
 
 
 def _prepared_with_modes(original: Tree, regroup_roots: bool) -> Tree:
     """The robot, equal to rounding, in link frames of our own, with particles, and with less inertia on each link."""
     tree = _undisplaced(original)
-    axes: list[Array] = []
+    ours_in_link: list[Array] = []
     for i, joint in enumerate(tree.joints):
-        axes.append(axes[joint.parent] if joint.type.is_modal else _link_axes(tree, i))
-    back = [homogeneous(rotation.T, np.zeros(3)) for rotation in axes]
-    parents = [back[joint.parent] if joint.parent >= 0 else np.eye(4) for joint in tree.joints]
-    joints = list(map(_between, tree.joints, parents, back))
-    inertias = {i: inertia.placed(back[i]) for i, inertia in tree.modal_inertias}
+        ours_in_link.append(ours_in_link[joint.parent] if joint.type.is_modal else _link_axes(tree, i))
+    link_to_ours = [homogeneous(rotation.T, np.zeros(3)) for rotation in ours_in_link]
+    parent_to_ours = [link_to_ours[joint.parent] if joint.parent >= 0 else np.eye(4) for joint in tree.joints]
+    joints = list(map(_between, tree.joints, parent_to_ours, link_to_ours))
+    inertias = {i: inertia.placed(link_to_ours[i]) for i, inertia in tree.modal_inertias}
     for i, inertia in tuple(inertias.items()):
         tip = joints[tree.first_station(i)]
         if not isinstance(inertia, ModalInertia) or not isinstance(tip.type, Deflection):
@@ -318,14 +320,14 @@ def _prepared_with_modes(original: Tree, regroup_roots: bool) -> Tree:
     links = [LinkGeometry(j.parent, j.type, homogeneous(j.rotation, j.translation), j.pseudo_inertia) for j in joints]
     whole = _whole(original, regroup_roots)
     bodies = (link.body for link in regrouped(links, symbols=False, sliding=False, whole=whole))
-    joints[: len(back)] = map(_displaced, joints, original.joints, back)
+    joints[: len(link_to_ours)] = map(_displaced, joints, original.joints, link_to_ours)
     return replace(
         tree,
         joints=tuple(
             replace(joint, type=_with_known_digits(joint.type), pseudo_inertia=_cleaned(body))
             for joint, body in zip(joints, bodies, strict=True)
         ),
-        frames=tuple(_seen(frame, back[frame.joint]) for frame in tree.frames),
+        frames=tuple(_seen(frame, link_to_ours[frame.joint]) for frame in tree.frames),
         modal_inertias=tuple(inertias.items()),
     )
 

@@ -25,7 +25,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.model.from_pinocchio import check_body, read_tree
 from gdalembert.model.rounding import MOMENT_TOLERANCE, PRODUCT_ERROR, clean_unit_vector
 from gdalembert.model.tree import Joint, Tree
-from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, number, numbers, vector
+from gdalembert.spatial.arguments import UNIT_ERROR, checked_transform, instance, number, numbers, vector
 from gdalembert.spatial.arrays import turned_to
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible
@@ -118,13 +118,10 @@ def with_rotors(model: pin.Model, rotors: Mapping[str, Rotor]) -> pin.Model:
     if isinstance(model, Tree):
         raise ArgumentTypeError("with_rotors: expected a pin.Model, got a Tree; pass the model that it was read from")
     tree = read_tree(model)
-    if not isinstance(rotors, Mapping):
-        raise ArgumentTypeError(f"with_rotors: expected {{joint: Rotor}}, got {type(rotors).__name__}")
+    instance("with_rotors", rotors, Mapping, "{joint: Rotor}")
     result = model.copy()
     for name, rotor in rotors.items():
-        if not isinstance(rotor, Rotor):
-            raise ArgumentTypeError(f"with_rotors: joint {name!r}: expected a Rotor, got {type(rotor).__name__}")
-        _add(result, model, tree, name, rotor)
+        _add(result, model, tree, name, instance(f"with_rotors: joint {name!r}", rotor, Rotor, "a Rotor"))
     return result
 
 
@@ -138,8 +135,8 @@ def _add(result: pin.Model, model: pin.Model, tree: Tree, name: str, rotor: Roto
         kind = model.joints[index].shortname().removeprefix("JointModel")
         hint = "a rotor needs a revolute, continuous, prismatic or helical joint"
         raise ArgumentError(f"{context}: is of type {kind}; {hint}")
-    carrier, frame = _carrier(context, model, index, rotor)
-    placement, body = _mounted(model, index, joint, carrier, frame, rotor)
+    carrier, carrier_to_joint = _carrier(context, model, index, rotor)
+    placement, body = _mounted(model, index, joint, carrier, carrier_to_joint, rotor)
     driver, scaling, offset = model.joints[index], rotor.ratio, 0.0
     if joint.scaling is not None and joint.offset is not None:  # the joint that it mimics drives both
         mimicked = model.mimicked_joints[list(model.mimicking_joints).index(index)]
@@ -166,6 +163,7 @@ def _add(result: pin.Model, model: pin.Model, tree: Tree, name: str, rotor: Roto
 
     taken = {*result.names, *(known.name for known in result.frames)}
     names = (f"{name}_rotor{k if k > 1 else ''}" for k in itertools.count(1))
+    # A joint of its own would be a coordinate more; model.armature would have k² J alone, without the coupling.
     mimic = pin.JointModelMimic(pin.JointModel(rotation), scaling, offset)
     added = result.addJoint(carrier, mimic, placement, next(candidate for candidate in names if candidate not in taken))
     result.appendBodyToJoint(added, body, pin.SE3.Identity())
@@ -182,27 +180,27 @@ def _carrier(context: str, model: pin.Model, index: int, rotor: Rotor) -> tuple[
     if not carriers:
         known = dict.fromkeys([*model.names, *(frame.name for frame in model.frames)])
         raise UnknownNameError(f"carrier of the rotor of joint {model.names[index]!r}", name, known)
-    joint, frame = carriers[0]
-    if any(other != joint or not at.isApprox(frame) for other, at in carriers):
+    joint, carrier_to_joint = carriers[0]
+    if any(other != joint or not at.isApprox(carrier_to_joint) for other, at in carriers):
         fault = f"several joints or frames are named {name!r}, as the carrier of its rotor"
         raise ArgumentError(f"{context}: {fault}; rename all but one")
     if index in model.supports[joint]:
         raise ArgumentError(f"{context}: moves the carrier of its rotor, {name!r}; give a link that it does not move")
-    return joint, frame
+    return joint, carrier_to_joint
 
 
 def _mounted(
-    model: pin.Model, index: int, joint: Joint, carrier: int, frame: pin.SE3, rotor: Rotor
+    model: pin.Model, index: int, joint: Joint, carrier: int, carrier_to_joint: pin.SE3, rotor: Rotor
 ) -> tuple[pin.SE3, pin.Inertia]:
     """Placement of the rotor on the joint of its carrier, z on the spin axis, and its body in these axes."""
-    neutral = model.jointPlacements[index]  # the frame of the joint at q = 0 in that of the carrier
+    joint_to_carrier = model.jointPlacements[index]  # the frame of the joint at q = 0 in that of the carrier
     if model.parents[index] != carrier:
         data = model.createData()
         pin.forwardKinematics(model, data, pin.neutral(model))
-        neutral = data.oMi[carrier].actInv(data.oMi[model.parents[index]] * neutral)
-    mounting = neutral if rotor.placement is None else frame * rotor.placement
-    axis = neutral.rotation @ joint.type.axis if rotor.axis is None else frame.rotation @ rotor.axis
-    turn = pin.SE3(turned_to(clean_unit_vector(mounting.rotation.T @ axis, PRODUCT_ERROR)), np.zeros(3))
+        joint_to_carrier = data.oMi[carrier].actInv(data.oMi[model.parents[index]] * joint_to_carrier)
+    rotor_to_carrier = joint_to_carrier if rotor.placement is None else carrier_to_joint * rotor.placement
+    axis = joint_to_carrier.rotation @ joint.type.axis if rotor.axis is None else carrier_to_joint.rotation @ rotor.axis
+    turn = pin.SE3(turned_to(clean_unit_vector(rotor_to_carrier.rotation.T @ axis, PRODUCT_ERROR)), np.zeros(3))
     if isinstance(rotor.inertia, pin.Inertia):
-        return mounting * turn, turn.actInv(rotor.inertia)
-    return mounting * turn, pin.Inertia(0.0, np.zeros(3), np.diag([0.0, 0.0, rotor.inertia]))
+        return rotor_to_carrier * turn, turn.actInv(rotor.inertia)
+    return rotor_to_carrier * turn, pin.Inertia(0.0, np.zeros(3), np.diag([0.0, 0.0, rotor.inertia]))

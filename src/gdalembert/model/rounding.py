@@ -74,7 +74,7 @@ def clean_matrix(x: Array) -> Array:
 
 
 def clean_product(left: Array, middle: Array, right: Array) -> Array:
-    """left @ middle @ right, with zero in place of what its rounding error may have made of it."""
+    """The product left @ middle @ right, with zero in place of what its rounding error may have made of it."""
     return drop(left @ middle @ right, PRODUCT_ERROR * (np.abs(left) @ np.abs(middle) @ np.abs(right)))
 
 

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, reason_of, shown
-from gdalembert.nlp.program import NonlinearProgram
+from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import Interrupts
 
@@ -43,7 +43,8 @@ class Backend:
 
     Attributes:
         options: ours, which those of the user override. ``warm``: besides, to begin at a solution.
-        stagewise: whether it is told the structure of the intervals.
+        stagewise: whether it is told the structure of the intervals. ``fixes``: whether variables may be fixed all the
+            same. ``compiles``: whether it compiles the program as a whole.
         hessian: the outputs of its ``nlp_hess_l``: ``"upper"``: the upper triangle; ``"whole"``: the gradient and the
             whole; ``""``: it has no such Function.
         endless: whether it never ends where a number is not finite, so that it must not see one.
@@ -57,12 +58,19 @@ class Backend:
     options: Mapping[str, Any] = field(default_factory=dict)
     warm: Mapping[str, Any] = field(default_factory=dict)
     stagewise: bool = False
+    fixes: bool = False
+    compiles: bool = False
     hessian: str = ""
     endless: bool = False
     cost_factor: Callable[[float], float] | None = None
     cost_option: str = ""
     time_option: str = ""
     asks: str = ""
+
+    @property
+    def equations_as_rows(self) -> bool:
+        """Whether what would fix a variable is a row."""
+        return self.stagewise and not self.fixes
 
     @property
     def catches(self) -> bool:
@@ -112,7 +120,6 @@ BACKENDS: dict[str, Backend] = {
         },
         asks="iteration_callback",
     ),
-    "acados": Backend(stagewise=True),
 }
 """The solvers that are known; any other has no options."""
 
@@ -126,9 +133,8 @@ def backend(solver: str) -> Backend:
     return BACKENDS.get(solver, Backend())
 
 
-def leash_for(solver: str, nlp: NonlinearProgram, budget: float | None) -> Leash | None:
+def leash_for(solver: str, chosen: Backend, nlp: StageProgram, budget: float | None) -> Leash | None:
     """What ends a solver; ``None`` for one that signals end and that keeps its budget itself, if it can have one."""
-    chosen = backend(solver)
     if chosen.catches:
         return Leash([nlp.size], budget)
     if budget is None or chosen.time_option:
@@ -150,7 +156,7 @@ def checked_options(where: str, options: Any) -> dict[str, Any]:
     return dict(options or {})
 
 
-def derivatives(chosen: Backend, nlp: NonlinearProgram, factor: float) -> dict[str, ca.Function]:
+def derivatives(chosen: Backend, nlp: StageProgram, factor: float) -> dict[str, ca.Function]:
     """The Functions of these names that a solver would make by differentiating the whole graph.
 
     ``factor``: what the cost is multiplied by.

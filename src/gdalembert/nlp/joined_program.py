@@ -1,226 +1,312 @@
-"""Several programs of stages as one: phases that follow each other, scenarios that share their controls."""
+"""Several motions as the program of one row of stages: phases, scenarios, and schedules.
+
+Each is a segment: its variables, parameters and terms have places among all. Segments may share variables, and terms of
+several segments, as what holds where two meet, connect them.
+
+In a schedule one of several motions holds over each interval. States and controls are common to all, and the other
+variables of an interval are those of the motion that holds there. Rows and costs of an instant are of the interval that
+begins there, at the last one of the last interval. Where a state jumps, an interval begins with other variables than
+the one before it ended with, and rows connect both:
+
+    x_k = f_A(x_k-1, w_k-1)      r(x_k, x⁺, λ) = 0      x_k+1 = f_B(x⁺, w_k)
+
+x⁺ and λ are variables of the interval behind the jump, beside its controls: only the gaps connect intervals. Phases are
+so for solvers of stages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.errors import UnsupportedError
-from gdalembert.nlp.entries import NOWHERE, Indices, IntervalIndex, Label, Labels
-from gdalembert.nlp.program import NonlinearProgram
+from gdalembert.nlp.entries import NOWHERE, Indices, Label
 from gdalembert.nlp.stage_program import StageProgram
-from gdalembert.nlp.terms import RowsAndCost, Sum, Term, of_its_variables, picked
+from gdalembert.nlp.stage_terms import Mask, Rows, Segment, StageParts, StageTerm, Variables
+from gdalembert.nlp.terms import RowsAndCost
 from gdalembert.spatial.arrays import Array
 
-
-class LinkRows(NamedTuple):
-    """A constraint that connects parts, lower ≤ rows ≤ upper; ``user``: whether the user asked for it."""
-
-    name: str
-    rows: ca.MX
-    lower: Array
-    upper: Array
-    user: bool = False
+MANY = 100
+"""More than the groups of variables of any segment."""
 
 
-class Connection(NamedTuple):
-    """How parts are joined: links, and where the variables begin that are of no part.
+def side_by_side(
+    parts: Sequence[StageParts], numbers: Sequence[int], names: Sequence[str], firsts: Sequence[int]
+) -> tuple[Variables, list[Segment]]:
+    """The variables and segments of whole motions: of each the parameters, its name, and where its intervals begin."""
+    chosen, segments, begin = list[Variables](), list[Segment](), 0
+    for k, (part, count, name, first) in enumerate(zip(parts, numbers, names, firsts, strict=True)):
+        own = part.variables
+        chosen.append(
+            own._replace(
+                groups=own.groups + k * MANY,
+                intervals=own.intervals + first,
+                names=[name + bound if bound else "" for bound in own.names],
+            )
+        )
+        places = begin + np.arange(len(own.groups))
+        terms = [*part.terms, *part.of_ends, *part.others]
+        segments.append(Segment(terms, part.fixed, count, places, places, name, first))
+        begin += len(places)
+    return joined(chosen), segments
+
+
+def joined(chosen: Sequence[Variables]) -> Variables:
+    """Variables behind each other."""
+    counts = np.cumsum([0, *(len(each.groups) for each in chosen)])
+    columns = {
+        name: np.concatenate([getattr(each, name) for each in chosen])
+        for name in ("groups", "intervals", "scales", "lower", "upper")
+    }
+    return Variables(
+        copies=np.concatenate([each.copies + first for each, first in zip(chosen, counts, strict=False)]),
+        shapes=ca.diagcat(*(each.shapes for each in chosen)),
+        names=[name for each in chosen for name in each.names],
+        **columns,
+    )
+
+
+def sharing(variables: Variables, shared: Indices) -> Variables:
+    """Variables of which some are those of the first segment (``shared``: segments × m)."""
+    copies = variables.copies.copy()
+    copies[shared] = shared[0]
+    return variables._replace(copies=copies[copies])  # those that were copies of one that is shared, too
+
+
+def free_variables(group: int, interval: int, sizes: Array) -> Variables:
+    """Variables that are of no motion, without bounds."""
+    n, endless = len(sizes), np.full(len(sizes), np.inf)
+    groups, intervals = np.full(n, group), np.full(n, interval)
+    return Variables(groups, intervals, np.arange(n), sizes, ca.DM.eye(n), -endless, endless, [""] * n)
+
+
+def weighted(segments: Sequence[Segment], weight: float) -> list[Segment]:
+    """Segments whose costs have a weight."""
+    return [segment._replace(terms=[_weighted(term, weight) for term in segment.terms]) for segment in segments]
+
+
+def largest(segments: Sequence[Segment], entry: int, label: Label) -> tuple[list[Segment], StageTerm]:
+    """Segments whose cost is the mean, and a term for what the largest one is above it, a variable at this entry.
+
+    The mean keeps the curvature of the cost while the multipliers of the segments are not found.
+    """
+    n = len(segments)
+    above, zero = np.eye(n) - 1 / n, np.zeros(n)
+    rows = Rows(label=label, lower=zero - np.inf, upper=zero, transform=ca.DM.eye(n), summed=True)
+    made = [
+        segment._replace(terms=[_weighted(term, 1 / n, rows, above[:, k]) for term in segment.terms])
+        for k, segment in enumerate(segments)
+    ]
+    y, p = ca.MX.sym("y"), ca.MX.sym("p", 0)
+    term = StageTerm(
+        function=ca.Function("term", [y, p], [-y * ca.DM.ones(n), y]),
+        variables=np.array([[entry]]),
+        parameters=np.zeros((0, 1), dtype=int),
+        intervals=np.array([NOWHERE]),
+        rows=[rows],
+    )
+    return made, term
+
+
+def _weighted(term: StageTerm, weight: float, *summed: Any) -> StageTerm:
+    """A term whose cost has a weight; ``summed``: rows to which it is added with other weights, and these."""
+    y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
+    rows, cost = term.function.call([y, p], True, False)
+    if summed:
+        rows = ca.vertcat(ca.vec(rows), ca.DM(summed[1]) * cost)
+    function = ca.Function("term", [y, p], [ca.densify(rows), weight * cost])
+    return replace(term, function=function, rows=[*term.rows, *summed[:1]], squares=None)
+
+
+class ScheduledPart(NamedTuple):
+    """A program of which some stages hold.
 
     Attributes:
-        weights: of the cost of each part, and of the further variables.
-        cost_rows: rows Σ c_j cost_j + d further ≤ 0: (c, d).
+        name: of it, in messages. ``of``: what it is made of; ``None`` if none of it holds.
+        shared: its states and controls, as entries of x, of which it has ``size``.
+        numbers: how many parameters it has.
     """
 
-    weights: tuple[Array, Array]
-    links: list[LinkRows]
-    begin: ca.MX
-    cost_rows: tuple[Array, Array]
+    name: str
+    of: StageParts | None
+    shared: Indices
+    size: int
+    numbers: int
 
 
-class JoinedProgram(NonlinearProgram):
-    """Several programs as one.
+class Jump(NamedTuple):
+    """Where an interval begins with another state than the one before it ended with.
 
-    Its variables are those of the first part, what the others do not share with it, and ``further`` ones of its own.
+    Attributes:
+        instant: of it.
+        state: entries of x of the part that holds behind it: the state at this instant; ``jumps``: which are others.
+        unknowns: the sizes of the further unknowns λ.
+        function: (state, x⁺, λ; p) → (rows, 0), equations, with sizes ``rows``. ``label``: what they are.
+        parameters: the entries of p, of that part.
+        asks: which rows of terms ``of_end`` that part asks of the instant, which the one before does not know.
+    """
 
-    ``connect`` gives its links, ``shared`` are the entries of x of each part that are the same in all. ``z`` are the
-    variables of each part as expressions, ``kind`` is what a part is called.
+    instant: int
+    state: Indices
+    jumps: Indices
+    unknowns: Array
+    function: ca.Function
+    rows: Array
+    label: Label
+    parameters: Indices
+    asks: Mask
+
+
+class ScheduledProgram(StageProgram):
+    """The program of the stages of several programs.
+
+    Args:
+        parts: the programs; the first one gives the magnitudes and bounds of states and controls.
+        holds: the number of the part that holds behind each instant; of the last one, that before it.
+        jumps: at instants between two parts, at most one at each.
+        known: the Functions of terms of other schedules by what they compute, whose derivatives are taken over.
+        p: the parameters of all parts.
+        states, overlap, equations_as_rows: as of a :class:`StageProgram`.
+
+    Raises:
+        UnsupportedError: if a row or a cost connects instants of several parts.
     """
 
     def __init__(
         self,
-        kind: str,
-        parts: Sequence[StageProgram],
-        further: int,
-        connect: Callable[[JoinedProgram], Connection],
-        shared: Sequence[Indices] = (),
+        parts: Sequence[ScheduledPart],
+        holds: Indices,
+        jumps: Sequence[Jump],
+        known: dict[str, RowsAndCost],
+        p: ca.MX,
+        *,
+        states: int,
+        overlap: str,
+        equations_as_rows: bool,
     ) -> None:
-        self.kind, self._parts = kind, parts
-        self._place(shared)
-        size = self._size + further
-        x, p = ca.MX.sym("z", size), ca.vertcat(*(part.problem["p"] for part in parts))
-        numbers = ca.MX.sym("p", p.numel())
-        self.z, self.further = self.split(x), x[self._size :]
-        self.problem = {"x": x, "p": numbers}
-        connection = connect(self)
-        self.links = connection.links
-        ends_p = np.cumsum([0, *(part.problem["p"].numel() for part in parts)]).tolist()
-        ends_g = np.cumsum([0, *(len(part.equal) for part in parts)]).tolist()
-        of_links = [np.equal(link.lower, link.upper) for link in self.links]
-        of_costs = len(connection.cost_rows[0])
-        rows = ends_g[-1] + sum(map(len, of_links)) + of_costs
-        first = rows - of_costs
-        terms, linear = list[Term](), ca.DM(rows, size)
-        for k, (part, of_z) in enumerate(zip(parts, self._of_z(size), strict=True)):
-            of_p = picked(np.arange(*ends_p[k : k + 2]), p.numel())
-            of_rows = picked(np.arange(*ends_g[k : k + 2]), rows).T
-            weights = connection.weights[0][k], connection.cost_rows[0][:, k], first
-            terms += [_weighted(term.moved(of_z, of_p, of_rows), *weights) for term in part.sum.terms]
-            linear += of_rows @ part.sum.linear @ of_z
-        for i in range(of_costs):
-            linear[first + i, self._size :] = connection.cost_rows[1][i]
-        begin = ends_g[-1]
-        for link in self.links:
-            entries, y, values = of_its_variables(link.rows, x, numbers)
-            of_rows = picked(np.arange(begin, begin + len(link.lower)), rows).T
-            function = RowsAndCost(y, numbers, values, ca.MX(0))
-            terms.append(Term(function, 1, picked(entries, size), ca.DM.eye(p.numel()), of_rows))
-            begin += len(link.lower)
-        if further:
-            y, none = ca.MX.sym("y", further), ca.MX.sym("p", 0)
-            cost = RowsAndCost(y, none, ca.MX(0, 1), ca.dot(ca.DM(connection.weights[1]), y))
-            of_z = picked(np.arange(self._size, size), size)
-            terms.append(Term(cost, 1, of_z, ca.DM(0, p.numel()), ca.DM(rows, 0)))
-        self.sum = Sum(terms, ca.sparsify(linear))
-        f = self.sum.cost(x, numbers)
-        self.problem |= {"f": f, "g": self.sum.constraints(x, numbers)}
-        self.equal = np.concatenate([*(part.equal for part in parts), *of_links, np.zeros(of_costs, dtype=bool)])
-        self._of_costs = of_costs
-        self.limits = self._limits(numbers, further)
-        self._link_rows = ca.Function("links", [x, numbers], [link.rows for link in self.links])
-        self._begin = ca.Function("begin", [x, numbers], [connection.begin])
-        self._cost = ca.Function("cost", [x, numbers], [f])
-        self.variables = _joined_index([part.variables for part in parts], self._own, further)
-        index = [part.constraints for part in parts]
-        self.constraints = _joined_index(index, [slice(None)] * len(parts), rows - ends_g[-1])
+        self._parts, self._holds, self._jumps = parts, holds, jumps
+        variables, segments, jumped = self._place()
+        first_numbers = np.cumsum([0, *(part.numbers for part in parts)]).tolist()
+        terms = []
+        for jump, others in zip(jumps, jumped, strict=True):
+            k = int(holds[jump.instant])
+            terms.append(_jump_term(jump, [segments[k].reached[jump.state], *others], first_numbers[k]))
+        super().__init__(
+            segments,
+            variables,
+            terms,
+            p,
+            further=[unknowns for _, unknowns in jumped],
+            known=known,
+            intervals=len(holds) - 1,
+            states=[states] * len(holds),
+            overlap=overlap,
+            equations_as_rows=equations_as_rows,
+        )
 
-    @property
-    def costs(self) -> list[ca.MX]:
-        """The cost of each part."""
-        pairs = zip(self._parts, self.z, self.split_numbers(self.problem["p"]), strict=True)
-        return [part.sum.cost(z, p) for part, z, p in pairs]
+    def _place(self) -> tuple[Variables, list[Segment], list[tuple[Indices, Indices]]]:
+        """All variables: states and controls, the others of each part where it holds, x⁺ and λ of each jump.
 
-    def _place(self, shared: Sequence[Indices]) -> None:
-        """Find where the variables of each part are among all, and what these are to be multiplied by."""
-        self._size, self._where, self._factors, self._own = 0, [], [], []
-        common: list[tuple[Indices, Array]] = []
-        for k, part in enumerate(self._parts):
-            where, factors = np.full(part.size, NOWHERE), np.ones(part.size)
-            if shared:
-                entries, sizes = part.positions(shared[k])
-                if common:
-                    where[entries], factors[entries] = common[0][0], common[0][1] / sizes
-                common.append((entries, sizes))
-            own = np.flatnonzero(where == NOWHERE)
-            where[own] = self._size + np.arange(len(own))
-            self._size += len(own)
-            self._where.append(where)
-            self._factors.append(factors)
-            self._own.append(own)
+        The segments have x⁺ in the places of a state that jumps.
+        """
+        parts, count = self._parts, len(self._parts[0].shared)
+        chosen = [_chosen(parts[0].of, parts[0].shared)]
+        reached = [np.full(part.size, NOWHERE) for part in parts]
+        for k, (part, places) in enumerate(zip(parts, reached, strict=True)):
+            places[part.shared] = np.arange(len(part.shared))
+            if part.of is not None:
+                own = np.setdiff1d(np.arange(part.size), part.shared)
+                own = own[self._holds[part.of.variables.intervals[own]] == k]
+                places[own] = count + np.arange(len(own))
+                count += len(own)
+                chosen.append(_chosen(part.of, own, k * MANY))
+        begun, jumped = [places.copy() for places in reached], list[tuple[Indices, Indices]]()
+        for jump in self._jumps:
+            k, group, size = int(self._holds[jump.instant]), len(parts) * MANY, len(jump.jumps)
+            chosen += [_chosen(parts[k].of, jump.jumps, group)]
+            chosen += [free_variables(group + MANY, jump.instant, jump.unknowns)]
+            numbers = count + np.arange(size + len(jump.unknowns))
+            jumped.append((numbers[:size], numbers[size:]))
+            begun[k][jump.jumps] = numbers[:size]
+            count += len(numbers)
+            before = reached[k][jump.jumps]
+            chosen[0].lower[before], chosen[0].upper[before] = -np.inf, np.inf
+        segments = [
+            Segment(self._terms_of(k), part.of.fixed if part.of else (), part.numbers, begun[k], reached[k])
+            for k, part in enumerate(parts)
+        ]
+        return joined(chosen), segments, jumped
 
-    def _limits(self, p: ca.MX, further: int) -> ca.Function:
-        """(p) → (lbx, ubx, lbg, ubg)."""
-        parameters = self.split_numbers(p)
-        found = [part.limits(p=own) for part, own in zip(self._parts, parameters, strict=True)]
-        ends = {}
-        for key, tighter in (("lbx", ca.fmax), ("ubx", ca.fmin)):
-            each_own = zip(found, self._own, strict=True)
-            bound = ca.MX(ca.vertcat(*(each[key][own.tolist()] for each, own in each_own)))
-            for each, where, factors, own in zip(found, self._where, self._factors, self._own, strict=True):
-                if others := np.setdiff1d(np.arange(len(where)), own).tolist():
-                    at = where[others].tolist()
-                    bound[at] = tighter(bound[at], each[key][others] / ca.DM(factors[others]))
-            ends[key] = ca.vertcat(bound, (ca.inf if key == "ubx" else -ca.inf) * ca.DM.ones(further))
-        lower, upper = [link.lower for link in self.links], [link.upper for link in self.links]
-        none = ca.DM.zeros(self._of_costs)
-        ends["lbg"] = ca.vertcat(*(each["lbg"] for each in found), *lower, none - ca.inf)
-        ends["ubg"] = ca.vertcat(*(each["ubg"] for each in found), *upper, none)
-        return ca.Function("limits", [p], list(ends.values()), ["p"], list(ends))
+    def _terms_of(self, k: int) -> list[StageTerm]:
+        """The terms of a part, where it holds."""
+        if (of := self._parts[k].of) is None:
+            return []
+        found = list(of.of_ends)
+        for term in (*of.terms, *of.others):
+            places = np.flatnonzero(self._ends(k, term) if term.of_end else self._holds_at(k, term, of.variables))
+            if len(places):
+                found.append(self._asked(k, term.at(places)) if term.of_end else term.at(places))
+        return found
 
-    def split(self, z: Any) -> list[Any]:
-        """The variables of each part."""
-        parts = [of_z @ z for of_z in self._of_z(z.shape[0])]
-        return [part if isinstance(part, ca.MX) else part.full().ravel() for part in parts]
+    def _holds_at(self, k: int, term: StageTerm, variables: Variables) -> Mask:
+        """Whether a part holds at each place of a term."""
+        if any(rows.next_state is not None for rows in term.rows):
+            return np.asarray(self._holds[term.intervals] == k)
+        own = self._holds[variables.intervals[term.variables]] == k
+        if not len(own):
+            return np.full(len(term.intervals), self._holds[-1] == k)
+        if np.any(own.any(axis=0) & ~own.all(axis=0)):
+            name = term.rows[0].label.name if term.rows else "the cost"
+            raise UnsupportedError(
+                f"{self._parts[k].name}: {name} connects instants of which some are of other problems; give rows and "
+                "costs of one instant each"
+            )
+        return np.asarray(own.all(axis=0))
 
-    def _of_z(self, size: int) -> list[ca.DM]:
-        """What takes the variables of each part from all, with its scales."""
-        places = zip(self._factors, self._where, strict=True)
-        return [ca.diag(ca.DM(factors)) @ picked(where, size) for factors, where in places]
+    def _ends(self, k: int, term: StageTerm) -> Mask:
+        """Whether a part asks rows of the end of an interval at each place of a term."""
+        jumped = [jump.instant for jump in self._jumps if self._holds[jump.instant] == k]
+        return np.asarray((self._holds[term.intervals - 1] == k) | np.isin(term.intervals, jumped))
 
-    def split_numbers(self, p: Any) -> list[Any]:
-        """The parameters of each part."""
-        ends = np.cumsum([0, *(part.problem["p"].numel() for part in self._parts)]).tolist()
-        return [p[i:j] for i, j in pairwise(ends)]
-
-    def merged(self, parts: Sequence[Array], numbers: Callable[[], Array]) -> Array:
-        """The variables, of those of each part: what they share is the mean."""
-        total, counts = np.zeros(self._size), np.zeros(self._size)
-        for z, where, factors in zip(parts, self._where, self._factors, strict=True):
-            total[where] += z / factors
-            counts[where] += 1
-        begun = np.concatenate([total / counts, np.zeros(self.further.numel())])
-        if len(begun) > self._size:
-            begun[self._size :] = self._begin(begun, numbers()).full().ravel()
-        return begun
-
-    def labels(self) -> Labels:
-        """What the rows and fixed variables stand for, each with the name of its part."""
-        rows: list[Label] = []
-        fixed: dict[int, Label] = {}
-        for k, (part, where) in enumerate(zip(self._parts, self._where, strict=True), start=1):
-            own, held = part.labels()
-            rows += [label._replace(name=f"{self.kind} {k}: {label.name}") for label in own]
-            fixed |= {int(where[i]): x._replace(name=f"{self.kind} {k}: {x.name}") for i, x in held.items()}
-        for link in self.links:
-            rows += [Label(link.name, user=link.user)] * len(link.lower)
-        return rows + [Label("the largest cost")] * self._of_costs, fixed
-
-    def violations(self, z: Array, p: Array) -> dict[str, float]:
-        """The largest violation of each link."""
-        values = (rows.full().ravel() for rows in self._link_rows.call([z, p]))
-        return {
-            link.name: float(np.maximum(link.lower - rows, rows - link.upper).max(initial=0.0))
-            for link, rows in zip(self.links, values, strict=True)
-        }
-
-    def cost(self, z: Array, p: Array) -> float:
-        """The cost of all parts."""
-        return float(self._cost(z, p))
-
-    def structure(self) -> dict[str, int | list[int]]:
-        raise UnsupportedError(f"{self.kind}s are not one sequence of intervals; take another solver, as 'ipopt'")
+    def _asked(self, k: int, term: StageTerm) -> StageTerm:
+        """Rows of ends of intervals, behind a jump those alone that the part before does not ask."""
+        left_out = np.zeros((sum(rows.count for rows in term.rows), len(term.intervals)), dtype=bool)
+        for jump in self._jumps:
+            if self._holds[jump.instant] == k:
+                left_out[:, term.intervals == jump.instant] = ~jump.asks[:, None]
+        (rows,) = term.rows
+        return replace(term, rows=[replace(rows, left_out=left_out)])
 
 
-def _weighted(term: Term, weight: float, row_weights: Array, first: int) -> Term:
-    """A term whose cost is multiplied by a weight, and added to further rows."""
-    if weight == 1 and not len(row_weights):
-        return term
-    n, more = term.places, len(row_weights)
-    count = term.of_rows.shape[1] // n
-    own, of_costs = (
-        ca.kron(ca.DM.eye(n), ca.DM.eye(count + more)[rows, :]) for rows in (slice(count), slice(count, None))
+def _jump_term(jump: Jump, places: Sequence[Indices], first_number: int) -> StageTerm:
+    zero, transform = np.zeros(len(jump.rows)), ca.diag(ca.DM(1 / jump.rows))
+    return StageTerm(
+        function=jump.function,
+        variables=np.concatenate(places)[:, None],
+        parameters=jump.parameters[:, None] + first_number,
+        intervals=np.array([jump.instant]),
+        where="at grid point",
+        rows=[Rows(label=jump.label, lower=zero, upper=zero, transform=ca.sparsify(transform))],
     )
-    places = np.tile(first + np.arange(more), n)
-    of_rows = term.of_rows @ own + picked(places, term.of_rows.shape[0]).T @ of_costs
-    return term._replace(function=term.function.weighted(weight, row_weights), of_rows=of_rows)
 
 
-def _joined_index(parts: Sequence[IntervalIndex], chosen: Sequence[Any], further: int) -> IntervalIndex:
-    """The chosen entries of all parts, and further ones that are nowhere."""
-    groups = [part.groups[own] * len(parts) + k for k, (part, own) in enumerate(zip(parts, chosen, strict=True))]
-    intervals = [part.intervals[own] for part, own in zip(parts, chosen, strict=True)]
-    nowhere = np.full(further, NOWHERE)
-    return IntervalIndex(np.concatenate([*groups, nowhere]), np.concatenate([*intervals, nowhere]))
+def _chosen(of: StageParts | None, entries: Indices, group: int = 0) -> Variables:
+    """Some variables, with groups from this one on."""
+    assert of is not None
+    own, numbers = of.variables, np.full(len(of.variables.groups), -1)
+    numbers[entries] = np.arange(len(entries))
+    copies = numbers[own.copies[entries]]
+    return Variables(
+        groups=own.groups[entries] + group,
+        intervals=own.intervals[entries],
+        copies=np.where(copies < 0, np.arange(len(entries)), copies),
+        scales=own.scales[entries],
+        shapes=own.shapes[entries.tolist(), entries.tolist()],
+        lower=own.lower[entries],
+        upper=own.upper[entries],
+        names=[own.names[i] for i in entries.tolist()],
+    )

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import casadi as ca
 
 from gdalembert.errors import ArgumentError
-from gdalembert.nlp.entries import Indices, IntervalIndex, Labels
-from gdalembert.nlp.terms import Sum
+from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief
 
@@ -19,52 +17,6 @@ NO_NUMBER = "Invalid_Number_Detected"
 """The status of a solver that found numbers that are not finite."""
 EXCEPTIONS = ("NonIpopt_Exception_Thrown", "Unrecoverable_Exception", "Insufficient_Memory", "Internal_Error")
 """The statuses of a solver that ended by an exception, its own or that of a Function that it called."""
-
-
-class NonlinearProgram(ABC):
-    """min f(z, p) subject to lbx ≤ z ≤ ubx and lbg ≤ g(z, p) ≤ ubg.
-
-    Attributes:
-        problem: z, p, f, g, for ``casadi.nlpsol``. ``sum``: f and g as a sum of terms, with its derivatives.
-        limits: (p) → (lbx, ubx, lbg, ubg), a Function.
-        equal: whether a row of g is an equation.
-        variables, constraints: the intervals of the entries of z and g.
-    """
-
-    problem: dict[str, ca.MX]
-    sum: Sum
-    limits: ca.Function
-    equal: Indices
-    variables: IntervalIndex
-    constraints: IntervalIndex
-
-    @property
-    def size(self) -> int:
-        """Number of variables z."""
-        return int(self.problem["x"].numel())
-
-    def split(self, z: Any) -> list[Any]:
-        """The variables of each program that it joins: those of itself."""
-        return [z]
-
-    def split_numbers(self, p: Any) -> list[Any]:
-        """The parameters of each program that it joins: those of itself."""
-        return [p]
-
-    def merged(self, parts: Sequence[Array], numbers: Callable[[], Array]) -> Array:
-        """The variables, of those of each program that it joins; ``numbers`` gives p."""
-        return parts[0]
-
-    @abstractmethod
-    def labels(self) -> Labels:
-        """What the rows of g and the fixed variables stand for."""
-
-    @abstractmethod
-    def structure(self) -> dict[str, int | list[int]]:
-        """The numbers of intervals, states, other variables and constraints without gaps, interval by interval.
-
-        It is refused by an UnsupportedError if anything but the gaps connects two intervals.
-        """
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -88,7 +40,7 @@ class Solvable(Protocol[Found]):
     """What a solver solves: a nonlinear program, made of what a user knows by name."""
 
     @property
-    def nlp(self) -> NonlinearProgram: ...
+    def nlp(self) -> StageProgram: ...
 
     @property
     def name(self) -> str:

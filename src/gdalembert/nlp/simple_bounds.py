@@ -54,7 +54,7 @@ def simple_bounds(
 
 def _may_be_bounds(rows: Rows) -> bool:
     """Whether a solver takes rows as they are, with a limit."""
-    as_they_are = rows.next_state is None and ca.is_equal(rows.transform, ca.DM.eye(rows.count))
+    as_they_are = rows.next_state is None and not rows.summed and ca.is_equal(rows.transform, ca.DM.eye(rows.count))
     return as_they_are and not bool(rows.free.all())
 
 

@@ -40,7 +40,7 @@ class Solver(Uncopied, Generic[Found]):
 
     def __init__(self, program: Solvable[Found], name: str, options: Mapping[str, Any]) -> None:
         self._program, self._name, self._nlp = program, name, program.nlp
-        self._backend, self._options = backends.backend(name), dict(options)
+        self._backend, self._options = self.form(name), dict(options)
         budget = self._options.pop(backends.BUDGET, None)
         self._budget = None if budget is None else arguments.number(f"solve: options: {backends.BUDGET}", budget, "s")
         self._iterate: tuple[Array, Array] | None = None
@@ -48,7 +48,7 @@ class Solver(Uncopied, Generic[Found]):
         self._multiplied = 1.0 if self._backend.cost_option else self._factor
         if self._multiplied != 1:
             self._problem["f"] = self._multiplied * self._problem["f"]
-        self._leash = backends.leash_for(name, self._nlp, self._budget)
+        self._leash = backends.leash_for(name, self._backend, self._nlp, self._budget)
         self._functions = backends.derivatives(self._backend, self._nlp, self._multiplied)
         self._cold = self._made(self._leash)
         self._functions = {name: self._cold.get_function(name) for name in self._cold.get_function()} | self._functions
@@ -57,6 +57,11 @@ class Solver(Uncopied, Generic[Found]):
 
     def __repr__(self) -> str:
         return f"Solver({self._program.name}, {self._name!r}, {self._nlp.size} variables)"
+
+    @classmethod
+    def form(cls, name: str) -> backends.Backend:
+        """What a solver of this name wants of a program, and how it is told; ArgumentError if CasADi has none."""
+        return backends.backend(name)
 
     def __call__(self, *, shift: int = 0, guess: Any = None, p: Any = None, **values: Any) -> Found:
         """Solve at these parameters.

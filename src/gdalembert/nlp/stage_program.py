@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -11,10 +11,9 @@ import numpy as np
 
 from gdalembert.errors import UnsupportedError
 from gdalembert.nlp.entries import NOWHERE, Indices, IntervalIndex, Label, Labels
-from gdalembert.nlp.program import NonlinearProgram
 from gdalembert.nlp.simple_bounds import simple_bounds
-from gdalembert.nlp.stage_terms import BoundedEntries, FixedEntries, Limit, Rows, StageTerm, Variables
-from gdalembert.nlp.terms import RowsAndCost, Sum, Term, expanded, picked
+from gdalembert.nlp.stage_terms import BoundedEntries, Limit, Rows, Segment, StageTerm, Variables
+from gdalembert.nlp.terms import RowsAndCost, Sum, Term, picked
 from gdalembert.spatial.arrays import Array
 
 
@@ -26,49 +25,52 @@ class PlacedRows(NamedTuple):
     places: Indices
 
 
-class ScaledTerm(NamedTuple):
-    """A term in the variables and rows of a solver, with a column for each of its n places.
+class StageProgram:
+    """The nonlinear program of stages: min f(z, p) subject to lbx ≤ z ≤ ubx and lbg ≤ g(z, p) ≤ ubg.
 
-    Attributes:
-        variables: m × n, the entries of z. ``parameters``: k × n, those of p.
-        rows: r × n, those of g; :data:`NOWHERE` for those that are none of the program.
-        values, cost: (m, k) → (r), and the cost.
-    """
-
-    variables: Indices
-    parameters: Indices
-    rows: Indices
-    values: ca.Function
-    cost: ca.Function
-
-
-class StageProgram(NonlinearProgram):
-    """The program of stages: z are the scaled variables, interval by interval.
+    z are the scaled variables x, interval by interval.
 
     Args:
-        variables: of it. ``terms``: stages, rows of the grid, costs.
-        fixed: entries with values of p. ``p``: the parameters.
-        intervals: N. ``states``: the number of states. ``overlap``: why intervals share variables, if they do.
+        segments: the motions that it is of.
+        variables: of all, with copies where segments share them, ``shared`` (segments × m).
+        terms: of all variables and parameters. ``p``: the parameters of all segments behind each other.
+        further: groups of variables that are of no motion.
+        known: the Functions of other programs by what they compute, whose derivatives are taken over.
+        intervals: N. ``states``: their numbers at the N + 1 instants.
+        overlap: why intervals share variables, if they do.
         equations_as_rows: whether an equation of one variable stays a row, as for solvers of stages, which take no
             variable that is fixed.
+
+    Attributes:
+        problem: z, p, f, g, for ``casadi.nlpsol``. ``sum``: f and g as a sum of terms, with its derivatives.
+        limits: (p) → (lbx, ubx, lbg, ubg), a Function.
+        equal: whether a row of g is an equation.
+        gaps, of_step: whether it is one between intervals, or of a step.
+        variables, constraints: the intervals of the entries of z and g.
     """
 
     def __init__(
         self,
+        segments: Sequence[Segment],
         variables: Variables,
         terms: Sequence[StageTerm],
-        fixed: Sequence[FixedEntries],
         p: ca.MX,
         *,
         intervals: int,
-        states: int,
-        overlap: str = "",
-        equations_as_rows: bool = False,
+        states: Sequence[int],
+        overlap: str,
+        equations_as_rows: bool,
+        further: Sequence[Indices] = (),
+        shared: Indices | None = None,
+        known: dict[str, RowsAndCost] | None = None,
     ) -> None:
-        self._variables, self._fixed = variables, fixed
-        self._intervals, self._states, self._overlap = intervals, states, overlap
+        self._segments, self._variables, self._further, self._shared = segments, variables, further, shared
+        self._intervals, self._states, self._overlap, self._known = intervals, states, overlap, known
+        self._first_numbers = np.cumsum([0, *(segment.numbers for segment in segments)]).tolist()
+        self._fixed = [fixed for segment in segments for fixed in segment.fixed_entries]
         self._terms, self._bounded = list[StageTerm](), list[BoundedEntries]()
-        for term in terms:
+        placed = (segment.placed(*first) for segment, *first in zip(segments, self._first_numbers, strict=False))
+        for term in chain(*placed, terms):
             left, bounded = simple_bounds(term, variables, p, equations_as_rows=equations_as_rows)
             self._terms.append(left)
             self._bounded += bounded
@@ -78,39 +80,43 @@ class StageProgram(NonlinearProgram):
         self._from_z = variables.shapes @ picked(self._of_x, len(order)) @ ca.diag(ca.DM(self._scales))
         self._from_x = ca.diag(ca.DM(1 / self._scales)) @ _inverse(variables.shapes)[order.tolist(), :]
         self._rows = self._placed_rows()
-        size, gaps = (
-            (len(self.equal), len(order)),
-            [placed for placed in self._rows if placed.rows.next_state is not None],
-        )
-        next_states = (self._of_rows(gap.places) @ picked(self._of_x[gap.rows.next_state], size[1]) for gap in gaps)
-        self.sum = Sum(
-            [self._term(term, p.numel()) for term in self._terms], ca.sparsify(sum(next_states, ca.DM(*size)))
-        )
-        z = ca.MX.sym("z", size[1])
+        linear = ca.DM(len(self.equal), len(order))
+        for gap in (placed for placed in self._rows if placed.rows.next_state is not None):
+            linear += self._of_rows(gap.places) @ picked(self._of_x[gap.rows.next_state], len(order))
+        self.sum = Sum([self._term(term, p.numel()) for term in self._terms], ca.sparsify(linear))
+        z = ca.MX.sym("z", len(order))
         self.problem = {"x": z, "p": p, "f": self.sum.cost(z, p), "g": self.sum.constraints(z, p)}
         self.limits = self._limits(p)
 
     def _placed_rows(self) -> list[PlacedRows]:
         """The rows of all terms with their places in g: by interval, gaps first."""
         kinds = [(term, rows, rows.kept(len(term.intervals))) for term in self._terms for rows in term.rows]
-        keys, equal = [np.zeros((4, 0), dtype=int)], [np.zeros(0, dtype=bool)]
+        keys, first = [np.zeros((4, 0), dtype=int)], True
+        equal, of_step = [np.zeros(0, dtype=bool)], [np.zeros(0, dtype=bool)]
         for number, (term, rows, kept) in enumerate(kinds):
+            if rows.summed:  # the first place has the rows of all
+                kept[:, int(first) :] = False
+                first = False
             row, place = np.nonzero(kept)
-            same = np.ones(len(row), dtype=int)
-            keys.append(np.stack([term.intervals[place], (rows.next_state is None) * same, number * same, row]))
+            same, intervals = np.ones(len(row), dtype=int), NOWHERE if rows.summed else term.intervals[place]
+            keys.append(np.stack([intervals * same, (rows.next_state is None) * same, number * same, row]))
             equal.append(rows.equal[row])
+            of_step.append(np.full(len(row), rows.of_step))
         interval, is_no_gap, number, row = np.concatenate(keys, axis=1)
-        order = np.lexsort((row, number, is_no_gap, interval))
-        self.equal = np.concatenate(equal)[order]
+        order = np.lexsort((row, number, is_no_gap, _by_interval(interval)))
+        self.equal, self.of_step = np.concatenate(equal)[order], np.concatenate(of_step)[order]
         self.constraints = IntervalIndex(number[order], interval[order])
-        self._is_gap = is_no_gap[order] == 0
+        self.gaps = is_no_gap[order] == 0
         ranks = np.empty(len(order), dtype=int)
         ranks[order] = np.arange(len(order))
-        placed, first = [], 0
+        placed, begin, total = [], 0, np.zeros((0, 1), dtype=int)
         for term, rows, kept in kinds:
             places = np.full(kept.shape, NOWHERE)
-            places[kept] = ranks[first : first + kept.sum()]
-            first += kept.sum()
+            places[kept] = ranks[begin : begin + kept.sum()]
+            begin += kept.sum()
+            if rows.summed:
+                total = places[:, :1] if kept.any() else total
+                places = np.repeat(total, len(term.intervals), axis=1)
             placed.append(PlacedRows(term, rows, places))
         return placed
 
@@ -141,27 +147,47 @@ class StageProgram(NonlinearProgram):
             of_rows[:, columns.tolist()],
         )
 
-    @cached_property
-    def terms(self) -> list[ScaledTerm]:
-        """The terms place by place, for solvers that take stages one by one."""
-        return [self._scaled(term) for term in self._terms if len(term.intervals)]
-
-    def _scaled(self, term: StageTerm) -> ScaledTerm:
-        (places, transform), first = self._rows_of(term), term.variables[:, 0]
-        kept = np.flatnonzero((places != NOWHERE).any(axis=1)).tolist()
-        scales = ca.diag(ca.DM(self._variables.scales[first]))
-        change = self._variables.shapes[first.tolist(), first.tolist()] @ scales if len(first) else ca.DM(0, 0)
-        y, p = (ca.MX.sym(name, term.function.numel_in(i)) for i, name in enumerate("yp"))
-        rows, cost = term.function.call([change @ y, p], True, False)
-        rows = ca.densify(transform @ rows)[kept] if kept else ca.MX(0, 1)
-        functions = (expanded(ca.Function("term", [y, p], [output])) for output in (rows, cost))
-        return ScaledTerm(self._of_x[term.variables], term.parameters, places[kept], *functions)
-
     def _differentiable(self, function: RowsAndCost) -> RowsAndCost:
         """A Function, or the same one whose derivatives are known."""
-        return function
+        return function if self._known is None else self._known.setdefault(function.key, function)
 
     # Numbers.
+
+    @property
+    def size(self) -> int:
+        """Number of variables z."""
+        return int(self.problem["x"].numel())
+
+    def split(self, z: Any) -> list[Any]:
+        """All variables x of each segment, 0 where they are none of the program."""
+        x = self.unscaled(z)
+        padded = ca.vertcat(x, 0) if isinstance(x, ca.MX) else np.append(x, 0.0)
+        return [padded[segment.places.tolist()] for segment in self._segments]
+
+    def split_numbers(self, p: Any) -> list[Any]:
+        """The parameters of each segment."""
+        return [p[i:j] for i, j in pairwise(self._first_numbers)]
+
+    def merged(self, parts: Sequence[Array]) -> Array:
+        """The scaled variables, of the variables x of each segment: what they share is the mean, what is further 0."""
+        x = np.zeros(len(self._variables.groups))
+        for maps in ([each.reached for each in self._segments], [each.places for each in self._segments]):
+            for values, places in zip(parts, maps, strict=True):
+                x[places[places != NOWHERE]] = values[places != NOWHERE]
+        if self._shared is not None:
+            x[self._shared] = x[self._shared].mean(axis=0)
+        return self.scaled(x)
+
+    def further(self, z: Array) -> list[Array]:
+        """The variables that are of no motion, group by group."""
+        x = self.unscaled(z)
+        return [x[entries] for entries in self._further]
+
+    def with_further(self, z: Array, values: Array) -> Array:
+        """Scaled variables, of which those that are of no motion are these."""
+        places, changed = self._of_x[np.concatenate(self._further)], z.copy()
+        changed[places] = values / self._scales[places]
+        return changed
 
     def _limits(self, p: ca.MX) -> ca.Function:
         """(p) → (lbx, ubx, lbg, ubg): bounds of z and g."""
@@ -194,11 +220,6 @@ class StageProgram(NonlinearProgram):
         x = self._from_z @ z
         return x if isinstance(x, ca.MX) else x.full().ravel()
 
-    def positions(self, entries: Indices) -> tuple[Indices, Array]:
-        """The entries of z that stand for entries of x, and their sizes."""
-        positions = self._of_x[entries]
-        return positions, self._scales[positions]
-
     def violations(self, z: Array, p: Array, among: range | None = None) -> dict[str, float]:
         """The largest violation of each kind of bounds and rows, in the units of x and of the rows.
 
@@ -228,6 +249,8 @@ class StageProgram(NonlinearProgram):
             for rows in term.rows:
                 value = values[first : first + rows.count]
                 first += rows.count
+                if rows.summed:  # of one term and place alone, of which nothing is asked
+                    continue
                 if rows.next_state is not None:
                     value = value + x[rows.next_state]
                 low, high = self._at(p, rows.lower, rows.upper)
@@ -254,6 +277,7 @@ class StageProgram(NonlinearProgram):
     # What rows stand for.
 
     def labels(self) -> Labels:
+        """What the rows of g and the fixed variables stand for."""
         labels: list[Label] = [Label("")] * len(self.equal)
         for term, rows, places in self._rows:
             for i, k in zip(*np.nonzero(places != NOWHERE), strict=True):
@@ -265,6 +289,11 @@ class StageProgram(NonlinearProgram):
         return labels, held
 
     def structure(self) -> dict[str, int | list[int]]:
+        """The numbers of intervals, states, other variables and constraints without gaps, interval by interval.
+
+        Raises:
+            UnsupportedError: if anything but the gaps connects two intervals.
+        """
         intervals = self.variables.intervals
         for term in self._terms:
             columns = intervals[self._of_x[term.variables]]
@@ -279,9 +308,9 @@ class StageProgram(NonlinearProgram):
                     "of one interval each, or take another solver, as 'ipopt'"
                 )
         n = self._intervals
-        constraints = np.bincount(self.constraints.intervals[~self._is_gap], minlength=n + 1)
+        constraints = np.bincount(self.constraints.intervals[~self.gaps], minlength=n + 1)
         others = np.bincount(intervals, minlength=n + 1) - self._states
-        return {"N": n, "nx": [self._states] * (n + 1), "nu": others.tolist(), "ng": constraints.tolist()}
+        return {"N": n, "nx": list(self._states), "nu": others.tolist(), "ng": constraints.tolist()}
 
 
 def _scaled_limit(transform: ca.DM, limit: Limit) -> ca.MX:
@@ -292,14 +321,17 @@ def _scaled_limit(transform: ca.DM, limit: Limit) -> ca.MX:
 
 def _in_order(variables: Variables) -> tuple[Indices, Indices]:
     """The entries of x that are variables, by interval and group; and the number of that of each entry."""
-    last = np.iinfo(int).max
-    when = np.where(variables.intervals == NOWHERE, last, variables.intervals)
-    n = len(when)
-    order = np.lexsort((np.arange(n), variables.groups, when))
+    n = len(variables.groups)
+    order = np.lexsort((np.arange(n), variables.groups, _by_interval(variables.intervals)))
     order = order[variables.copies[order] == order]
     numbers = np.empty(n, dtype=int)
     numbers[order] = np.arange(len(order))
     return order, numbers[variables.copies]
+
+
+def _by_interval(intervals: Indices) -> Indices:
+    """What sorts by intervals, last what belongs to none."""
+    return np.asarray(np.where(intervals == NOWHERE, np.iinfo(int).max, intervals))
 
 
 def _inverse(shapes: ca.DM) -> ca.DM:

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.nlp.entries import Indices, Label
+from gdalembert.nlp.entries import NOWHERE, Indices, Label
 from gdalembert.spatial.arrays import Array
 
 Mask = npt.NDArray[np.bool_]
@@ -79,6 +79,8 @@ class Rows:
         transform: the matrix that they are multiplied by, for a solver.
         left_out: which rows are none of the program (rows × places).
         next_state: the entries of x from which they are subtracted (rows × places): the gap between two intervals.
+        of_step: whether they are the equations of a step, as many as it has unknowns.
+        summed: whether they are added to all others that are, of any term and place, as their limits are.
     """
 
     label: Label
@@ -88,6 +90,8 @@ class Rows:
     labels: Sequence[Label] = ()
     left_out: Mask | None = None
     next_state: Indices | None = None
+    of_step: bool = False
+    summed: bool = False
 
     @classmethod
     def unscaled(
@@ -131,7 +135,7 @@ class StageTerm:
     Attributes:
         function: (x, p) → (rows, cost). ``squares``: (x, p) → (residuals, rest) of the cost.
         variables: m × n, the entries of x. ``parameters``: k × n, those of p.
-        intervals: of each place. ``where``: how messages call it, as ``"in interval"``.
+        intervals: of each place. ``where``: how messages call it, as ``"in interval"``; ``first``: which they call 0.
         rows: from the first to the last.
         of_end: whether places are instants that belong to the interval before them, which ends there.
     """
@@ -140,10 +144,11 @@ class StageTerm:
     variables: Indices
     parameters: Indices
     intervals: Indices
-    where: str
+    where: str = ""
     rows: Sequence[Rows] = ()
     squares: ca.Function | None = None
     of_end: bool = False
+    first: int = 0
 
     def at(self, places: Indices) -> StageTerm:
         """The term at some of its places."""
@@ -173,7 +178,9 @@ class StageTerm:
     def label_of(self, rows: Rows, i: int, k: int) -> Label:
         """What row i stands for at place k."""
         label = rows.labels[i] if rows.labels else rows.label
-        return label._replace(where=label.where or f"{self.where} {self.intervals[k]}".strip())
+        if label.where or not self.where:
+            return label
+        return label._replace(where=f"{self.where} {self.intervals[k] - self.first}")
 
 
 class StageParts(NamedTuple):
@@ -190,3 +197,49 @@ class StageParts(NamedTuple):
     of_ends: Sequence[StageTerm]
     others: Sequence[StageTerm]
     fixed: Sequence[FixedEntries]
+
+
+class Segment(NamedTuple):
+    """A motion of a program.
+
+    Attributes:
+        terms, fixed: of it. ``numbers``: how many parameters it has.
+        places: of its variables x among all, :data:`NOWHERE` if they are none.
+        reached: the same of states that an interval ends with, which are others where a state jumps.
+        name: how labels begin, as ``"phase 2: "``. ``first``: the interval that they call 0.
+    """
+
+    terms: Sequence[StageTerm]
+    fixed: Sequence[FixedEntries]
+    numbers: int
+    places: Indices
+    reached: Indices
+    name: str = ""
+    first: int = 0
+
+    def placed(self, first_number: int) -> list[StageTerm]:
+        """Its terms, in all variables and in all parameters, of which its own begin there."""
+        return [
+            replace(
+                term,
+                variables=self.places[term.variables],
+                parameters=term.parameters + first_number,
+                intervals=np.where(term.intervals == NOWHERE, NOWHERE, term.intervals + self.first),
+                first=self.first,
+                rows=[self._rows(rows) for rows in term.rows],
+            )
+            for term in self.terms
+        ]
+
+    def _rows(self, rows: Rows) -> Rows:
+        label, *labels = (self._named(own) for own in (rows.label, *rows.labels))
+        reached = None if rows.next_state is None else self.reached[rows.next_state]
+        return replace(rows, label=rows.label if rows.summed else label, labels=labels, next_state=reached)
+
+    def _named(self, label: Label) -> Label:
+        return label._replace(name=self.name + label.name)
+
+    @property
+    def fixed_entries(self) -> list[FixedEntries]:
+        """What is fixed of it, in all variables."""
+        return [each._replace(label=self._named(each.label), entries=self.places[each.entries]) for each in self.fixed]

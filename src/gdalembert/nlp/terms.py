@@ -22,7 +22,6 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.nlp.entries import NOWHERE, Indices
-from gdalembert.spatial.arrays import Array
 
 
 class RowsAndCost:
@@ -69,11 +68,6 @@ class RowsAndCost:
         curvature, slope = ca.hessian(of_cost * self._cost + ca.dot(of_rows, self._rows), self._y)
         return self._function(slope, curvature, factors=[of_cost, of_rows])
 
-    def weighted(self, weight: float, row_weights: Array) -> RowsAndCost:
-        """The cost times a weight; and, behind the rows, the cost times other weights."""
-        rows = ca.vertcat(self._rows, ca.DM(row_weights) * self._cost)
-        return RowsAndCost(self._y, self._p, rows, weight * self._cost)
-
     def _function(self, *outputs: ca.MX, factors: Sequence[ca.MX] = ()) -> ca.Function:
         return expanded(ca.Function("term", [self._y, self._p, *factors], list(outputs)))
 
@@ -100,10 +94,6 @@ class Term(NamedTuple):
     of_z: ca.DM
     of_p: ca.DM
     of_rows: ca.DM
-
-    def moved(self, of_z: ca.DM, of_p: ca.DM, of_rows: ca.DM) -> Term:
-        """The term in a larger program: matrices take z and p from those of it, and add g to those of it."""
-        return Term(self.function, self.places, self.of_z @ of_z, self.of_p @ of_p, of_rows @ self.of_rows)
 
 
 class Sum:

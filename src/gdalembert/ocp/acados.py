@@ -19,13 +19,14 @@ from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from gdalembert.compilation.machine_code import Compiler, library_of
 from gdalembert.errors import ArgumentError, UnsupportedError, reason_of
+from gdalembert.nlp.backends import Backend
 from gdalembert.nlp.entries import NOWHERE, Indices
 from gdalembert.nlp.program import Found
 from gdalembert.nlp.solver import Solver
@@ -69,7 +70,7 @@ _INSTALL = (
 @solver("acados")
 def acados(problem: Any, options: Mapping[str, Any]) -> AcadosSolver[Any]:
     """Sequential quadratic programming by acados, with HPIPM."""
-    made: AcadosSolver[Any] = problem._nonlinear("acados", options, AcadosSolver)
+    made: AcadosSolver[Any] = problem.nonlinear_solver("acados", options, AcadosSolver)
     return made
 
 
@@ -77,16 +78,18 @@ class AcadosSolver(Solver[Found]):
     """A :class:`~gdalembert.ocp.Solver` by acados, which is called alike."""
 
     def __init__(self, program: Any, name: str, options: Mapping[str, Any]) -> None:
-        if not isinstance(program.nlp, StageProgram) or len(program.parts) > 1:
+        if len(program.parts) > 1:
             raise UnsupportedError(f"acados: {program.name}: it takes one problem, not several; take 'ipopt'")
-        (part,) = program.parts
-        part.nlp = program.nlp = part.row_of_stages.uncompiled().program(stagewise=True, fixing=True)
-        motion = part.motion
+        motion = program.parts[0].motion
         self._unknowns = [group for group, (matrix, _) in enumerate(motion.blocks) if matrix is motion.k]
         super().__init__(program, name, options)
 
+    @classmethod
+    def form(cls, name: str) -> Backend:
+        return Backend(stagewise=True, fixes=True, compiles=True)
+
     def _made(self, leash: Any, *, warm: bool = False) -> Any:
-        return self._cold if warm else AcadosProgram(cast(StageProgram, self._nlp), self._unknowns, self._options)
+        return self._cold if warm else AcadosProgram(self._nlp, self._unknowns, self._options)
 
     def function(self, *, warm: bool = False) -> ca.Function:
         raise UnsupportedError("function: acados is no Function of CasADi; take 'ipopt', 'fatrop' or 'sqpmethod'")
@@ -136,13 +139,16 @@ class StageForm:
             on, (k, count) = ca.SX(1) if holds.all() else on, (at[0], term.of_z.shape[0] // term.places)
             y = term.of_z[k * count : (k + 1) * count, first[when[k]] : first[when[k]] + z.numel()] @ z
             self._add_cost(term.function, y, p, on)
-            for value, row in _rows_of(term, term.function.rows(y, p)):
-                kept = np.where(holds, row[at], NOWHERE)
-                if kept[0] in state:
+            for value, places in _rows_of(term, term.function.rows(y, p)):
+                kept = np.where(holds, places[at], NOWHERE)
+                row = int(kept.max())
+                if row == NOWHERE:
+                    continue
+                if nlp.gaps[row]:
                     self._next[state[kept[0]] - first[1]] = -value, kept
-                elif len(self._next) == sizes[0] and len(self._equations) <= sizes[2]:
+                elif nlp.of_step[row]:
                     self._equations.append(value)
-                elif kept.max() != NOWHERE:
+                else:
                     self._rows.append((on * value, kept))
         self._symbols.append(ca.vertcat(*parameters))
         self.numbers = np.vstack([np.zeros((0, len(instants)), dtype=int), *numbers])

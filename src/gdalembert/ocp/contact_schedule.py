@@ -10,11 +10,11 @@ function of x⁻.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -22,9 +22,9 @@ import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import neutral
-from gdalembert.nlp.backends import backend, checked_options
+from gdalembert.nlp.backends import Backend, checked_options, same_options
 from gdalembert.nlp.entries import Label
-from gdalembert.nlp.scheduled_program import Jump, ScheduledPart, ScheduledProgram
+from gdalembert.nlp.joined_program import Jump, ScheduledPart, ScheduledProgram
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.terms import RowsAndCost
 from gdalembert.ocp.constraints import MOTION
@@ -84,6 +84,7 @@ class ContactSchedule:
                         f"ContactSchedule: {what} of {name!r} differ from those of {first[0]!r}; give the same"
                     )
         self._scheduled, self._known = dict[tuple[int, ...], ScheduledProblem](), dict[str, RowsAndCost]()
+        self._built: tuple[Any, Mapping[str, Any], ContactScheduleSolver] | None = None
 
     def __repr__(self) -> str:
         return f"ContactSchedule([{first_of([*map(repr, self.problems)])}])"
@@ -139,26 +140,39 @@ class ContactSchedule:
         given = checked_options("solver", options)
         if isinstance(solver, str) and solver in SOLVERS:
             return SOLVERS[solver](self, given)
-        return self._nonlinear(solver, given)
+        return self.nonlinear_solver(solver, given)
 
-    def _nonlinear(
-        self, solver: str, options: Mapping[str, Any], kind: type[Solver[PhasesSolution]] = Solver
+    def nonlinear_solver(
+        self,
+        solver: str,
+        options: Mapping[str, Any] | None = None,
+        kind: type[Solver[PhasesSolution]] = Solver,
     ) -> ScheduledSolver:
+        """A solver of the nonlinear program of each schedule, as of :meth:`Problem.nonlinear_solver`."""
         if kind is not Solver:
             raise UnsupportedError(f"{solver}: a schedule: it takes one problem, not several; take 'ipopt' or 'rti'")
-        backend(solver)
-        return ScheduledSolver(self, solver, options)
+        kind.form(solver)
+        return ScheduledSolver(self, solver, checked_options("solver", options))
 
-    def _real_time(self, options: Mapping[str, Any]) -> ContactScheduleSolver:
+    def real_time_solver(self, options: Mapping[str, Any] | None = None) -> ContactScheduleSolver:
+        """A solver of one Gauss–Newton step a tick, as of :meth:`Problem.real_time_solver`."""
         formulated = {name: problem._real_time_problem() for name, problem in self.problems.items()}
-        return ContactScheduleSolver(formulated, options)
+        return ContactScheduleSolver(formulated, options or {})
+
+    def _steps(self, options: Mapping[str, Any]) -> ContactScheduleSolver:
+        """The solver of real-time iterations for :meth:`solve`, of all schedules; built anew where problems changed."""
+        key = [problem._contents(ends=True) for problem in self.problems.values()]
+        if self._built is None or self._built[0] != key or not same_options(self._built[1], options):
+            self._built = key, options, self.real_time_solver(options)
+        return self._built[2]
 
     def _numbered(self, where: str, schedule: Any) -> tuple[int, ...]:
         return tuple(numbered(where, schedule, list(self.problems), next(iter(self.problems.values())).intervals))
 
     def _for(self, schedule: tuple[int, ...]) -> ScheduledProblem:
         """The problem of a schedule; those of the last ones are kept."""
-        found = self._scheduled.pop(schedule, None) or ScheduledProblem(self.problems, schedule, self._known)
+        found = self._scheduled.pop(schedule, None)
+        found = found or ScheduledProblem(self.problems, schedule, self._known, self._steps)
         self._scheduled[schedule] = found
         if len(self._scheduled) > _KEPT:
             del self._scheduled[next(iter(self._scheduled))]
@@ -191,27 +205,21 @@ def _design(problem: Problem) -> Array:
     return np.array([problem._robot.chosen, problem._robot.lower, problem._robot.upper])
 
 
-class _ScheduledPart(Part):
-    """A problem of which some stages hold; its variables z are all that it would have alone."""
-
-    def _program(self, *, stagewise: bool) -> None:
-        self.stagewise = stagewise
-
-    def begin(self, guess: Any) -> Array:
-        return np.asarray(self.initial(guess))
-
-    def _variables(self, z: Any) -> Any:
-        return z
-
-
 class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
     """Problems of a schedule as one: ``schedule`` has the number of one of them for each interval.
 
-    ``known``: terms that other schedules share with it.
+    ``known``: terms that other schedules share with it; ``steps``: makes real-time iterations of all schedules.
     """
 
-    def __init__(self, problems: Mapping[str, Problem], schedule: Sequence[int], known: dict[str, RowsAndCost]) -> None:
+    def __init__(
+        self,
+        problems: Mapping[str, Problem],
+        schedule: Sequence[int],
+        known: dict[str, RowsAndCost],
+        steps: Callable[[Mapping[str, Any]], ContactScheduleSolver],
+    ) -> None:
         self._names, self.problems, self._known = tuple(problems), tuple(problems.values()), known
+        self._steps = steps
         self._holds = np.array([*schedule, schedule[-1]])
         self._check_impacts()
         first, n = self.problems[0], len(schedule)
@@ -251,8 +259,8 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
                     "interval; give restitution=0"
                 )
 
-    def _real_time(self, options: Mapping[str, Any]) -> Any:
-        raise UnsupportedError("rti: solve: its schedules change from tick to tick; take ContactSchedule.solver('rti')")
+    def real_time_solver(self, options: Mapping[str, Any] | None = None) -> SettledSchedule:
+        return SettledSchedule(self, self._steps(options or {}))
 
     def _check_costs(self) -> None:
         _check_costs(dict(zip(self._names, self.problems, strict=True)))
@@ -275,9 +283,9 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         for condition in (self.problems[0]._before, *self._endpoints.values()):
             condition.set(self.problems[0]._parameters)
 
-    def _contents(self) -> object:
-        ends = self._start, self.problems[0]._before, self._end, *self._endpoints.values()
-        return [problem._contents() for problem in self.problems], [each.pattern for each in ends]
+    def _contents(self, *, ends: bool) -> object:
+        fixed = self._start, self.problems[0]._before, self._end, *self._endpoints.values()
+        return [problem._contents(ends=ends) for problem in self.problems], [end.pattern for end in fixed]
 
     def _each_p(self, p: Any) -> Sequence[Any]:
         return [p] * len(self.problems)
@@ -291,12 +299,9 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             endpoint.prepare()
         n, guess = len(self._holds) - 1, self.problems[0]._initial.default_guess()
         inputs = [Inputs(n, each._parameters, each._robot, self._fixed(k)) for k, each in enumerate(self.problems)]
-        ends = np.cumsum([0, *(each.p.numel() for each in inputs)]).tolist()
-        self._numbers = ca.MX.sym("p", ends[-1])
         common = self.problems[0]._initial.scales_of(guess)
         parts, remembers = list[Part](), any(problem._formulation().remembers for problem in self.problems)
-        for k, (problem, own, (i, j)) in enumerate(zip(self.problems, inputs, pairwise(ends), strict=True)):
-            own.p = self._numbers[i:j]
+        for k, (problem, own) in enumerate(zip(self.problems, inputs, strict=True)):
             scales = problem._initial.scales_of(guess)._replace(modes=common.modes, state=common.state)
             fixed = self._fixed(k)
             formulation = problem._formulation(own, scales)._replace(
@@ -306,10 +311,10 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
                 ends=[each for each in (self._start, self._end) if each in fixed],
                 endpoints=[each for row, each in self._endpoints.items() if self._holds[row] == k],
             )
-            parts.append(_ScheduledPart(formulation, ca.MX(0), stagewise=stagewise))
+            parts.append(Part(formulation, ca.MX(0)))
         return parts
 
-    def _joined(self, parts: Sequence[Any]) -> ScheduledProgram:
+    def _joined(self, parts: Sequence[Part], p: ca.MX, form: Backend) -> ScheduledProgram:
         scheduled, used = [], {0, *self._holds.tolist()}
         for k, part in enumerate(parts):
             motion = part.motion
@@ -318,7 +323,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             scheduled.append(
                 ScheduledPart(
                     name=f"{self._names[k]!r}",
-                    of=part.row_of_stages.parts(stagewise=part.stagewise) if k in used else None,
+                    of=part.row_of_stages.parts(stagewise=form.stagewise) if k in used else None,
                     shared=np.concatenate(shared),
                     size=sum(x.numel() for x in motion.variables),
                     numbers=part.inputs.p.numel(),
@@ -330,10 +335,10 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             self._holds,
             [self._jump(k, parts[self._holds[k]]) for k in self._landings],
             self._known,
-            self._numbers,
+            p,
             states=parts[0].row_of_stages.states,
             overlap=motion.overlap,
-            equations_as_rows=parts[0].stagewise,
+            equations_as_rows=form.equations_as_rows,
         )
 
     def _jump(self, k: int, part: Part) -> Jump:
@@ -389,7 +394,24 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             else np.zeros(0)
             for run in self._runs
         ]
-        return PhasesSolution(phases=parts, impulses=tuple(impulses), **joined_outcome(parts, nlp, z, numbers))
+        return PhasesSolution(
+            phases=parts, impulses=tuple(impulses), **joined_outcome("phase", parts, nlp.cost(z, numbers))
+        )
+
+
+class SettledSchedule(NamedTuple):
+    """Real-time iterations of one schedule, from the guess until they are small."""
+
+    of: ScheduledProblem
+    steps: ContactScheduleSolver
+
+    def cold(self) -> PhasesSolution:
+        """Solve at the values that the problems have now."""
+        problems, holds = self.of.problems, self.of._holds[:-1].tolist()
+        values: dict[str, Any] = {name: x for problem in problems for name, x in problem._parameters.values.items()}
+        p = problems[0]._robot.last if problems[0].dyn.parameters else None
+        schedule = [self.of._names[k] for k in holds]
+        return self.steps(schedule=schedule, guess=problems[0]._initial.motion(None), p=p, **values)
 
 
 class ScheduledSolver(Uncopied):

@@ -109,6 +109,10 @@ class End(BoundaryCondition):
         return distances
 
     @property
+    def said(self) -> tuple[Any, ...]:
+        return tuple(hash(x) if isinstance(x, ca.MX) else tuple(x.tolist()) for x in self._given)
+
+    @property
     def pattern(self) -> tuple[bool, ...]:
         """Which entries of [q; v] are fixed, and whether parameters give all of them."""
         return *np.concatenate(self.fixed).tolist(), self.measured == "qv"
@@ -269,6 +273,10 @@ class InputBefore(BoundaryCondition):
         return self._value is not None
 
     @property
+    def said(self) -> tuple[Any, ...]:
+        return (hash(self._value),) if isinstance(self._value, ca.MX) else tuple(self._last.tolist())
+
+    @property
     def pattern(self) -> tuple[bool, ...]:
         return (self.is_given,)
 
@@ -293,6 +301,12 @@ class InputBefore(BoundaryCondition):
             self._last = parameters.of(self._value).ravel()
             if not np.all(np.isfinite(self._last)):
                 raise ArgumentError(f"start: u is {self._last}; give parameters with which it is finite")
+
+
+class LastInput(InputBefore):
+    """The last u of the motion before, to which rows connect u before this one: no parameter fixes it."""
+
+    is_given = True
 
 
 NEAR_Q, NEAR_V = 0.05, 0.2

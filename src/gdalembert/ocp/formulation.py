@@ -10,10 +10,8 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.nlp.entries import Indices, Label
-from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_terms import FixedEntries, Mask, Rows, StageParts, StageTerm, Variables
-from gdalembert.ocp.constraints import CLOSED, MOTION, LimitedExpression
-from gdalembert.ocp.couplings import Relation, couplings
+from gdalembert.ocp.constraints import CLOSED, MOTION, LimitedExpression, Relation, Whole, couplings
 from gdalembert.ocp.ends import End, EndpointConstraints, InputBefore
 from gdalembert.ocp.initial import Initial, Scales, plain_states
 from gdalembert.ocp.parameters import Inputs, matrices_of
@@ -25,15 +23,15 @@ class Formulation(NamedTuple):
     """What a problem asks for, as it is now.
 
     Attributes:
-        motion, inputs: of it. ``start``: where it begins, and ``before``: u before it. ``ends``: those that it fixes;
-            ``endpoints``: what contacts and loops ask of both.
+        motion, inputs: of it. ``start``: where it begins. ``ends``: those that it fixes; ``endpoints``: what contacts
+            and loops ask of both.
+        before: u before it, which a term fixes if it is among the inputs.
         initial: where a solve begins. ``scales``: other ones than those of its variables there.
         limited: expressions between bounds. ``relations``: rows of any instants.
         integrals, instants, others: terms of the cost: integrals, those of single instants, and all others.
         bounds_at_stages: whether q and v obey their bounds between the instants of the grid, too.
         remembers: whether u before each instant is a state, as rates of u count from there.
         continues: whether the motion begins where another one ends, whose unit vectors it takes over.
-        follows: whether u before the motion is the last one of that, to which it is connected.
     """
 
     motion: Motion
@@ -52,7 +50,6 @@ class Formulation(NamedTuple):
     bounds_at_stages: bool
     remembers: bool
     continues: bool = False
-    follows: bool = False
 
     def evaluated_by(self, graph_of: Callable[[ca.Function], ca.Function]) -> Formulation:
         """The same, with other graphs of expressions."""
@@ -84,29 +81,16 @@ class RowOfStages:
         f = self._f.evaluated_by(self._motion.graph_of)
         return RowOfStages(f._replace(motion=self._motion.uncompiled()))
 
-    def program(self, *, stagewise: bool, fixing: bool = False) -> StageProgram:
-        """The program; ``stagewise``: every instant has constants of its own, and all that is fixed is an equation.
-
-        ``fixing``: that such a program fixes variables nevertheless.
-        """
-        motion, parts = self._motion, self.parts(stagewise=stagewise, fixing=fixing)
-        return StageProgram(
-            parts.variables,
-            [*parts.terms, *parts.of_ends, *parts.others],
-            parts.fixed,
-            self._inputs.p,
-            intervals=motion.intervals,
-            states=self.states,
-            overlap=motion.overlap,
-            equations_as_rows=stagewise and not fixing,
-        )
-
     def parts(self, *, stagewise: bool, fixing: bool = False) -> StageParts:
-        """What the program is made of."""
+        """What a program is made of; ``stagewise``: every instant has constants of its own, and all that is fixed is an
+        equation. ``fixing``: that such a program fixes variables nevertheless.
+        """
         fixed, of_ends = self._fixed(as_rows=stagewise and not fixing)
-        others = couplings(self._motion, self._inputs, self._f.others, self._f.relations)
+        variables = self._variables(stagewise=stagewise)
+        whole = Whole(self._motion.variables, variables.intervals, self._inputs.symbols)
+        others = couplings(whole, self._inputs, self._f.others, self._f.relations)
         terms = [self._stage(stagewise=stagewise), *self._grid()]
-        return StageParts(self._variables(stagewise=stagewise), terms, of_ends, [*others], fixed)
+        return StageParts(variables, terms, of_ends, [*others], fixed)
 
     # Variables.
 
@@ -211,8 +195,8 @@ class RowOfStages:
         if begins and (turning := self._f.start.turning_at_start(fixed=False)):
             at = self._at(np.array([0]))
             terms.append(at.term([(equations("unit lengths of start", len(turning)), at.lengths(turning))]))
-        if self._f.remembers and self._f.before in self._inputs.ends and not self._f.follows:
-            before, places = self._f.before, motion.entries(motion.u_before)[:, 0]
+        if self._f.remembers and (before := self._f.before) in self._inputs.ends:
+            places = motion.entries(motion.u_before)[:, 0]
             if before.is_given and not as_rows:
                 label = Label("u before start")
                 entries.append(FixedEntries(label, places, self._inputs.of(before.symbols[0]), measured=True))
@@ -295,7 +279,8 @@ class RowOfStages:
             m, count = interval.equations.shape
             modal = self._with_modes(m, scales.modes.shapes.T, motion.dyn.tree.nv)
             transform, zero = ca.diag(ca.DM(1 / scales.equations)) @ modal, np.zeros(m * count)
-            rows = Rows(label=label, lower=zero, upper=zero, transform=ca.diagcat(*[transform] * count))
+            transform = ca.diagcat(*[transform] * count)
+            rows = Rows(label=label, lower=zero, upper=zero, transform=transform, of_step=True)
             yield rows, interval.equations
 
     def _bounds(self) -> Iterator[LimitedExpression]:
@@ -323,8 +308,7 @@ class RowOfStages:
             else:
                 continue
             left_out = np.zeros((values.numel(), motion.intervals), dtype=bool)
-            counts = self._f.before.is_given or self._f.follows
-            left_out[:, 0] = limited.is_of_rates and self._f.remembers and not counts
+            left_out[:, 0] = limited.is_of_rates and self._f.remembers and not self._f.before.is_given
             yield self._limited_rows(limited, values.shape[1], left_out), values
 
     def _limited_rows(self, limited: LimitedExpression, count: int, left_out: Mask) -> Rows:

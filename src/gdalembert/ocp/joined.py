@@ -23,11 +23,24 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.model.configuration import difference, integrate, neutral, random_configuration
 from gdalembert.model.tree import Tree
-from gdalembert.nlp.joined_program import Connection, JoinedProgram, LinkRows
-from gdalembert.ocp.couplings import relation
+from gdalembert.nlp.backends import Backend
+from gdalembert.nlp.entries import NOWHERE, Indices, Label
+from gdalembert.nlp.joined_program import (
+    MANY,
+    free_variables,
+    joined,
+    largest,
+    sharing,
+    weighted,
+)
+from gdalembert.nlp.stage_program import StageProgram
+from gdalembert.nlp.stage_terms import Rows, StageTerm, Variables
+from gdalembert.ocp.constraints import Relation, Whole, relation
+from gdalembert.ocp.ends import LastInput
+from gdalembert.ocp.formulation import equations
 from gdalembert.ocp.joined_solution import PhasesSolution, ScenariosSolution, joined_outcome
 from gdalembert.ocp.problem import Problem
-from gdalembert.ocp.program import OptimalControlProblem, Part, own_values
+from gdalembert.ocp.program import OptimalControlProblem, Part, Program, own_values
 from gdalembert.ocp.real_time_sequences import RealTimePhases
 from gdalembert.ocp.solution import JoinedSolution, Solution
 from gdalembert.ocp.stage import checked_duration
@@ -39,6 +52,10 @@ from gdalembert.spatial.expressions import foreign
 
 Joint = TypeVar("Joint", bound=JoinedSolution)
 
+_JUNCTIONS, _FRICTION = "junctions of the phases", "friction of impulses"
+_RELATIONS, _DURATION = "constraints of several phases", "duration"
+_LINKS = (_JUNCTIONS, _FRICTION, _RELATIONS, _DURATION)
+"""The names of what connects phases."""
 _ALIKE = 1e-9
 """The relative difference of two mass matrices of one robot, whose constants may be cleaned otherwise."""
 
@@ -55,7 +72,10 @@ class JoinedProblems(OptimalControlProblem[Joint]):
             problem._set(numbers, named)
 
     def _parts(self, *, stagewise: bool) -> list[Part]:
-        return [part for problem in self.problems for part in problem._parts(stagewise=False)]
+        return [problem._part() for problem in self.problems]
+
+    def _label(self, k: int) -> str:
+        return f"{self._kind} {k}: "
 
     def _each_guess(self, guess: Any) -> Sequence[Any]:
         if guess is None:
@@ -94,7 +114,8 @@ class Phases(JoinedProblems[PhasesSolution]):
     = 0. The rate ``du`` of u in the first interval of a phase counts from the last u of the phase before, if both have
     the same actuators, unless the phase has a ``start(u=…)``. The cost is the sum of the costs of the phases.
 
-    ``solver("rti")`` takes phases of fixed lengths: it is a :class:`~gdalembert.ocp.RealTimePhases`.
+    ``"fatrop"`` takes phases that nothing but their junctions connects. ``solver("rti")`` takes those of fixed lengths:
+    it is a :class:`~gdalembert.ocp.RealTimePhases`.
 
     Args:
         problems: of one robot, with or without constraints, at least two.
@@ -114,7 +135,7 @@ class Phases(JoinedProblems[PhasesSolution]):
         self.problems = _checked(problems)
         total = (0.0, np.inf) if duration is None else checked_duration(duration)
         self._range = total if isinstance(total, tuple) else (total, total)
-        self._relations: list[LinkRows] = []
+        self._relations: list[Relation] = []
         self._junctions = [Junction(*pair) for pair in zip(self.problems, self.problems[1:], strict=False)]
 
     def __repr__(self) -> str:
@@ -134,7 +155,7 @@ class Phases(JoinedProblems[PhasesSolution]):
         rows, lower, upper = relation("subject_to", constraint)
         known = [x for problem in self.problems for x in (*problem._motion.variables, *problem._symbols)]
         _check_symbols(rows, known)
-        self._relations.append(LinkRows("constraints of several phases", rows, lower, upper, user=True))
+        self._relations.append(Relation(Label(_RELATIONS, user=True), rows, lower, upper))
 
     def _check_costs(self) -> None:
         if not any(problem._cost is not None for problem in self.problems):
@@ -144,7 +165,7 @@ class Phases(JoinedProblems[PhasesSolution]):
         takes_p = any(problem.dyn.parameters for problem in self.problems)
         return [p if problem.dyn.parameters or not takes_p else None for problem in self.problems]
 
-    def _real_time(self, options: Mapping[str, Any]) -> RealTimePhases:
+    def real_time_solver(self, options: Mapping[str, Any] | None = None) -> RealTimePhases:
         if self._relations:
             raise UnsupportedError("rti: the phases have rows of subject_to; take 'ipopt'")
         shortest, longest = (sum(problem._motion.range[end] for problem in self.problems) for end in (0, 1))
@@ -155,7 +176,7 @@ class Phases(JoinedProblems[PhasesSolution]):
             )
         impacts = [(each.after._cones, ~each.known[0]) if each.takes_hold else None for each in self._junctions]
         problems = [problem._real_time_problem() for problem in self.problems]
-        return RealTimePhases(problems, options, impacts, self._each_guess)
+        return RealTimePhases(problems, options or {}, impacts, self._each_guess)
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[None]:
@@ -174,63 +195,77 @@ class Phases(JoinedProblems[PhasesSolution]):
 
     def _parts(self, *, stagewise: bool) -> list[Part]:
         self._set_boundaries()
+        goes_on = [junction.u_goes_on for junction in self._junctions]
         with self._connected():
-            parts = self.problems[0]._parts(stagewise=False)
-            for junction in self._junctions:
-                parts += junction.after._parts(stagewise=False, continues=True, follows=junction.u_goes_on)
-            return parts
+            changes: list[dict[str, Any]] = [{"continues": k > 0} for k in range(len(self.problems))]
+            for k in np.flatnonzero(goes_on).tolist():
+                changes[k + 1]["before"] = LastInput(self.problems[k + 1].dyn.nu)
+                if stagewise and self.problems[k + 1]._formulation().remembers:  # its last u is a state
+                    changes[k]["remembers"] = self.problems[k].control == "constant"
+            return [problem._part(**own) for problem, own in zip(self.problems, changes, strict=True)]
 
     def _each_guess(self, guess: Any) -> Sequence[Any]:
         self._set_boundaries()
         return super()._each_guess(guess)
 
-    def _joined(self, parts: list[Part]) -> JoinedProgram:
-        """The programs of all phases as one, whose further variables are the impulses."""
+    def _joined(self, parts: Sequence[Part], p: ca.MX, form: Backend) -> StageProgram:
+        """The program of all phases.
 
-        def connect(joined: JoinedProgram) -> Connection:
-            numbers = joined.split_numbers(joined.problem["p"])
-            unscaled = [x for part, z, p in zip(parts, joined.z, numbers, strict=True) for x in part.unscaled(z, p)]
-            symbols = [symbol for part in parts for symbol in part.symbols]
-            links = self._links(parts, symbols)
-            impulses = [each.impulses for each in self._junctions]
-            graph = ca.Function("links", [*symbols, *impulses], [link.rows for link in links])
-            rows = graph.call([*unscaled, *self._scaled(joined.further)], True, False)
-            links = [link._replace(rows=x) for link, x in zip(links, rows, strict=True)]
-            none = np.zeros((0, len(parts))), np.zeros((0, further))
-            begin = ca.MX(ca.DM.zeros(further))
-            return Connection((np.ones(len(parts)), np.zeros(further)), links, begin, none)
-
-        further = sum(each.impulses.numel() for each in self._junctions)
-        return JoinedProgram("phase", [part.nlp for part in parts], further, connect)
-
-    def _links(self, parts: list[Part], symbols: list[ca.MX]) -> list[LinkRows]:
-        """What connects the phases, in their variables and parameters."""
-        changes = [
-            junction.change_of_u
-            for junction, part in zip(self._junctions, parts[1:], strict=True)
-            if junction.u_goes_on and part.remembers
+        For solvers of stages an interval behind a junction has the start of its phase and the impulses beside its
+        controls, as that behind a jump of a schedule: only the gaps connect intervals. Other solvers take the phases as
+        they are, and what connects them behind all.
+        """
+        counts = [part.motion.intervals + (not form.stagewise) for part in parts]
+        firsts = np.cumsum([0, *counts]).tolist()
+        motions, segments = self._segments(parts, form, firsts)
+        behind = [first if form.stagewise else NOWHERE for first in firsts[1:-1]]
+        group = len(parts) * MANY
+        impulses = [
+            free_variables(group + k, interval, junction.size)
+            for k, (junction, interval) in enumerate(zip(self._junctions, behind, strict=True))
         ]
-        rows = ca.vertcat(*(each.rows for each in self._junctions), *changes)
-        margins, own = (
-            ca.vertcat(ca.MX(0, 1), *each)
-            for each in ((each.margins for each in self._junctions), (each.rows for each in self._relations))
+        variables = joined([motions, *impulses])
+        n = firsts[-1] if form.stagewise else firsts[-1] - 1
+        states = [part.row_of_stages.states for part, count in zip(parts, counts, strict=True) for _ in range(count)]
+        ends = len(motions.groups) + np.cumsum([0, *(junction.size.size for junction in self._junctions)])
+        return StageProgram(
+            segments,
+            variables,
+            self._links(parts, variables, behind, form),
+            p,
+            further=[np.arange(*pair) for pair in pairwise(ends.tolist())],
+            intervals=n,
+            states=[parts[0].row_of_stages.states, *states][: n + 1],
+            overlap=next((part.motion.overlap for part in parts if part.motion.overlap), ""),
+            equations_as_rows=form.equations_as_rows,
         )
-        _check_symbols(own, symbols)
-        total = sum((part.motion.duration for part in parts), ca.MX(0))
-        least = np.concatenate([np.zeros(0), *(each.lower for each in self._relations)])
-        zero, none, most = (np.zeros(each.shape[0]) for each in (rows, margins, own))
-        return [
-            LinkRows("junctions of the phases", rows, zero, zero),
-            LinkRows("friction of impulses", margins, none, none + np.inf),
-            LinkRows("constraints of several phases", own, least, most, user=True),
-            LinkRows("duration", total, np.array(self._range[:1]), np.array(self._range[1:])),
-        ]
 
-    def _scaled(self, further: Any) -> list[Any]:
-        """The impulses of each junction."""
-        ends = np.cumsum([0, *(each.impulses.numel() for each in self._junctions)]).tolist()
-        pairs = zip(self._junctions, pairwise(ends), strict=True)
-        return [ca.DM(each.size) * further[i:j] if j > i else further[i:j] for each, (i, j) in pairs]
+    def _links(
+        self, parts: Sequence[Part], variables: Variables, behind: Sequence[int], form: Backend
+    ) -> list[StageTerm]:
+        """What connects the phases."""
+        matrices = [x for part in parts for x in part.motion.variables]
+        matrices += [junction.impulses for junction in self._junctions]
+        numbers = [x for part in parts for x in part.inputs.symbols]
+        whole, limited = Whole(matrices, variables.intervals, numbers), list[tuple[int | None, Rows, ca.MX]]()
+        for junction, part, interval in zip(self._junctions, parts[1:], behind, strict=True):
+            follows = junction.u_goes_on and part.remembers
+            for rows in (junction.rows, junction.change_of_u) if follows else (junction.rows,):
+                limited.append((interval, equations(_JUNCTIONS, rows.numel()), rows))
+            zero = np.zeros(junction.margins.numel())
+            limited.append((interval, Rows.unscaled(Label(_FRICTION), zero, zero + np.inf), junction.margins))
+        elsewhere = None if form.stagewise else NOWHERE
+        for link in self._relations:
+            _check_symbols(link.rows, [*matrices, *numbers])
+            limited.append((elsewhere, Rows.unscaled(link.label, link.lower, link.upper), link.rows))
+        shortest, longest = (sum(problem._motion.range[end] for problem in self.problems) for end in (0, 1))
+        # without this row, which is never active then, IPOPT's barrier takes other ways, by an iteration more or less
+        if not form.stagewise or shortest < self._range[0] or self._range[1] < longest:
+            total = sum((part.motion.duration for part in parts), ca.MX(0))
+            limited.append((elsewhere, Rows.unscaled(Label(_DURATION), *np.array(self._range)[:, None]), total))
+        alone = [whole.term([(rows, x)]) for at, rows, x in limited if at is None]
+        places = sorted({at for at, _, _ in limited if at is not None})
+        return [whole.term([(rows, x) for at, rows, x in limited if at == k], interval=k) for k in places] + alone
 
     def _rows(self, parts: list[dict[str, ca.MX]]) -> dict[str, ca.MX]:
         start, most = ca.MX(0), max(rows["u"].shape[0] for rows in parts)
@@ -242,12 +277,11 @@ class Phases(JoinedProblems[PhasesSolution]):
         return found | {"t": ca.vertcat(*(each["t"] for each in parts))}
 
     def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> PhasesSolution:
-        links, outcome = nlp.violations(z, numbers), joined_outcome(parts, nlp, z, numbers)
+        outcome, links = joined_outcome(self._kind, parts, nlp.cost(z, numbers)), dict.fromkeys(_LINKS, 0.0)
+        links |= {name: by for name, by in nlp.violations(z, numbers).items() if name in links}
         outcome["constraint_violation"] = max(outcome["constraint_violation"], *links.values())
         outcome["violations"] = links | outcome["violations"]
-        further = z[len(z) - nlp.further.numel() :]
-        pairs = zip(self._junctions, self._scaled(further), strict=True)
-        impulses = (each.of_all(np.array(ca.DM(x).full()).ravel()) for each, x in pairs)
+        impulses = (junction.of_all(x) for junction, x in zip(self._junctions, nlp.further(z), strict=True))
         return PhasesSolution(phases=parts, impulses=(np.zeros(0), *impulses), **outcome)
 
     def _set_boundaries(self) -> None:
@@ -377,8 +411,9 @@ class Junction:
     @property
     def change_of_u(self) -> ca.MX:
         """u before the next phase less the last u of this one, by typical magnitudes."""
-        motion = self.after._motion
-        return ca.MX((motion.u_before[:, 0] - self.before._motion.u[:, -1]) / ca.DM(motion.effort))
+        motion, last = self.after._motion, self.before._motion
+        u = last.u_before if self.before.control == "constant" else last.u
+        return ca.MX((motion.u_before[:, 0] - u[:, -1]) / ca.DM(motion.effort))
 
     @property
     def margins(self) -> ca.MX:
@@ -433,30 +468,45 @@ class Scenarios(JoinedProblems[ScenariosSolution]):
             if problem._cost is None:
                 raise ArgumentError(f"Scenarios: scenario {k} minimises nothing; call its minimize")
 
-    def _joined(self, parts: list[Part]) -> JoinedProgram:
-        """The programs of all scenarios as one, which share u and the constants of the motions."""
-        shared = []
-        for motion in (part.motion for part in parts):
+    def _joined(self, parts: Sequence[Part], p: ca.MX, form: Backend) -> StageProgram:
+        """The program of all scenarios, which share u and the constants of the motions."""
+        n, instants = len(parts), parts[0].motion.intervals + 1
+        variables, segments = self._segments(parts, form, [k * instants for k in range(n)])
+        groups, terms, further = [], list[StageTerm](), list[Indices]()
+        for part, segment in zip(parts, segments, strict=True):
+            motion = part.motion
             constants = motion.entries(motion.state)[motion.size :, 0]
-            shared.append(np.concatenate([motion.entries(motion.u).ravel(order="F"), constants]))
-        return JoinedProgram("scenario", [part.nlp for part in parts], int(self.cost == "worst"), self._connect, shared)
+            groups.append(segment.places[np.r_[motion.entries(motion.u).ravel(order="F"), constants]])
+        shared = np.array(groups)
+        variables = sharing(variables, shared)
+        if self.cost == "worst":
+            further = [np.array([len(variables.groups)])]
+            variables = joined([variables, free_variables(n * MANY, NOWHERE, np.ones(1))])
+            segments, term = largest(segments, int(further[0][0]), Label("the largest cost"))
+            terms.append(term)
+        elif self.cost == "mean":
+            segments = weighted(segments, 1 / n)
+        return StageProgram(
+            segments,
+            variables,
+            terms,
+            p,
+            further=further,
+            shared=shared,
+            intervals=n * instants - 1,
+            states=[parts[0].row_of_stages.states] * (n * instants),
+            overlap="scenarios are not one sequence of intervals, since they share u; take one problem",
+            equations_as_rows=form.equations_as_rows,
+        )
 
-    def _connect(self, joined: JoinedProgram) -> Connection:
-        """The cost.
-
-        The largest one is the mean and what it is above the mean, a variable: the mean keeps the curvature of the cost
-        while the multipliers of the scenarios are not found.
-        """
-        n = len(self.problems)
+    def _begun(self, program: Program[ScenariosSolution], z: Array) -> Array:
         if self.cost != "worst":
-            weights = np.full(n, 1.0 if self.cost == "sum" else 1 / n)
-            return Connection((weights, np.zeros(0)), [], ca.MX(0, 1), (np.zeros((0, n)), np.zeros((0, 0))))
-        rows = np.eye(n) - np.full((n, n), 1 / n), -np.ones((n, 1))
-        largest = ca.mmax(ca.fabs(ca.vertcat(*joined.costs)))
-        return Connection((np.full(n, 1 / n), np.ones(1)), [], largest, rows)
+            return z
+        costs = [part.values(x, p)["cost"] for part, x, p in program.split(z, program.current())]
+        return program.nlp.with_further(z, np.abs(costs).max(keepdims=True).ravel())
 
     def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> ScenariosSolution:
-        return ScenariosSolution(scenarios=parts, **joined_outcome(parts, nlp, z, numbers))
+        return ScenariosSolution(scenarios=parts, **joined_outcome(self._kind, parts, nlp.cost(z, numbers)))
 
 
 def _alike(problems: Sequence[Problem]) -> tuple[Problem, ...]:

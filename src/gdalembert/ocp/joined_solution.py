@@ -13,12 +13,12 @@ from gdalembert.ocp.solution import Deferred, JoinedSolution, Solution
 from gdalembert.spatial.arrays import Array
 
 
-def joined_outcome(parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> dict[str, Any]:
-    """What a :class:`JoinedSolution` says of all parts."""
-    named = {f"{nlp.kind} {k}: {name}": x for k, each in enumerate(parts, 1) for name, x in each.violations.items()}
+def joined_outcome(kind: str, parts: tuple[Solution, ...], cost: float) -> dict[str, Any]:
+    """What a :class:`JoinedSolution` says of all parts, each of which is of a kind."""
+    named = {f"{kind} {k}: {name}": x for k, part in enumerate(parts, 1) for name, x in part.violations.items()}
     shared = {key: getattr(parts[0], key) for key in ("status", "iterations", "stats", "solved")}
     worst = max(each.constraint_violation for each in parts)
-    return shared | {"cost": nlp.cost(z, numbers), "constraint_violation": worst, "violations": named}
+    return shared | {"cost": cost, "constraint_violation": worst, "violations": named}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

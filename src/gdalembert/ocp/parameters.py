@@ -238,6 +238,11 @@ class BoundaryCondition(ABC):
         """Their values in the last solve."""
 
     @property
+    def said(self) -> tuple[Any, ...]:
+        """What tells whether the user says the same: numbers, and hashes of expressions."""
+        return ()
+
+    @property
     @abstractmethod
     def pattern(self) -> tuple[bool, ...]:
         """Which rows are there."""

@@ -16,8 +16,7 @@ from gdalembert.errors import ArgumentError, SolutionWarning
 from gdalembert.model.limits import Bounds
 from gdalembert.nlp.entries import Label
 from gdalembert.ocp import constraints
-from gdalembert.ocp.constraints import OF_INTERVAL, Bound, LimitedExpression
-from gdalembert.ocp.couplings import Relation, relation
+from gdalembert.ocp.constraints import OF_INTERVAL, Bound, LimitedExpression, Relation, relation
 from gdalembert.ocp.ends import End, EndpointConstraints, Fixed, InputBefore
 from gdalembert.ocp.formulation import Formulation, RowOfStages
 from gdalembert.ocp.guess import Guess
@@ -359,9 +358,9 @@ class Problem(OptimalControlProblem[Solution]):
         """
         return super().solver(solver, options)
 
-    def _real_time(self, options: Mapping[str, Any]) -> RealTimeSolver:
+    def real_time_solver(self, options: Mapping[str, Any] | None = None) -> RealTimeSolver:
         self._check_costs()
-        return RealTimeSolver(self._real_time_problem(), options)
+        return RealTimeSolver(self._real_time_problem(), options or {})
 
     def _real_time_problem(self) -> RealTimeProblem:
         plain = self._formulation().evaluated_by(self._motion.graph_of)  # which is compiled as a whole
@@ -545,16 +544,18 @@ class Problem(OptimalControlProblem[Solution]):
         for end in self._fixed:
             end.set(self._parameters)
 
-    def _contents(self) -> object:
-        """What tells whether a solver that was built is still that of the problem."""
-        patterns = [end.pattern for end in self._fixed]
+    def _contents(self, *, ends: bool) -> object:
+        patterns = [(end.pattern, end.said if ends else ()) for end in self._fixed]
         return patterns, len(self._limited), len(self._relations), hash(self._cost)
 
-    def _parts(self, *, stagewise: bool, continues: bool = False, follows: bool = False) -> list[Part]:
+    def _parts(self, *, stagewise: bool) -> list[Part]:
+        return [self._part()]
+
+    def _part(self, **changes: Any) -> Part:
+        """The motion, of its formulation with changes."""
         for endpoint in self._endpoints:
             endpoint.prepare()
-        formulation = self._formulation()._replace(continues=continues, follows=follows)
-        return [Part(formulation, ca.MX(0) if self._cost is None else self._cost, stagewise=stagewise)]
+        return Part(self._formulation()._replace(**changes), ca.MX(0) if self._cost is None else self._cost)
 
     def _formulation(self, inputs: Inputs | None = None, scales: Scales | None = None) -> Formulation:
         own = Inputs(self.intervals, self._parameters, self._robot, self._fixed) if inputs is None else inputs

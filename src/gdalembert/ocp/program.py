@@ -7,6 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import casadi as ca
@@ -16,10 +17,12 @@ import numpy.typing as npt
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, SolutionWarning, UnknownNameError, UnsupportedError
 from gdalembert.model.configuration import lengths, projected, unit_blocks
-from gdalembert.nlp.backends import backend, checked_options, same_options
-from gdalembert.nlp.program import EXCEPTIONS, NonlinearProgram
+from gdalembert.nlp.backends import Backend, checked_options, same_options
+from gdalembert.nlp.joined_program import side_by_side
+from gdalembert.nlp.program import EXCEPTIONS
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_program import StageProgram
+from gdalembert.nlp.stage_terms import Segment, Variables
 from gdalembert.ocp import solution as solutions
 from gdalembert.ocp.constraints import CLOSED, OF_INTERVAL
 from gdalembert.ocp.formulation import Formulation, RowOfStages
@@ -40,20 +43,16 @@ Ended = tuple[str, Mapping[str, Any], bool]
 class Part:
     """A motion as it is formulated now: its nonlinear program, the numbers that it takes, and its solutions.
 
-    ``initial`` gives the variables where a solve begins, of a guess. Methods are those of
-    :class:`~gdalembert.nlp.program.Solvable`, for a motion alone. ``nlp`` is ``None`` if only some of its stages hold.
-    ``remembers`` tells whether u before each instant is a state.
+    Its variables x are all of the motion, without scales, and the parameters p those of its inputs. ``begin`` gives x
+    where a solve begins, of a guess. ``remembers`` tells whether u before each instant is a state.
     """
 
-    nlp: Any
-
-    def __init__(self, formulation: Formulation, cost: ca.MX, *, stagewise: bool) -> None:
-        self.motion, self.inputs, self.initial = formulation.motion, formulation.inputs, formulation.initial.variables
+    def __init__(self, formulation: Formulation, cost: ca.MX) -> None:
+        self.motion, self.inputs, self.begin = formulation.motion, formulation.inputs, formulation.initial.variables
         self._ends, self.remembers = formulation.ends, formulation.remembers
         motion, inputs = self.motion, self.inputs
         self.symbols = [*motion.variables, *inputs.symbols]
         self.row_of_stages = RowOfStages(formulation)
-        self.nlp = self._program(stagewise=stagewise)
         known = dict(inputs.named) | {"p": motion.parameters.p}
         self._paths = {
             each.name: FollowedPath(
@@ -72,35 +71,21 @@ class Part:
         self._keys = list(outputs)
         self._graph = ca.Function("solution", self.symbols, list(outputs.values()))
 
-    def _program(self, *, stagewise: bool) -> StageProgram | None:
-        return self.row_of_stages.program(stagewise=stagewise)
-
-    def begin(self, guess: Any) -> Array:
-        """The variables z in a guess."""
-        return np.asarray(self.nlp.scaled(self.initial(guess)))
-
-    def _variables(self, z: Any) -> Any:
-        """All variables of the motion."""
-        return self.nlp.unscaled(z)
-
-    def unscaled(self, z: Any, numbers: Any) -> list[Any]:
-        x, p = (each if isinstance(each, ca.MX) else ca.DM(each) for each in (self._variables(z), numbers))
+    def matrices(self, x: Any, numbers: Any) -> list[Any]:
+        """The values of ``symbols``, numbers or expressions."""
+        x, p = (column if isinstance(column, ca.MX) else ca.DM(column) for column in (x, numbers))
         return [*matrices_of(x, self.motion.variables), *self.inputs.split(p)]
 
-    def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
+    def rows(self, x: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
+        """q, v, u and t, a column for each instant."""
         motion, nq = self.motion, self.motion.dyn.tree.nq
         graph = ca.Function("rows", self.symbols, [motion.x, motion.u, motion.t], {"always_inline": True})
-        x, u, t = graph(*self.unscaled(z, numbers))
+        x, u, t = graph(*self.matrices(x, numbers))
         return {"q": x[:nq, :], "v": x[nq:, :], "u": u, "t": t}
 
-    def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Solution:
-        found, whole = self.values(z, numbers), range(self.motion.intervals)
-        cost, violations = float(found["cost"][0, 0]), self.nlp.violations(z, numbers)
-        return self.stretch(found, whole, cost, violations, status, stats, solved)
-
-    def values(self, z: Array, numbers: Array) -> dict[str, Array]:
-        """What solutions have, at all instants and stages, in columns."""
-        values = self._graph.call(self.unscaled(z, numbers))
+    def values(self, x: Array, numbers: Array) -> dict[str, Array]:
+        """What solutions have, at all instants and stages, in columns; and the cost."""
+        values = self._graph.call(self.matrices(x, numbers))
         return dict(zip(self._keys, (each.full() for each in values), strict=True))
 
     def stretch(
@@ -215,30 +200,43 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             ArgumentError: if nothing is to be minimised, CasADi refuses the options, or parameters of one name have
                 different shapes.
             UnsupportedError: if the solver needs constraints and costs of one interval each, as ``"fatrop"``, and one
-                connects two, or problems are joined, or contacts or loops hold an arm whose fast modes follow their
+                connects two, or scenarios share u, or contacts or loops hold an arm whose fast modes follow their
                 loads; or if it takes no ``"max_wall_time"``.
         """
         self._check_costs()
         given = checked_options("solver", options)
         if isinstance(solver, str) and solver in SOLVERS:
             return SOLVERS[solver](self, given)
-        return self._nonlinear(solver, given)
+        return self.nonlinear_solver(solver, given)
 
-    def _nonlinear(
-        self, solver: str, options: Mapping[str, Any], kind: type[Solver[Planned]] = Solver
+    def nonlinear_solver(
+        self, solver: str, options: Mapping[str, Any] | None = None, kind: type[Solver[Planned]] = Solver
     ) -> Solver[Planned]:
-        """A solver of the nonlinear program, by default of CasADi."""
-        chosen = backend(solver)
-        program = Program(self, stagewise=chosen.stagewise)
+        """A solver of the nonlinear program: what :func:`~gdalembert.ocp.solver` registers may return one.
+
+        Args:
+            solver, options: its name, for messages too, and its options, as in :meth:`solve`.
+            kind: by default that of CasADi's solvers; or a subclass, whose ``form`` says what it wants of the program,
+                as stages, and whose ``_made`` returns what is called as a ``casadi.nlpsol``.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnsupportedError: as :meth:`solver`.
+        """
+        chosen = kind.form(solver)
+        program = Program(self, chosen)
         if chosen.stagewise and any(part.motion.system.moves_ends for part in program.parts):
             raise UnsupportedError(
                 f"{solver}: {program.name}: contacts or loops hold where fast modes follow their loads, which connects "
                 "intervals; take 'ipopt', or give Problem quasi_static=None"
             )
-        return kind(program, solver, options)
+        return kind(program, solver, checked_options("solver", options))
 
-    def _real_time(self, options: Mapping[str, Any]) -> Any:
-        """A solver of one step a tick."""
+    def real_time_solver(self, options: Mapping[str, Any] | None = None) -> Any:
+        """A solver of one Gauss–Newton step a tick, with the options of ``"rti"``.
+
+        Raises:
+            ArgumentTypeError, ArgumentError, UnsupportedError: as :meth:`solver`.
+        """
         raise UnsupportedError(f"rti: {self._kind}s: real-time iterations are of one problem; take 'ipopt'")
 
     def solve(
@@ -274,10 +272,11 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         """
         wanted = checked_options("solve", options)
         self._set(p, values)
-        key = solver, self._contents()
-        if self._built is None or self._built[0] != key or not same_options(self._built[1], wanted):
-            self._built = key, wanted, self.solver(solver, wanted)
-        built = self._built[2]
+        previous: tuple[Any, Mapping[str, Any], Any] = self._built or (None, {}, None)
+        key, known, built = previous
+        if key != (solver, self._contents(ends=not isinstance(built, Solver))) or not same_options(known, wanted):
+            built = self.solver(solver, wanted)
+            self._built = (solver, self._contents(ends=not isinstance(built, Solver))), wanted, built
         if not isinstance(built, Cold):
             planned: Planned = built(**values) if p is None else built(p=p, **values)
             return planned
@@ -303,7 +302,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         """
         self._check_costs()
         self._set(p, values)
-        program = Program(self, stagewise=False)
+        program = Program(self, Backend())
         numbers, nlp = program.current(), program.nlp
         arguments = {"x0": ca.DM(program.begin(None)), "p": ca.DM(numbers)} | nlp.limits(p=numbers)
         return FormulatedProgram(dict(nlp.problem), arguments, [str(label) for label in nlp.labels()[0]], program)
@@ -331,18 +330,43 @@ class OptimalControlProblem(ABC, Generic[Planned]):
     def _set(self, p: Any, values: Mapping[str, Any]) -> None:
         """Take the values of a solve."""
 
-    def _contents(self) -> object:
-        """What tells whether a solver that was built is still that of the problem; by default none is."""
+    def _contents(self, *, ends: bool) -> object:
+        """What tells whether a solver that was built is still that of the problem; by default none is.
+
+        ``ends``: whether it is of the numbers that fix ends, too, which others than a :class:`Solver` may have read.
+        """
         return object()
 
     @abstractmethod
     def _parts(self, *, stagewise: bool) -> list[Part]:
         """The motions, as they are formulated now."""
 
-    def _joined(self, parts: list[Part]) -> NonlinearProgram:
-        """The programs of all parts as one."""
-        program: NonlinearProgram = parts[0].nlp
-        return program
+    def _joined(self, parts: Sequence[Part], p: ca.MX, form: Backend) -> StageProgram:
+        """The program of all parts, whose parameters are p, in the form that a solver wants."""
+        variables, segments = self._segments(parts, form, [0])
+        motion, states = parts[0].motion, parts[0].row_of_stages.states
+        n, as_rows = motion.intervals, form.equations_as_rows
+        return StageProgram(
+            segments,
+            variables,
+            [],
+            p,
+            intervals=n,
+            states=[states] * (n + 1),
+            overlap=motion.overlap,
+            equations_as_rows=as_rows,
+        )
+
+    def _segments(self, parts: Sequence[Part], form: Backend, firsts: Sequence[int]) -> tuple[Variables, list[Segment]]:
+        """The variables and terms of all parts, whose intervals begin there."""
+        rows = [part.row_of_stages.uncompiled() if form.compiles else part.row_of_stages for part in parts]
+        made = [row.parts(stagewise=form.stagewise, fixing=form.fixes) for row in rows]
+        numbers, labels = [part.inputs.p.numel() for part in parts], [self._label(k + 1) for k in range(len(parts))]
+        return side_by_side(made, numbers, labels, firsts[: len(parts)])
+
+    def _begun(self, program: Program[Planned], z: Array) -> Array:
+        """Scaled variables in a guess, with those that are of no part."""
+        return z
 
     def _connected(self) -> contextlib.AbstractContextManager[None]:
         """While each part asks of its start what does not hold already."""
@@ -360,11 +384,21 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         """q, v, u and t of all parts, of those of each."""
         return parts[0] | {key: ca.vertcat(*(each[key] for each in parts)) for key in ("q", "v")}
 
+    def _label(self, k: int) -> str:
+        """How labels of a part begin, of which there are several."""
+        return ""
+
     def _solutions(
         self, parts: Sequence[tuple[Part, Any, Any]], nlp: Any, z: Array, numbers: Array, ended: Ended
     ) -> tuple[Solution, ...]:
         """The motions of a solution, of each part with its variables and parameters."""
-        return tuple(part.solution(own, p, *ended) for part, own, p in parts)
+        found, violations = [], nlp.violations(z, numbers)
+        for k, (part, x, p) in enumerate(parts, start=1):
+            values, label = part.values(x, p), self._label(k)
+            missed = {name.removeprefix(label): by for name, by in violations.items() if name.startswith(label)}
+            cost, whole = float(values["cost"][0, 0]), range(part.motion.intervals)
+            found.append(part.stretch(values, whole, cost, missed, *ended))
+        return tuple(found)
 
     @abstractmethod
     def _solution(self, parts: tuple[Solution, ...], nlp: Any, z: Array, numbers: Array) -> Planned:
@@ -374,9 +408,9 @@ class OptimalControlProblem(ABC, Generic[Planned]):
 class Program(Generic[Planned]):
     """The program of a problem, or of several that are joined: a :class:`gdalembert.nlp.program.Solvable`."""
 
-    def __init__(self, of: OptimalControlProblem[Planned], *, stagewise: bool) -> None:
+    def __init__(self, of: OptimalControlProblem[Planned], form: Backend) -> None:
         self._of, kind = of, of._kind
-        self.parts = of._parts(stagewise=stagewise)
+        self.parts = of._parts(stagewise=form.stagewise)
         self.named: dict[str, ca.MX] = {}
         for k, part in enumerate(self.parts, start=1):
             for name, symbol in part.inputs.named.items():
@@ -386,7 +420,11 @@ class Program(Generic[Planned]):
                         f"{kind}s: the parameter {name!r} has shape {symbol.shape} in {kind} {k}, {shape} before; of "
                         "one name it is one parameter: give one size, or another name"
                     )
-        self.nlp = of._joined(self.parts)
+        ends = np.cumsum([0, *(part.inputs.p.numel() for part in self.parts)]).tolist()
+        p = self.parts[0].inputs.p if len(self.parts) == 1 else ca.MX.sym("p", ends[-1])
+        for part, (begin, end) in zip(self.parts, pairwise(ends), strict=True):
+            part.inputs.p = p[begin:end] if len(self.parts) > 1 else p
+        self.nlp = of._joined(self.parts, p, form)
 
     @property
     def name(self) -> str:
@@ -426,7 +464,7 @@ class Program(Generic[Planned]):
 
     def begin(self, guess: Any) -> Array:
         guesses = zip(self.parts, self._of._each_guess(guess), strict=True)
-        return self.nlp.merged([part.begin(each) for part, each in guesses], self.current)
+        return self._of._begun(self, self.nlp.merged([part.begin(own) for part, own in guesses]))
 
     def checked_shift(self, shift: int) -> int:
         by = integer("solver: shift", shift, 0, self.parts[0].motion.intervals)
@@ -434,18 +472,18 @@ class Program(Generic[Planned]):
             raise ArgumentError(f"solver: shift: got {by}; {self._of._unshiftable}; leave it out")
         return by
 
-    def _split(self, z: Any, numbers: Any) -> Iterator[tuple[Part, Any, Any]]:
-        """Each part with its scaled variables and its parameters."""
+    def split(self, z: Any, numbers: Any) -> Iterator[tuple[Part, Any, Any]]:
+        """Each part with its variables and its parameters."""
         return zip(self.parts, self.nlp.split(z), self.nlp.split_numbers(numbers), strict=True)
 
     def unscaled(self, z: Any, numbers: Any) -> list[Any]:
-        return [x for part, own, p in self._split(z, numbers) for x in part.unscaled(own, p)]
+        return [values for part, x, p in self.split(z, numbers) for values in part.matrices(x, p)]
 
     def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
-        return self._of._rows([part.rows(own, p) for part, own, p in self._split(z, numbers)])
+        return self._of._rows([part.rows(x, p) for part, x, p in self.split(z, numbers)])
 
     def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Planned:
-        found = self._of._solutions([*self._split(z, numbers)], self.nlp, z, numbers, (status, stats, solved))
+        found = self._of._solutions([*self.split(z, numbers)], self.nlp, z, numbers, (status, stats, solved))
         return self._of._solution(found, self.nlp, z, numbers)
 
     def remedies(self, solution: Planned) -> Iterator[str]:

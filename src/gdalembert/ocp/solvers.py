@@ -13,6 +13,9 @@ A solver of your own is a function that is registered: here one that takes the n
         return solve
 
     plan = problem.solve("mine", {"ipopt.max_iter": 50}, target=target)
+
+What makes a solver may also call ``problem.nonlinear_solver``, with a subclass of :class:`~gdalembert.ocp.Solver`, or
+``problem.real_time_solver``, as those that are here do.
 """
 
 from __future__ import annotations
@@ -51,4 +54,4 @@ class Cold(Protocol):
 @solver("rti")
 def real_time(problem: Any, options: Mapping[str, Any]) -> Any:
     """One Gauss–Newton step a tick, of a problem or a schedule."""
-    return problem._real_time(options)
+    return problem.real_time_solver(options)

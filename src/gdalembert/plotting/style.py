@@ -58,14 +58,13 @@ def names_of(robot: pin.Model | Tree | Dynamics) -> Names:
     first_mode = robot.modes.start if isinstance(robot, Dynamics) else tree.nv
     joints = [joint for joint in tree.independent_joints if joint.idx_v < first_mode]
 
-    def entries(length: str) -> tuple[str, ...]:
-        counts = [(joint.name, getattr(joint.type, length)) for joint in joints]
-        return tuple(name if n == 1 else f"{name}[{k}]" for name, n in counts for k in range(n))
+    sizes = [(joint.name, joint.type.nq) for joint in joints]
+    in_q = tuple(name if nq == 1 else f"{name}[{k}]" for name, nq in sizes for k in range(nq))
 
     def units(quantity: str) -> tuple[str, ...]:
         return tuple(unit for joint in joints for unit in getattr(joint.type, f"{quantity}_units"))
 
-    return Names(entries("nq"), entries("nv"), units("configuration"), units("velocity"), units("effort"))
+    return Names(in_q, tree.velocity_names[:first_mode], units("configuration"), units("velocity"), units("effort"))
 
 
 def with_units(quantity: str, units: Iterable[str]) -> str:

@@ -51,7 +51,7 @@ def constant(values: ArrayLike | ca.SX) -> Matrix:
 
 
 def entries(x: Matrix) -> Any:
-    """The inverse: a frozen array of numbers, a sparse SX of symbols; a column of numbers is an array of one axis."""
+    """The inverse of :func:`constant`: a frozen array of numbers, of one axis for a column; a sparse SX of symbols."""
     if isinstance(x, ca.SX) and not x.is_constant():
         return ca.sparsify(x)
     values = ca.evalf(x).full()
@@ -65,7 +65,7 @@ def skew(w: Matrix) -> Matrix:
 
 @kernel
 def spin(alpha: Matrix, omega: Matrix) -> Matrix:
-    """U = [α×] + [ω×][ω×]: a point at x of a link that turns with ω, α accelerates by U x against the origin."""
+    """The matrix U = [α×] + [ω×][ω×]: a point at x of a link with ω, α accelerates by U x against the origin."""
     xx, yy, zz = omega[0] * omega[0], omega[1] * omega[1], omega[2] * omega[2]
     xy, xz, yz = omega[0] * omega[1], omega[0] * omega[2], omega[1] * omega[2]
     return rows(
@@ -82,7 +82,7 @@ def rows(*entries: Sequence[Any]) -> Matrix:
 
 @kernel
 def congruence(r: Matrix, s: Matrix) -> Matrix:
-    """R S Rᵀ of a symmetric S, each pair of equal entries computed once."""
+    """The product R S Rᵀ of a symmetric S, each pair of equal entries computed once."""
     return symmetric(r @ s @ r.T)
 
 
@@ -94,12 +94,12 @@ def symmetric(m: Matrix) -> Matrix:
 
 @kernel
 def inertia_of(j: Matrix) -> Matrix:
-    """tr(J) 1 − J: the inertia tensor of a 3 × 3 pseudo-inertia J = ∫x xᵀ, and, up to a factor, the inverse map."""
+    """The inertia tensor tr(J) 1 − J of a 3 × 3 pseudo-inertia J = ∫x xᵀ; up to a factor, the inverse map, too."""
     return ca.diag(ca.vertcat(j[1, 1] + j[2, 2], j[0, 0] + j[2, 2], j[0, 0] + j[1, 1])) - (j - ca.diag(ca.diag(j)))
 
 
 def pseudo_inertia_of(i: Matrix) -> Matrix:
-    """½ tr(I) 1 − I = ∫x xᵀ of an inertia tensor I."""
+    """The pseudo-inertia ½ tr(I) 1 − I = ∫x xᵀ of an inertia tensor I."""
     return 0.5 * ca.trace(i) * ca.DM.eye(3) - i
 
 
@@ -120,12 +120,12 @@ def _axis_rotation(axis: Matrix, cosine: Matrix, sine: Matrix) -> Matrix:
 
 
 def cross_columns(columns: Matrix, x: Matrix) -> Matrix:
-    """w × x of each column w."""
+    """The cross product w × x of each column w."""
     return -skew(x) @ columns
 
 
 def outer(x: Matrix) -> Matrix:
-    """x xᵀ, each pair of equal entries computed once."""
+    """The product x xᵀ, each pair of equal entries computed once."""
     return congruence(x, ca.DM(1))
 
 

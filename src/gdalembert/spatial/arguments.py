@@ -39,7 +39,7 @@ MASKED = "it has masked entries; leave them out, or give the numbers that they s
 
 
 def number(argument: str, value: Any, unit: str = "", *, least: float = 0.0, inclusive: bool = False) -> float:
-    """One finite number above (or, inclusive, at least) a limit."""
+    """A finite number above (or, inclusive, at least) a limit."""
     unit_suffix = f" [{unit}]" if unit else ""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise ArgumentTypeError(f"{argument}: expected a number{unit_suffix}, got {shown(value)}")
@@ -55,7 +55,7 @@ def number(argument: str, value: Any, unit: str = "", *, least: float = 0.0, inc
 
 
 def integer(argument: str, value: Any, least: int, most: int = MOST) -> int:
-    """One integer within limits, both included; without an upper one, of 64 bits."""
+    """An integer within limits, both included; without an upper one, of 64 bits."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise ArgumentTypeError(f"{argument}: expected an integer, got {shown(value)}")
     if not least <= value <= most:
@@ -86,7 +86,7 @@ def file_path(argument: str, value: Any, wanted: str) -> Path:
 
 
 def choice(argument: str, value: Any, known: Sequence[str]) -> str:
-    """One of several words."""
+    """A word that is one of several."""
     if not isinstance(value, str) or value not in known:
         words = " or ".join(filter(None, [", ".join(map(repr, known[:-1])), repr(known[-1])]))
         raise ArgumentError(f"{argument}: got {shown(value)}; give {words}")
@@ -105,6 +105,7 @@ def real(value: Any) -> Array:
     """An array of real numbers; TypeError or ValueError for texts, complex numbers, True, None and masked entries."""
     if is_masked(value):
         raise ValueError("entries are masked")
+    # Without dtype=float, by which NumPy takes True for 1, "3" for 3.0, and of complex numbers the real part.
     array = np.asarray(value.full() if isinstance(value, ca.DM) else value)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{array.dtype} is not real")
@@ -164,6 +165,47 @@ def table(argument: str, value: Any, width: int, count: int | None = None) -> Ar
         n = "N" if count is None else count
         raise ArgumentError(f"{argument} has shape {np.shape(value)}; give ({n}, {width}), one row for each time")
     return array
+
+
+def sample_rows(argument: str, value: Any, width: int, *, finite: bool = True) -> Array:
+    """Numbers (N × width), frozen: one row for each sample."""
+    array = numbers(argument, value, finite=finite)
+    if array.ndim != 2 or array.shape[1] != width or not len(array):
+        raise ArgumentError(f"{argument} has shape {array.shape}; give (N, {width}), one row for each sample")
+    return array
+
+
+def sample_weights(context: str, weights: Any, count: int, width: int) -> Array:
+    """Weights (count × width), at least 0, of samples or of their single numbers; 1 by default."""
+    array = numbers(f"{context}: weights", 1.0 if weights is None else weights)
+    if weights is not None and array.shape not in ((count,), (count, width)):
+        raise ArgumentError(f"{context}: weights has shape {array.shape}; give ({count},) or ({count}, {width})")
+    if np.any(array < 0):
+        row = int(np.argwhere(array < 0)[0][0])
+        raise ArgumentError(f"{context}: the weight of row {row} is negative: {array[row].min():.6g}; give at least 0")
+    return np.array(np.broadcast_to(array[:, None] if array.ndim == 1 else array, (count, width)))
+
+
+def held_back_counts(argument: str, part: Any, counts: Sequence[int], others: str) -> list[int]:
+    """The samples that a fraction holds back of runs with so many; messages tell the ``others`` that may be given."""
+    if isinstance(part, bool) or not isinstance(part, int | float | np.floating):
+        got = type(part).__name__
+        raise ArgumentTypeError(f"{argument}: expected a fraction of the samples or {others}, got {got}")
+    last = [round(part * count) if 0 < part < 1 else 0 for count in counts]
+    for number_of_last, count in zip(last, counts, strict=True):
+        if not 0 < number_of_last < count:
+            raise ArgumentError(
+                f"{argument}={shown(part)} of {count} samples leaves none to fit or none to predict; give a fraction "
+                "between 0 and 1"
+            )
+    return last
+
+
+def instance(argument: str, value: Any, kinds: Any, wanted: str) -> Any:
+    """A value of one of these types."""
+    if not isinstance(value, kinds):
+        raise ArgumentTypeError(f"{argument}: expected {wanted}, got {type(value).__name__}")
+    return value
 
 
 def checked_rotation(argument: str, value: Any, *, expected: str, tolerance: float = UNIT_ERROR) -> Array:
@@ -247,6 +289,7 @@ def required(context: str, name: str, extra: str) -> Any:
 
 def is_shown(category: type[Warning]) -> bool:
     """True if a warning may be shown, so that what only a warning tells is worth computing."""
+    # Not by warnings.catch_warnings, which changes the filters of all threads.
     for action, message, other, module, _ in warnings.filters:
         if issubclass(category, other) and (message is None and module is None):
             return action != "ignore"
@@ -255,6 +298,7 @@ def is_shown(category: type[Warning]) -> bool:
 
 def warn(message: str, category: type[Warning]) -> None:
     """Warn of what the user's line led to."""
+    # No fixed number of frames: decorators, and calls of ours inside, lie between by turns.
     frame, level, inside = sys._getframe(0), 1, ("gdalembert", "dataclasses")
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:
         frame, level = frame.f_back, level + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,17 @@ class ByValue(Brief):
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
         self.__dict__.update(state)
+
+
+class SampleArrays:
+    """A dataclass of arrays with one row for each sample."""
+
+    def __len__(self) -> int:
+        return len(next(iter(vars(self).values())))
+
+    def part(self, rows: slice | npt.NDArray[np.bool_]) -> Self:
+        """The same arrays with some of the samples."""
+        return type(self)(*(column[rows] for column in vars(self).values()))
 
 
 def frozen(values: npt.ArrayLike) -> Array:
@@ -63,6 +74,7 @@ def independent_columns(a: Array, *tolerances: float, order: Iterable[int] | Non
     the tolerance; without an order, the one with the longest part (pivoting, as by LAPACK's geqp3). Several tolerances
     count one after the other. The first k columns of the basis (m × r) span what the first k of the r chosen ones do.
     """
+    # scipy.linalg.qr(pivoting=True) takes no order, and among equal columns its choice is that of rounding.
     rest, chosen, basis = np.array(a, dtype=float), list[int](), np.zeros((len(a), 0))
     sequence = None if order is None else list(order)
     for tolerance in tolerances:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -33,7 +34,7 @@ class Brief:
 
 
 def brief(x: object, parts_by_name: Mapping[str, Any] | None = None) -> str:
-    """The class and the attributes of an object, or other parts of it, as far as 300 characters go."""
+    """The text of the class and the attributes of an object, or other parts of it, as far as 300 characters go."""
     known = vars(x) if hasattr(x, "__dict__") else {}
     if parts_by_name is not None:
         shown = list(parts_by_name.items())
@@ -69,8 +70,21 @@ def first_of(parts: Sequence[str]) -> str:
     return f"{text}… {len(parts)} in all"
 
 
+def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = (0,), indent: str = "  ") -> list[str]:
+    """Lines of a table: the columns in ``left`` are flush left, the others flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    columns = [(width, "<" if k in left else ">") for k, width in enumerate(widths)]
+    lines = ("  ".join(f"{x:{side}{w}}" for x, (w, side) in zip(row, columns, strict=True)) for row in rows)
+    return [f"{indent}{line}".rstrip() for line in lines]
+
+
+def first_named(names: Sequence[str], most: int, more: str = ", …") -> str:
+    """The first names in quotation marks, and ``more`` where there are others."""
+    return ", ".join(map(repr, names[:most])) + (more if len(names) > most else "")
+
+
 def _shown(value: object) -> str:
-    """One attribute."""
+    """The text of one attribute."""
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, str):
@@ -94,6 +108,23 @@ def _matrix(value: Any) -> str:
         return f"[{', '.join(f'{x:.4g}' for x in value)}]"
     kind = "" if isinstance(value, np.ndarray | ca.DM) else f"{type(value).__name__} "
     return f"<{kind}{' × '.join(map(str, value.shape)) or 'number'}>"
+
+
+def as_json(value: Any) -> Any:
+    """A value as ``json.dumps`` takes it: objects by their public fields, NaN and infinity, which JSON lacks, as words.
+
+    ``dataclasses.asdict`` keeps arrays, which JSON refuses, and takes in private fields, such as the robot of a fit.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        names = (entry.name for entry in fields(value) if not entry.name.startswith("_"))
+        return {name: as_json(getattr(value, name)) for name in names}
+    if isinstance(value, np.ndarray | tuple | list):
+        return [as_json(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    if isinstance(value, Mapping):
+        return {name: as_json(item) for name, item in value.items()}
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else str(float(value))
+    return value
 
 
 def html_report(text: str, *, details: str = "") -> str:

@@ -132,7 +132,7 @@ def path_bounds(lower: npt.ArrayLike, upper: npt.ArrayLike, size: int) -> tuple[
 
 
 def path_bound(name: str, bound: Any, size: int) -> Array:
-    """One bound, a number for each entry."""
+    """The numbers of a bound, one for each entry."""
     array = numbers(f"path: {name}", bound, finite=False)
     if np.any(np.isnan(array)):
         raise ArgumentError(f"path: {name} is not a number; give numbers, or leave it out")

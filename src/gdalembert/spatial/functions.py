@@ -115,7 +115,7 @@ def _is_real(argument: Any) -> bool:
 
 
 def check_one_kind(context: str, values_by_name: Mapping[str, Any]) -> None:
-    """Refuse SX beside MX."""
+    """Refuse symbols of both kinds, SX beside MX."""
     kinds = {type(x).__name__: name for name, x in values_by_name.items() if isinstance(x, ca.SX | ca.MX)}
     if len(kinds) > 1:
         raise ArgumentTypeError(f"{context}: {kinds['SX']} is SX and {kinds['MX']} is MX; give symbols of one kind")
@@ -129,7 +129,7 @@ class TupleFunction(Function):
         return (outputs,) if args and self.n_out() == 1 else outputs
 
     def map(self, *args: Any) -> Any:
-        """As that of CasADi; of a number of states it is a Function whose call gives a tuple again."""
+        """Map the Function as CasADi does; over a number of states it is one whose call gives a tuple again."""
         mapped = super().map(*args)
         return TupleFunction(mapped) if isinstance(mapped, ca.Function) else mapped
 
@@ -196,17 +196,17 @@ def function(
 
 
 def symbols(**lengths: int) -> dict[str, ca.SX]:
-    """Symbolic vectors by name."""
+    """Symbolic vectors by name, of these lengths."""
     return {name: ca.SX.sym(name, length) for name, length in lengths.items()}
 
 
 def directional_derivative(expression: ca.SX, x: ca.SX, direction: ca.SX) -> ca.SX:
-    """d/ds expression(x + s direction) at s = 0."""
+    """The derivative d/ds expression(x + s direction) at s = 0."""
     return ca.jtimes(expression, x, direction)
 
 
 def derivative_along(expression: Matrix, x: Matrix, directions: Matrix) -> Matrix:
-    """∂expression/∂x @ directions, differentiated forward (column by column) or in reverse (row by row).
+    """The product ∂expression/∂x @ directions, differentiated forward (column by column) or in reverse (row by row).
 
     Which makes the smaller graph depends on the expression, so both are tried.
     """
@@ -220,6 +220,7 @@ def smaller(one: Matrix, other: Matrix) -> Matrix:
     for expression in (one, other):
         if isinstance(expression, ca.DM):
             return expression
+    # After cse: what is written twice is made once in the end.
     return min(ca.cse([one])[0], ca.cse([other])[0], key=ca.n_nodes)
 
 
@@ -284,6 +285,7 @@ class Evaluation:
 
     def __init__(self, function: ca.Function, arguments: Sequence[Array], results: Sequence[Array]) -> None:
         self.arguments, self.results = arguments, results
+        # Not by a call, which makes DM of arrays number by number.
         buffer, self.evaluate = function.buffer()
         self.failed = buffer.ret
         for setter, arrays in ((buffer.set_arg, arguments), (buffer.set_res, results)):

@@ -64,6 +64,7 @@ def operations(graph: ca.Function) -> list[int]:
 
 def operation_name(op: int) -> str:
     """CasADi's name of an operation, as ``"OP_ATAN2"``."""
+    # Searched each time: it is for messages, and a table would be made at each import.
     return next((name for name in dir(ca) if name.startswith("OP_") and getattr(ca, name) == op), f"operation {op}")
 
 
@@ -111,7 +112,7 @@ class _Table:
         return len(self.nodes) - 1, False
 
     def constant(self, x: float) -> Signed:
-        """A number."""
+        """The value of a number."""
         return self._number("constant", abs(x)), x < 0
 
     def first_met(self, x: float) -> Signed:
@@ -164,7 +165,7 @@ class _Table:
         return self._numbers[node]
 
     def _product(self, a: Signed, b: Signed) -> Signed:
-        """a b, the sign apart."""
+        """The product a b, the sign apart."""
         for one, other in ((a, b), (b, a)):
             if one[0] == self._zero:
                 return one
@@ -177,7 +178,7 @@ class _Table:
         return self._number(ca.OP_MUL, *sorted((a[0], b[0]))), a[1] != b[1]
 
     def _sum(self, a: Signed, b: Signed) -> Signed:
-        """a + b; a difference is kept the way round in which it is met first."""
+        """The sum a + b; a difference is kept the way round in which it is met first."""
         if a[0] == self._zero:
             return b
         if b[0] == self._zero:
@@ -192,7 +193,7 @@ class _Table:
         return self._number(ca.OP_SUB, x, y), False
 
     def _quotient(self, a: Signed, b: Signed) -> Signed:
-        """a / b, the sign apart."""
+        """The quotient a / b, the sign apart."""
         if a[0] == self._zero:
             return a
         if a[0] == b[0]:

@@ -13,7 +13,7 @@ Registered = TypeVar("Registered", bound=Callable[..., Any])
 
 
 class Registry(dict[str, Made]):
-    """Functions by name.
+    """A registry of functions by name.
 
     Args:
         kind: of what they make, for messages.

@@ -52,7 +52,7 @@ class _Pair:
 
     @property
     def vector(self) -> Matrix:
-        """6, or 6 × n: linear, or the force, first."""
+        """The stacked vectors, 6 or 6 × n: linear, or the force, first."""
         return ca.vertcat(*self)
 
 
@@ -93,5 +93,5 @@ class Wrench(_Pair):
         return Wrench(self.force, self.moment - skew(p) @ self.force)
 
     def work(self, linear: Matrix, angular: Matrix) -> Matrix:
-        """Sᵀ (f; m), S = (linear; angular): the work on each motion of a joint."""
+        """The product Sᵀ (f; m), S = (linear; angular): the work on each motion of a joint."""
         return linear.T @ self.force + angular.T @ self.moment

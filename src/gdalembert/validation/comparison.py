@@ -59,7 +59,7 @@ def _of_torque_function(system: SystemUnderTest, sample: ReferenceSample) -> Ite
 
 
 def _torques(system: SystemUnderTest, sample: ReferenceSample) -> Iterator[Residual]:
-    """``generalized_gravity`` and C leave out springs and dampers."""
+    """Torques beside the reference; ``generalized_gravity`` and C leave out springs and dampers."""
     f, q, v, terms, sizes = system.functions, sample.states.q, sample.states.v, sample.terms, sample.sizes
     tau, tolerance = system.torque(q, v, sample.states.a), system.tolerance
     yield Residual("inverse_dynamics", "tau", tau, sample.tau, tolerance, addends=sizes.tau)
@@ -226,7 +226,7 @@ def _power_scale(sum_of_powers: Array, power: Array) -> Array:
 
 
 def _actuated(robot: Dynamics, sample: ReferenceSample, tau: Array, regular: Mask) -> tuple[Array, Array]:
-    """u of the state derivative that gives tau (n × nv), or part of it, and the accelerations that follow from u."""
+    """The input u of the state derivative that gives tau (n × nv), or part of it, and the accelerations due to u."""
     q, a, actuators = sample.states.q, sample.states.a, robot.actuators
     slopes = (actuators.derivatives(x, np.ones(actuators.nu))[1] for x in q)
     u = np.array([effort @ slope for effort, slope in zip(tau, slopes, strict=True)])
@@ -307,7 +307,7 @@ def _explanations(name: str, system: SystemUnderTest, sample: ReferenceSample) -
 
 
 def _without_load(system: SystemUnderTest) -> Torque:
-    """tau without the friction that grows with the load, which has terms."""
+    """The torque without the friction that grows with the load, which has terms."""
     return lambda q, v, a: system.reference.without_load(q, v, system.torque(q, v, a))[0]
 
 

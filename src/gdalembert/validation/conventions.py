@@ -4,7 +4,7 @@ A convention is a map of the state, and one of the torque back: of a state it ma
 Pinocchio's torque there what the formulation calls tau. A system under test that equals it at all states is right but
 for the reading.
 
-* Joints: another order in q, v, a and tau (:mod:`gdalembert.validation.joint_orders`), reversed directions, angles
+* Joints: another order in q, v, a and tau (:func:`orders`), reversed directions, angles
   against the universe in place of the parent, other zeros (:mod:`gdalembert.validation.zero_offsets`), degrees.
 * Free-flyers, planar and spherical joints: axes of the universe for the linear part (MuJoCo, "hybrid"), or for both
   (adam, iDynTree, "mixed"); the velocity at the origin of the universe ("spatial", ``pin.WORLD``); the angular part
@@ -26,14 +26,19 @@ from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import BatchFunction
-from gdalembert.validation.joint_orders import alike, equal_joints, orders
 from gdalembert.validation.references import Reference, ReferenceSample
 from gdalembert.validation.report import listed
-from gdalembert.validation.states import States, Torque, TorqueTerms, decompose, rnea
+from gdalembert.validation.states import States, Torque, TorqueTerms, decompose, largest, rnea
 from gdalembert.validation.zero_offsets import moved_by, zero_offsets
 
 _UNIT_COEFFICIENT = 1e-6
 """Largest distance of a fitted coefficient of a changed body from 0 or 1."""
+_EQUAL = 1e-8
+"""Relative difference up to which two torques may be of the same joint."""
+_MOST = 24
+"""Orders that are tried where joints are alike."""
+_MOST_STEPS = 20_000
+_STATES = 2
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Convention(Brief):
     write: Callable[[States, Array], Array] = lambda _, tau: tau
 
     def torque(self, reference: Reference) -> Torque:
-        """tau of a right formulation in this convention."""
+        """The torque of a right formulation in this convention."""
 
         def torque(q: Array, v: Array, a: Array) -> Array:
             read = self.read(States(q, v, a))
@@ -85,7 +90,7 @@ def _same(states: States) -> States:
 
 
 def _simple(sample: ReferenceSample) -> Iterator[Convention]:
-    """q, v and a exchanged, with other signs or in other units, joint by joint."""
+    """Conventions with q, v and a exchanged, with other signs or in other units, joint by joint."""
     tree = sample.reference.tree
     yield Convention("v and a are exchanged", lambda s: States(s.q, s.a, s.v))
     for joint in tree.independent_joints:
@@ -129,7 +134,7 @@ def _acceleration_of_free_flyer(joint: Joint) -> Iterator[Convention]:
 
 
 def _configuration(joint: Joint) -> Iterator[Convention]:
-    """Other readings of q alone."""
+    """Conventions that read q alone otherwise."""
 
     def of(text: str, columns: slice, change: Callable[[Array], Array]) -> Convention:
         return Convention(text, lambda s: replace(s, q=_changed(s.q, columns, change)))
@@ -160,7 +165,7 @@ _IN_WORDS = {
 
 
 def _of_moving_axes(joint: Joint) -> Iterator[Convention]:
-    """Other axes of v, a and tau, and another order of their parts and of the quaternion."""
+    """Conventions with other axes of v, a and tau, and another order of their parts and of the quaternion."""
     if not joint.type.has_quasi_velocities or joint.type.unit_length is None or joint.type.nv not in (3, 6):
         return
     frames = ("body", "hybrid", "mixed", "spatial") if joint.type.is_free else ("body", "universe")
@@ -191,7 +196,7 @@ def _after(quaternion: slice, convention: Convention) -> Convention:
 
 
 class _MovingAxes:
-    """v of a formulation is X v of Pinocchio, and tau is X⁻ᵀ tau, with X of the placement of the joint."""
+    """A convention in which v is X v of Pinocchio, and tau is X⁻ᵀ tau, with X of the placement of the joint."""
 
     def __init__(self, joint: Joint, frame: str, angular_first: bool) -> None:
         self.frame, self.joint = frame, joint
@@ -205,11 +210,11 @@ class _MovingAxes:
         self.placement = BatchFunction(ca.Function("placement", [q], [ca.densify(ca.horzcat(r, p))]), 3, 4)
 
     def convention(self, text: str) -> Convention:
-        """It, in words that are given."""
+        """The convention, in words that are given."""
         return Convention(text, self.read, self.write)
 
     def matrix(self, q: Array) -> Array:
-        """X (n × nv × nv), of Pinocchio's q (n × nq)."""
+        """The matrix X (n × nv × nv), of Pinocchio's q (n × nq)."""
         nq, nv = self.joint.type.nq, self.joint.type.nv
         pose = self.placement(q[:, self.joint.idx_q : self.joint.idx_q + nq])
         r, p = pose[:, :, :3], pose[:, :, 3]
@@ -226,7 +231,7 @@ class _MovingAxes:
         return x[:, self.order]
 
     def read(self, s: States) -> States:
-        """a is the rate of v: in turning axes it has −ω × v."""
+        """The states as Pinocchio has them: a is the rate of v, and has −ω × v in turning axes."""
         inverse = np.linalg.inv(self.matrix(s.q))
         v, a = (np.einsum("nij,nj->ni", inverse, motion[:, self.columns]) for motion in (s.v, s.a))
         if self.frame in ("hybrid", "mixed"):
@@ -236,7 +241,7 @@ class _MovingAxes:
         return States(s.q, _changed(s.v, self.columns, lambda _: v), _changed(s.a, self.columns, lambda _: a))
 
     def write(self, read: States, tau: Array) -> Array:
-        """The same power for every v."""
+        """The torque that has the same power for every v."""
         inverse = np.linalg.inv(self.matrix(read.q))
         return _changed(tau, self.columns, lambda of_joint: np.einsum("nji,nj->ni", inverse, of_joint))
 
@@ -391,6 +396,8 @@ def _bodies(tested: TorqueTerms, sample: ReferenceSample) -> Iterator[tuple[str,
         for name, change in zip(names, changes, strict=True):
             yield text.format(f"the body at joint {name!r}"), tau + change
         columns = np.moveaxis(changes, 0, -1).reshape(-1, len(changes))
+        # All subsets of n bodies are 2 to the n; a share of each, which is 0 or 1 where this explains it, is one
+        # solution.
         shares, *_ = np.linalg.lstsq(columns, (tested.tau - tau).ravel(), rcond=1e-12)
         some = np.abs(shares - 1) < _UNIT_COEFFICIENT
         which = listed(repr(name) for name, is_changed in zip(names, some, strict=True) if is_changed)
@@ -403,8 +410,102 @@ def _of_inertia(sample: ReferenceSample, k: int, added: Callable[[pin.Inertia], 
     assert model is not None
     body, change = model.inertias[k], added(model.inertias[k])
     torques = []
+    # The difference of two robots, each with a positive inertia: Pinocchio refuses the change alone.
     for inertia in (change, 0 * change):
         other, positive = model.copy(), body.inertia + 2 * np.linalg.norm(change) * np.eye(3)
         other.inertias[k] = pin.Inertia(body.mass, body.lever, positive + inertia)
         torques.append(rnea(other)(s.q, s.v, s.a))
     return np.asarray(torques[0] - torques[1])
+
+
+# Orders in which a formulation may have the joints, from its torques at states in which all joints do the same.
+#
+# Where q, v and a of all joints are equal, the state is the same in every order, and torques and the mass matrix are
+# only permuted. What belongs to one joint (its torque, its inertia, a row of M) tells which joint it is; where several
+# are alike, as in robots with equal limbs, pairs of joints decide.
+
+
+def alike(joints: Sequence[Joint]) -> list[list[int]]:
+    """The joints, by their places, that may stand in each other's places: whose q and v have the same lengths."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for k, joint in enumerate(joints):
+        groups.setdefault((joint.type.nq, joint.type.nv, joint.type.unit_length), []).append(k)
+    return list(groups.values())
+
+
+def equal_joints(reference: Reference) -> States:
+    """States in which joints that are alike have the same q, v and a."""
+    tree, rng = reference.tree, np.random.default_rng(0)
+    groups = alike(tree.independent_joints)
+    x, v, a = np.zeros((3, _STATES, tree.nv))
+    for group in groups:
+        for values in (x, v, a):
+            common = rng.normal(size=(_STATES, tree.independent_joints[group[0]].type.nv))
+            for k in group:
+                columns = tree.independent_joints[k].columns
+                values[:, columns.start : columns.stop] = common
+    neutral = np.broadcast_to(reference.neutral, (_STATES, tree.nq))
+    return States(reference.reached(neutral, x), v, a)
+
+
+def orders(tested: TorqueTerms, expected: TorqueTerms, joints: Sequence[Joint]) -> Iterator[list[int]]:
+    """Orders of the joints that turn the expected terms into those of a formulation: [joint at each place].
+
+    Args:
+        tested: terms of the formulation in the states of :func:`equal_joints`. ``expected``: those in Pinocchio's
+            order.
+        joints: those with coordinates of their own.
+    """
+    if not all(np.all(np.isfinite(terms)) for terms in (tested.tau, tested.mass_matrix, expected.tau)):
+        return
+    sides = [_of_joints(terms, joints) for terms in (tested, expected)]
+    matrices = [terms.mass_matrix / _scale(expected)[:, None, None] for terms in (tested, expected)]
+    candidates: list[list[int]] = [[] for _ in joints]
+    for group in alike(joints):
+        for i in group:
+            candidates[i] = [k for k in group if np.abs(sides[0][i] - sides[1][k]).max() <= _EQUAL]
+    if not all(candidates):
+        return
+    blocks = [list(joint.columns) for joint in joints]
+
+    def fits(i: int, k: int, order: dict[int, int]) -> bool:
+        return all(
+            np.abs(matrices[0][:, blocks[i]][:, :, blocks[j]] - matrices[1][:, blocks[k]][:, :, blocks[of_j]]).max()
+            <= _EQUAL
+            for j, of_j in order.items()
+        )
+
+    places = sorted(range(len(joints)), key=lambda i: len(candidates[i]))
+    steps = 0
+
+    def completed(order: dict[int, int]) -> Iterator[list[int]]:
+        nonlocal steps
+        steps += 1
+        if len(order) == len(places):
+            yield [order[i] for i in range(len(places))]
+            return
+        i = places[len(order)]
+        for k in candidates[i]:
+            if steps < _MOST_STEPS and k not in order.values() and fits(i, k, order):
+                yield from completed({**order, i: k})
+
+    # All n! orders would be 5040 for seven joints; the invariants of joints leave a few.
+    all_orders = (order for order in completed({}) if order != list(range(len(order))))
+    yield from (order for order, _ in zip(all_orders, range(_MOST), strict=False))
+
+
+def _scale(terms: TorqueTerms) -> Array:
+    return np.maximum(1e-300, np.maximum(largest(terms.tau), largest(terms.mass_matrix)))
+
+
+def _of_joints(terms: TorqueTerms, joints: Sequence[Joint]) -> list[Array]:
+    """Numbers that belong to each joint, whatever its place: torques, its block of M, the sum of its rows of M."""
+    scale = _scale(terms)[:, None]
+    of_all = np.stack([terms.tau, terms.velocity, terms.gravity, terms.mass_matrix.sum(axis=2)], axis=2)
+    invariants = []
+    for joint in joints:
+        columns = list(joint.columns)
+        block = terms.mass_matrix[:, columns][:, :, columns]
+        parts = of_all[:, columns].reshape(_STATES, -1), block.reshape(_STATES, -1)
+        invariants.append(np.hstack(parts) / scale)
+    return invariants

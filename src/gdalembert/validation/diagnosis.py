@@ -435,10 +435,11 @@ def accounts_for(explanation: Array, value: Array, reference: Array, tolerance: 
 
 
 def factor(value: Array, reference: Array) -> float | None:
-    """s with value = s reference at all states; ``None`` if there is none."""
+    """The factor s with value = s reference at all states; ``None`` if there is none."""
     if not np.any(reference) or not np.all(np.isfinite(value)):
         return None
     square = float(np.sum(reference * reference))
+    # By least squares: the ratio of single entries is noise where these are near zero.
     s = float(np.sum(value * reference)) / square
     return s if accounts_for(s * reference, value, reference) else None
 
@@ -459,7 +460,7 @@ def _permutation(value: Array, reference: Array) -> list[int] | None:
 
 
 def _transposed_coriolis(sample: ReferenceSample) -> Array:
-    """Cᵀ v (n × nv) of a matrix C with dM/dt = C + Cᵀ: the rate of M times v, minus C v."""
+    """The torque Cᵀ v (n × nv) of a matrix C with dM/dt = C + Cᵀ: the rate of M times v, minus C v."""
     q, v, zero = sample.states.q, sample.states.v, np.zeros_like(sample.states.v)
     scale = np.maximum(1, largest(v))[:, None]
 
@@ -494,6 +495,7 @@ def _bodies(difference: Array, sample: ReferenceSample) -> list[str]:
     by_body = np.array(regressors).reshape(difference.size, -1, 10)
     accounting = []
     for k, name in enumerate(sample.reference.tree.joint_names):
+        # Any parameters: whether a body can have them is not asked, as a sign may be what is wrong.
         parameters, *_ = np.linalg.lstsq(by_body[:, k], difference.ravel(), rcond=1e-12)
         left = np.abs(by_body[:, k] @ parameters - difference.ravel()).max()
         if left <= EXPLAINED * np.abs(difference).max():

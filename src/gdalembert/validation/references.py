@@ -83,12 +83,12 @@ class ReferenceSample(Brief):
 
     @cached_property
     def tau(self) -> Array:
-        """tau (n × nv) with the friction that grows with the load, which is in none of the terms."""
+        """The torque (n × nv) with the friction that grows with the load, which is in none of the terms."""
         return self.reference.under_load(self.states.q, self.states.v, self.terms.tau)
 
     @cached_property
     def nle(self) -> Array:
-        """tau at a = 0 (n × nv), likewise."""
+        """The torque at a = 0 (n × nv), likewise."""
         return self.reference.under_load(self.states.q, self.states.v, self.terms.nle)
 
     @cached_property
@@ -105,13 +105,13 @@ class ReferenceSample(Brief):
 
     @property
     def kinetic_energy(self) -> Array:
-        """½ v·M v (n)."""
+        """The kinetic energy ½ v·M v (n)."""
         v = self.states.v
         return np.asarray(0.5 * np.sum(v * times(self.terms.mass_matrix, v), axis=1))
 
     @property
     def power(self) -> Array:
-        """g·v (n), springs included: the rate of the potential energy."""
+        """The power g·v (n), springs included: the rate of the potential energy."""
         return np.asarray(np.sum((self.terms.gravity - self.offsets) * self.states.v, axis=1))
 
 
@@ -189,16 +189,16 @@ class Reference(ABC):
         return lambda q, v, a: torque(q, v, a) + a @ inertia
 
     def under_load(self, q: Array, v: Array, tau: Array) -> Array:
-        """tau (n × nv) with the friction that grows with the load, of tau with all the rest."""
+        """The torque (n × nv) with the friction that grows with the load, of tau with all the rest."""
         if not self._has_load:
             return tau
         _, friction, part = np.moveaxis(self._forces(q, v), 2, 0)
         return np.asarray(tau + part * (np.hypot(tau - friction, LEAST_TORQUE) - LEAST_TORQUE))
 
     def without_load(self, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
-        """tau (n × nv) without it, and the derivative of the whole by that, entry by entry: of x + part |x| = y, by
-        Newton's method.
+        """The torque (n × nv) without it, and the derivative of the whole by that, entry by entry.
 
+        It is the x of x + part |x| = y, by Newton's method.
         The whole grows by at least 1 − part with x, and is convex or concave in it, so that the steps converge.
         """
         if not self._has_load:
@@ -206,6 +206,7 @@ class Reference(ABC):
         _, friction, part = np.moveaxis(self._forces(q, v), 2, 0)
         whole = tau - friction
         x = whole / (1 + part * np.sign(whole))
+        # The quadratic has a closed form, which the formulations use: a second way has to be another one.
         for _ in range(_NEWTON_STEPS):
             size = np.hypot(x, LEAST_TORQUE)
             slope = 1 + part * x / size
@@ -213,21 +214,21 @@ class Reference(ABC):
         return x + friction, 1 + part * x / np.hypot(x, LEAST_TORQUE)
 
     def active_terms(self, states: States) -> TorqueTerms:
-        """tau and its terms without springs and dampers."""
+        """The torque and its terms without springs and dampers."""
         return decompose(self.active_torque, states)
 
     def torque(self, q: Array, v: Array, a: Array) -> Array:
-        """tau (n × nv), springs and dampers included, without what grows with the load."""
+        """The torque (n × nv), springs and dampers included, without what grows with the load."""
         springs, dampers, _ = self.passive(q, v)
         return self.active_torque(q, v, a) + springs + dampers
 
     def sample(self, states: States, tolerance: float = 0.0) -> ReferenceSample:
-        """tau and its terms at n states."""
+        """The torque and its terms at n states."""
         without, passive = self.active_terms(states), self.passive(states.q, states.v)
         return ReferenceSample(self, states, without, without.plus(*passive[:2]), *passive, tolerance)
 
     def rates(self, states: States) -> Array:
-        """dq/dt (n × nq) at (q, v), accurate to about 1e-11 of the largest |v|."""
+        """The rate dq/dt (n × nq) at (q, v), accurate to about 1e-11 of the largest |v|."""
         scale = np.maximum(1, largest(states.v))[:, None]
         rates: Array = differences_along(lambda step: self.reached(states.q, step / scale * states.v)) * scale
         return rates
@@ -248,6 +249,7 @@ class Reference(ABC):
         """
         if not self.external.is_input:
             return np.tile(ca.DM(self.external.constant).full().ravel(order="F"), (len(states), 1))
+        # Of the state, not drawn anew: the same state is evaluated more than once, and has to have the same wrenches.
         rates, size = np.hstack([states.v, states.a]), 6 * len(self.external)
         combination = np.random.default_rng(size).normal(size=(rates.shape[1], size)) / np.sqrt(rates.shape[1])
         no_moments = np.tile(np.arange(6), len(self.external)) >= np.repeat(self.external.rows, 6)
@@ -256,7 +258,7 @@ class Reference(ABC):
 
 
 class PinocchioReference(Reference):
-    """``pin.rnea`` of a model, and the force elements of a Dynamics, which Pinocchio does not have."""
+    """The reference ``pin.rnea`` of a model, and the force elements of a Dynamics, which Pinocchio does not have."""
 
     model: pin.Model
 
@@ -364,7 +366,7 @@ class ReferenceRecursion(Reference):
         self._set_parameters(None)
 
     def _set_up_links(self, arm: Arm) -> None:
-        """tau of the links and the armature: no springs, no dampers."""
+        """Prepare the torque of the links and the armature: no springs, no dampers."""
         s, nv = arm.symbols("q", "v", "a"), arm.tree.nv
         q, v, a, armature = s["q"], s["v"], s["a"], ca.SX(arm.tree.armature)
         if arm.kinematics == "exact":
@@ -402,12 +404,12 @@ class ReferenceRecursion(Reference):
         return self._virtual_work(states.q, wrenches)
 
     def passive(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
-        """K q and D v (n × nv each), with the force elements that were added to the arm; and the friction at rest."""
+        """The torques K q and D v (n × nv each), with the force elements added to the arm; and the friction at rest."""
         springs, dampers, offsets = super().passive(q, v)
         return self.elastic(q) + springs, v @ self._damping.T + dampers, offsets
 
     def elastic(self, q: Array) -> Array:
-        """K q (n × nv)."""
+        """The torque K q (n × nv)."""
         return np.asarray(self.linear_coordinates(q) @ self._stiffness.T)
 
     def linear_coordinates(self, q: Array) -> Array:
@@ -416,7 +418,7 @@ class ReferenceRecursion(Reference):
 
 
 def virtual_work(tree: Tree, external: ExternalWrenches) -> BatchFunction:
-    """(q, wrenches) → −Σ Jᵀ w (nv), by differentiating the placements of the frames.
+    """The Function (q, wrenches) → −Σ Jᵀ w (nv), by differentiating the placements of the frames.
 
     w does the work f·ẋ + m·ω, ẋ and [ω×] = Ṙ Rᵀ being the rates of the placement.
     """

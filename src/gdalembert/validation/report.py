@@ -12,7 +12,7 @@ import numpy as np
 
 from gdalembert.errors import UnknownNameError, ValidationError
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.brief import Brief, html_table
+from gdalembert.spatial.brief import Brief, aligned, as_json, html_table
 from gdalembert.validation.states import Mask, States, largest
 
 EXACT, AFTER_CLEANING, SOLVED, LAW = 1e-12, 1e-9, 1e-9, 1e-11
@@ -24,7 +24,7 @@ _HEAD = ("quantity", "worst error", "tolerance", "worst joint", "")
 
 @dataclass(frozen=True, eq=False)
 class State(Brief):
-    """q (nq), v (nv) and a (nv) of one random state, and p (n_p) of a system with parameters."""
+    """The vectors q (nq), v (nv) and a (nv) of one random state, and p (n_p) of a system with parameters."""
 
     q: Array
     v: Array
@@ -32,14 +32,13 @@ class State(Brief):
     p: Array | None = None
 
     def to_dict(self) -> dict[str, list[float]]:
-        """Vectors as lists."""
-        vectors = {"q": self.q, "v": self.v, "a": self.a} | ({} if self.p is None else {"p": self.p})
-        return {name: values.tolist() for name, values in vectors.items()}
+        """The vectors as lists."""
+        return {name: values for name, values in as_json(self).items() if values is not None}
 
 
 @dataclass(frozen=True, eq=False)
 class Check(Brief):
-    """One quantity or law, at its worst over all states.
+    """A quantity or law, at its worst over all states.
 
     Attributes:
         name: that of the quantity, as ``"mass_matrix"``.
@@ -71,17 +70,7 @@ class Check(Brief):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as ``json.dumps`` takes it; an infinite error is the string ``"inf"``."""
-        return {
-            "name": self.name,
-            "part": self.part,
-            "ok": self.ok,
-            "error": _number(self.error),
-            "tolerance": self.tolerance,
-            "joint": self.joint,
-            "entry": list(self.entry),
-            "per_joint": {name: _number(error) for name, error in self.per_joint.items()},
-            "state": self.state.to_dict(),
-        }
+        return {**as_json(self), "ok": self.ok, "joint": self.joint, "state": self.state.to_dict()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +110,7 @@ class Report(Brief):
         return by_name[name]
 
     def __str__(self) -> str:
-        lines = [self._head(), *self._table()]
+        lines = [self._head(), *aligned([_HEAD, *self._rows()], left=(0, 3, 4))]
         lines += [f"  not checked: {reason}" for reason in self.not_checked]
         if not self.ok:
             failed = sum(not check.ok for check in self.checks)
@@ -155,14 +144,6 @@ class Report(Brief):
             for c in self.checks
         ]
 
-    def _table(self) -> list[str]:
-        rows = self._rows()
-        width = [max(map(len, column)) for column in zip(_HEAD, *rows, strict=True)]
-        return [
-            f"  {name:<{width[0]}}  {error:>{width[1]}}  {tolerance:>{width[2]}}  {joint:<{width[3]}}  {ok}".rstrip()
-            for name, error, tolerance, joint, ok in (_HEAD, *rows)
-        ]
-
     def raise_for_failure(self) -> None:
         """Raise a :class:`~gdalembert.errors.ValidationError` with this report unless every check is ok."""
         if not self.ok:
@@ -170,22 +151,7 @@ class Report(Brief):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as ``json.dumps`` takes it."""
-        return {
-            "model": self.model,
-            "system": self.system,
-            "against": self.against,
-            "ok": self.ok,
-            "samples": self.samples,
-            "seed": self.seed,
-            "p": [p.tolist() for p in self.p],
-            "checks": [check.to_dict() for check in self.checks],
-            "not_checked": list(self.not_checked),
-            "diagnosis": list(self.diagnosis),
-        }
-
-
-def _number(value: float) -> float | str:
-    return value if math.isfinite(value) else str(value)
+        return {**as_json(self), "ok": self.ok, "checks": [check.to_dict() for check in self.checks]}
 
 
 class Residual(NamedTuple):
@@ -213,7 +179,7 @@ class Residual(NamedTuple):
     addends: Array | float = 1.0
 
     def errors(self) -> Array:
-        """|value − reference| / max(1, max|reference|, addends) / tolerance_scale, in the shape of the value.
+        """The errors |value − reference| / max(1, max|reference|, addends) / tolerance_scale, shaped as the value.
 
         inf where a value is not finite; only the states that are judged.
         """
@@ -238,6 +204,7 @@ class Residual(NamedTuple):
         per_joint: dict[str, float] = {}
         for index in np.ndindex(per_entry.shape):
             for name in (names[i] for i in index):
+                # A joint of several entries, and a row and a column of a matrix, have one number: their largest.
                 per_joint[name] = max(per_joint.get(name, 0.0), float(per_entry[index]))
         entry = tuple(names[i] for i in worst) if error > 0 else ()
         state = State(judged.q[k], judged.v[k], judged.a[k], p)

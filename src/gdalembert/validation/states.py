@@ -35,7 +35,7 @@ _TURNS = (np.pi, np.pi / 2, -np.pi, -np.pi / 2)
 
 @dataclass(frozen=True, eq=False)
 class States(Brief):
-    """n states: q (n × nq), v, a (n × nv)."""
+    """A set of n states: q (n × nq), v, a (n × nv)."""
 
     q: Array
     v: Array
@@ -54,10 +54,11 @@ class States(Brief):
 
 
 def draws(nv: int, samples: int, seed: int, size: int) -> Iterator[Array]:
-    """x, v and a (3 × n × nv), ``size`` states at a time: normally distributed, every second one with a structure."""
+    """Random x, v and a (3 × n × nv), ``size`` states at a time; every second one has a structure."""
     rng = np.random.default_rng(seed)
     factors, offsets = structures(nv)
     for done in range(0, samples, size):
+        # State by state, so that a state does not depend on how many are drawn at a time.
         drawn = rng.standard_normal((min(size, samples - done), 3, nv))
         structured = np.arange(done + 1 - done % 2, min(done + len(drawn), 2 * len(factors)), 2)
         drawn[structured - done] = factors[structured // 2] * drawn[structured - done] + offsets[structured // 2]
@@ -99,7 +100,7 @@ def differences_along(values: Callable[[float], Array]) -> Array:
 
 
 def rnea(model: pin.Model) -> Torque:
-    """tau of ``pin.rnea``."""
+    """The torque function of ``pin.rnea``."""
     data = model.createData()
 
     def torque(q: Array, v: Array, a: Array) -> Array:
@@ -110,7 +111,7 @@ def rnea(model: pin.Model) -> Torque:
 
 @dataclass(frozen=True, eq=False)
 class TorqueTerms(Brief):
-    """tau and its terms at n states: tau, velocity (h = C v), gravity n × nv; mass_matrix n × nv × nv."""
+    """The torque and its terms at n states: tau, velocity (h = C v), gravity n × nv; mass_matrix n × nv × nv."""
 
     tau: Array
     mass_matrix: Array
@@ -119,11 +120,11 @@ class TorqueTerms(Brief):
 
     @property
     def nle(self) -> Array:
-        """h + g, n × nv."""
+        """The sum h + g, n × nv."""
         return self.velocity + self.gravity
 
     def sum(self, a: Array) -> Array:
-        """M a + h + g, n × nv, which tau should equal."""
+        """The sum M a + h + g, n × nv, which tau should equal."""
         return times(self.mass_matrix, a) + self.nle
 
     def plus(self, springs: Array, dampers: Array) -> TorqueTerms:
@@ -133,7 +134,7 @@ class TorqueTerms(Brief):
 
 
 class TermSizes(NamedTuple):
-    """TermSizes (n) of what adds up to g, to dM/dt, to h = C v, and to M a.
+    """The sizes (n) of what adds up to g, to dM/dt, to h = C v, and to M a.
 
     The sums may be much smaller: a body that turns about a fixed axis has no h, but forces as large as M v².
     """
@@ -160,7 +161,7 @@ class TermSizes(NamedTuple):
 
 
 def decompose(torque: Torque, states: States) -> TorqueTerms:
-    """g = f(q, 0, 0), h = f(q, v, 0) − g, columns of M = f(q, 0, e_j) − g."""
+    """The terms g = f(q, 0, 0), h = f(q, v, 0) − g, columns of M = f(q, 0, e_j) − g."""
     q, v, a = states.q, states.v, states.a
     zero = np.zeros_like(v)
     gravity = torque(q, zero, zero)

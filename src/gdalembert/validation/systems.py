@@ -67,7 +67,7 @@ class SystemUnderTest:
 
     @property
     def torque(self) -> Torque:
-        """tau at n states."""
+        """The torque at n states."""
         return self.functions["tau" if self.robot is None else "inverse_dynamics"]
 
     @property
@@ -114,7 +114,7 @@ class SystemUnderTest:
 
 
 def torque_function(system: object, reference: Reference, p: object) -> SystemUnderTest:
-    """A ``casadi.Function`` or a Python callable (q, v, a) → tau, or (q, v, a, p) → tau at one p."""
+    """The system under test of a Function or a callable (q, v, a) → tau, or (q, v, a, p) → tau at one p."""
     tree, values = reference.tree, None
     if isinstance(system, ca.Function):
         _check_function(system, tree, p is not None)
@@ -136,7 +136,7 @@ def torque_function(system: object, reference: Reference, p: object) -> SystemUn
 
 
 def robot_under_test(robot: Dynamics, reference: Reference) -> SystemUnderTest:
-    """A Dynamics. Functions that it does not support are not checked."""
+    """A Dynamics as the system under test; Functions that it does not support are not checked."""
     unsupported: list[str] = []
     graphs = _graphs(robot, ca.DM(direction_of(reference.scales)), unsupported)
     functions = {name: BatchFunction(graph, *shape) for name, (graph, shape) in graphs.items()}
@@ -151,7 +151,7 @@ def robot_under_test(robot: Dynamics, reference: Reference) -> SystemUnderTest:
 
 
 def direction_of(scales: Array) -> Array:
-    """d (nv): in which no entry of a matrix hides, each entry of the size of its coordinate."""
+    """A direction d (nv) in which no entry of a matrix hides, each entry of the size of its coordinate."""
     direction: Array = scales * np.random.default_rng(0).uniform(0.5, 1.5, len(scales))
     return direction
 
@@ -320,7 +320,7 @@ def _takes(signature: inspect.Signature, number: int) -> bool:
 
 
 def _torque_of_callable(system: Callable[..., npt.ArrayLike], tree: Tree, p: Array | None) -> Torque:
-    """tau of a Python callable of vectors, called once for each state.
+    """The torque of a Python callable of vectors, called once for each state.
 
     An exception or a wrong result becomes an ArgumentError.
     """
@@ -345,6 +345,7 @@ def _torque_of_callable(system: Callable[..., npt.ArrayLike], tree: Tree, p: Arr
             raise ArgumentError(f"the system under test returned the shape {tau.shape}, not {nv} numbers, {at}")
         return tau.ravel()
 
+    # Kept, since the diagnosis asks for states that the comparison has had, and a call may take long.
     @lru_cache(maxsize=_CALLS_KEPT)
     def known(state: bytes) -> Array:
         q, v, a = np.split(np.frombuffer(state), [nq, nq + nv])

@@ -72,12 +72,12 @@ def zero_offsets(reference: Reference, states: States, mass_matrix: Array, tau: 
 
 
 def moved_by(reference: Reference, q: Array, offsets: Array) -> Array:
-    """q (n × nq) with offsets (nv)."""
+    """The configurations q (n × nq) with offsets (nv)."""
     return np.asarray(reference.reached(q, np.tile(offsets, (len(q), 1))))
 
 
 def _mass_matrix(reference: Reference, states: States) -> Callable[[Array], Array]:
-    """M (n × nv × nv) of q (n × nq), with the constant inertia of motors, which Pinocchio's does not have.
+    """The mass matrix M (n × nv × nv) of q (n × nq), with the constant inertia of motors, which Pinocchio's lacks.
 
     ``pin.crba`` is quick, and wrong where joints were not added depth first: then the columns are torques.
     """
@@ -182,9 +182,10 @@ def _rounded(joint: Joint, x: float) -> float:
 
 
 def _refined(x: Array, residual: Residual) -> Array:
-    """Gauss–Newton steps by differences."""
+    """Refine offsets by Gauss and Newton's steps, with derivatives by differences."""
     for _ in range(_NEWTON_STEPS):
         steps = _STEP * np.eye(len(x))
+        # By differences: the reference may be Pinocchio, which has no graph.
         slope = np.stack([(residual(x + d) - residual(x - d)) / (2 * _STEP) for d in steps], axis=1)
         step, *_ = np.linalg.lstsq(slope, -residual(x), rcond=1e-9)
         x = x + step

@@ -60,6 +60,7 @@ def headless(program: str, url: str, width: int, height: int) -> Iterator[None]:
     command = [program, *_OPTIONS, f"--window-size={width},{height}"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--no-sandbox")  # of which browsers of root have none
+    # Its own profile: with that of the user, a browser that runs takes the page, and is not ended.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         process = subprocess.Popen(
             [*command, f"--user-data-dir={profile}", url], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -90,6 +91,7 @@ def write_film(path: str | os.PathLike[str], pictures: Iterator[Picture], fps: f
     how: dict[str, Any] = {"quality": _QUALITY, "method": 6}
     if Path(path).suffix.lower() == ".gif":
         some = [first, *others][:: max(1, len(others) // 8)]
+        # One palette for the whole film: with one for each picture the background would flicker.
         colours = Image.fromarray(np.vstack([np.asarray(picture) for picture in some])).quantize(_COLOURS)
         first, *others = (picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in (first, *others))
         how = {}

@@ -34,7 +34,7 @@ from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.ocp.joined_solution import PhasesSolution
 from gdalembert.ocp.solution import Solution
 from gdalembert.simulation.result import Simulation
-from gdalembert.spatial.arguments import number, numbers, table
+from gdalembert.spatial.arguments import instance, number, numbers, table
 from gdalembert.spatial.arrays import Array, turned_to
 from gdalembert.spatial.functions import function, symbols
 
@@ -178,7 +178,8 @@ def _leaf(joint: Joint, i: int, size: float) -> pin.GeometryObject:
 
 
 def _body(joint: Joint) -> tuple[float, Array, Array]:
-    """Mass, centre of mass, and the inertia tensor about it, of whatever says what the joint's body weighs."""
+    """Mass, centre of mass, and the inertia tensor about it, of the body of a joint."""
+    # Not joint.com and joint.inertia, which are rounded to the digits that numbers of a model have: sides are roots.
     body = joint.pseudo_inertia
     mass = float(body[3, 3])
     com = body[:3, 3] / mass if mass > 0 else np.zeros(3)
@@ -307,6 +308,7 @@ class Scene:
             raise ArgumentError("links: only a FlexibleArm has flexible links; leave it out")
         self.model = pin.Model()
         for i in range(len(self.tree.joints)):
+            # Each on the world, by its placement: a chain of joints would need q of Pinocchio for flexible links.
             self.model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), f"joint {i}")
         self.labels = [""]
         for frame, label in _shown(self.tree, frames, self.placements(self.neutral), self.size):
@@ -323,8 +325,7 @@ class Scene:
             self._adopt(visual_model)
 
     def _adopt(self, visual_model: pin.GeometryModel) -> None:
-        if not isinstance(visual_model, pin.GeometryModel):
-            raise ArgumentTypeError(f"visual_model: expected a pin.GeometryModel, got {type(visual_model).__name__}")
+        instance("visual_model", visual_model, pin.GeometryModel, "a pin.GeometryModel")
         for k, body in enumerate(visual_model.geometryObjects):
             if body.parentJoint > len(self.tree.links):
                 raise ArgumentError(
@@ -339,7 +340,7 @@ class Scene:
             self.visual_model.addGeometryObject(shown_body)
 
     def placements(self, q: Array) -> list[tuple[Array, Array]]:
-        """R (3 × 3) and p (3) [m] of each link."""
+        """The rotation R (3 × 3) and the position p (3) [m] of each link."""
         t = self._placements(q).full().reshape(3, -1, 4)
         return [(t[:, i, :3], t[:, i, 3]) for i in range(t.shape[1])]
 
@@ -426,6 +427,7 @@ def motion_of(tree: Tree, motion: Any, context: str = "play") -> tuple[float, fl
             )
         return float(motion.t[0]), float(motion.t[-1]), lambda time: motion.at(time)[0]
     if isinstance(motion, Solution | PhasesSolution):
+        # Phases meet at one time, before and after an impact: of both the first is shown.
         later = np.append(True, np.diff(motion.t) > 0)
         motion = (motion.t[later], motion.q[later])
     if not isinstance(motion, tuple | list) or len(motion) != 2:

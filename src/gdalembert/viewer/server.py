@@ -24,7 +24,7 @@ Address: TypeAlias = tuple[int, str]
 
 
 def serve(viser: Any, host: str, port: int, label: str) -> Any:
-    """viser's server at the first free port from a given one on, with the title ``label``; 0 takes any.
+    """The server of viser at the first free port from a given one on, with the title ``label``; 0 takes any.
 
     It tells the scene to its own page alone, not to pages of other sites in the same browser; viser itself accepts a
     WebSocket from every page, and waits for ever if it cannot bind its address.

@@ -225,6 +225,7 @@ class Viewer:
             for handle, tube in zip(self._tubes, self.scene.tubes, strict=True):
                 vertices = tube.vertices(drawn)
                 if digits is not None:
+                    # Powers of two leave zeros at the end of a number, by which the page is compressed.
                     step = 2.0 ** (math.ceil(math.log2(self.scene.size)) - digits)
                     vertices = step * np.rint(vertices / step)
                 handle.vertices = vertices.astype(np.float32)
@@ -251,6 +252,7 @@ class Viewer:
         while True:
             begun = time.monotonic()
             for k, (due, instant) in enumerate(zip(clock, times, strict=True)):
+                # By the clock of the start: a sleep of one frame after another would add up what each draws.
                 late = time.monotonic() - begun - due
                 if late > 1 / fps and k < len(clock) - 1:
                     continue

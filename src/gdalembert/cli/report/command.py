@@ -12,7 +12,7 @@ from pathlib import Path
 from gdalembert.cli.main import tell
 from gdalembert.cli.options import add_clean, add_robot, check_output, several
 from gdalembert.cli.report import motion, robot
-from gdalembert.cli.report.page import Section, escape, facts, page
+from gdalembert.cli.report.page import PageSection, escape, facts, page
 from gdalembert.cli.report.subject import Subject, read
 from gdalembert.errors import ArgumentError
 
@@ -49,7 +49,7 @@ def written(subject: Subject) -> str:
     tell(f"{subject.model.name}: sizes, compilation, speed …")
     speed, ratios = motion.speed(subject)
     tell(f"{subject.model.name}: torques, reach, parameters, formulas …")
-    sections: list[Section] = [says, agrees, speed, motion.torques(subject), motion.reach(subject)]
+    sections: list[PageSection] = [says, agrees, speed, motion.torques(subject), motion.reach(subject)]
     sections += [robot.base(subject), robot.formulas(subject)]
     worst = max(check.error for report in reports for check in report.checks)
     good = all(report.ok for report in reports)

@@ -11,9 +11,9 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.cli.options import several
-from gdalembert.cli.report.figures import bars, line_panels, point_views
-from gdalembert.cli.report.page import Section, escape, number, paragraph, table
-from gdalembert.cli.report.subject import Subject
+from gdalembert.cli.report.figures import bars, drawn, line_panels, point_views
+from gdalembert.cli.report.page import PageSection, escape, number, paragraph, table
+from gdalembert.cli.report.subject import SAMPLES, Subject
 from gdalembert.compilation.compiled_function import CompiledFunction, compile
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import CompilationError, FileWarning, MissingPackageError, UnsupportedError
@@ -78,10 +78,10 @@ def _times(subject: Subject, name: str, function: CompiledFunction | None) -> tu
     return theirs, _fastest(lambda: function(*one)), _fastest(lambda: function.batch(*every), _BATCH)
 
 
-def speed(subject: Subject) -> tuple[Section, tuple[float, float] | None]:
+def speed(subject: Subject) -> tuple[PageSection, tuple[float, float] | None]:
     """Sizes of graphs, and times beside Pinocchio's; how many times as fast inverse dynamics is: a call, in batches."""
     rows, reasons, ratios = [], dict[str, None](), None
-    drawn: dict[str, dict[str, float]] = {}
+    measured: dict[str, dict[str, float]] = {}
     for name, (theirs, _, _) in _PINOCCHIO.items():
         function = getattr(subject.dynamics, name)
         sizes, compiled = count(function), None
@@ -96,12 +96,12 @@ def speed(subject: Subject) -> tuple[Section, tuple[float, float] | None]:
         names = (f"pin.{theirs}", "compiled, a call", "compiled, in a batch")
         known = {label: x for label, x in zip(names, times, strict=True) if x is not None}
         if len(known) == 3:
-            drawn[name] = known
+            measured[name] = known
             if name == "inverse_dynamics":
                 ratios = known[names[0]] / known[names[1]], known[names[0]] / known[names[2]]
         instructions, multiplications, additions = (f"{x:,}" for x in sizes.values())
         rows.append((name, instructions, multiplications, additions, *(number(x, 3) for x in times)))
-    body = bars(drawn, "µs") if drawn else ""
+    body = drawn(bars, measured, "µs") if measured else ""
     head = (
         "Function",
         "instructions",
@@ -121,16 +121,16 @@ def speed(subject: Subject) -> tuple[Section, tuple[float, float] | None]:
     code = "f = gd.compile(dyn.inverse_dynamics)  # needs a C compiler\nprint(dyn.inverse_dynamics.n_instructions())"
     code += "\nq, v, a = pin.neutral(model), np.zeros(model.nv), np.ones(model.nv)"
     code += "\nprint(f(q, v, a), f.batch(np.tile(q, (1000, 1)), v, a).shape)"
-    return Section("Graph sizes and speed", lead, body, code), ratios
+    return PageSection("Graph sizes and speed", lead, body, code), ratios
 
 
-def torques(subject: Subject) -> Section:
+def torques(subject: Subject) -> PageSection:
     """The terms of each joint's torque over the swing."""
     title, dynamics, swing = "Torques of a swing", subject.dynamics, subject.swing
     lead = "All joints swing from rest to rest; each torque is the sum of the terms of M a + C v + g."
     columns = [column for _, column in subject.driven]
     if not columns:
-        return Section(title, lead, paragraph("No joint of the robot has a motor."))
+        return PageSection(title, lead, paragraph("No joint of the robot has a motor."))
     q, v, a = swing.q.T, swing.v.T, swing.a.T
     gravity = dynamics.generalized_gravity(q).full()
     velocity = dynamics.nle(q, v).full() - gravity
@@ -150,7 +150,7 @@ def torques(subject: Subject) -> Section:
     panels = {
         f"{names[column]} [{units[column]}]": {name: part[column] for name, part in parts.items()} for column in largest
     }
-    body = line_panels(swing.t, panels)
+    body = drawn(line_panels, swing.t, panels)
     if len(largest) < len(columns):
         body += paragraph(f"The {_PANELS} joints with the largest torques are drawn.", "note")
     body += table(("joint", "at its peak", *list(parts)[1:], "unit", "limit", "of the limit"), rows)
@@ -160,24 +160,14 @@ def torques(subject: Subject) -> Section:
         f"polynomial of degree five, with at most half of its limit of velocity.{base}",
         "note",
     )
-    moved = ", ".join(f"{x:.6g}" for x in _way(subject))
-    start = ", ".join(f"{x:.9g}" for x in subject.home)
-    code = f"t = np.linspace(0, {swing.t[-1]:.9g}, 201)\nx, way = t / t[-1], np.array([{moved}])\n"
-    code += (
-        f"q = np.array([pin.integrate(model, np.array([{start}]), s * way) for s in x**3 * (10 - 15 * x + 6 * x**2)])\n"
-    )
-    code += "v = np.outer(30 * x**2 * (1 - x) ** 2 / t[-1], way)\n"
-    code += "a = np.outer(60 * x * (1 - x) * (1 - 2 * x) / t[-1] ** 2, way)\n"
-    code += "tau = dyn.inverse_dynamics(q.T, v.T, a.T)  # nv x 201\ng = dyn.generalized_gravity(q.T)"
-    return Section(title, lead, body, code)
+    ends = (f"[{', '.join(f'{x:.9g}' for x in q)}]" for q in (swing.q[0], swing.q[-1]))
+    code = f"motion = gd.ocp.rest_to_rest(dyn, {', '.join(ends)}, {swing.t[-1]:.9g}, {SAMPLES})"
+    code += "\nq, v, a = motion.q, motion.v, motion.a"
+    code += "\ntau = dyn.inverse_dynamics(q.T, v.T, a.T)  # nv x 201\ng = dyn.generalized_gravity(q.T)"
+    return PageSection(title, lead, body, code)
 
 
-def _way(subject: Subject) -> Array:
-    """The way of the swing, an entry for each velocity."""
-    return np.asarray(pin.difference(subject.model, subject.swing.q[0], subject.swing.q[-1]))
-
-
-def reach(subject: Subject) -> Section:
+def reach(subject: Subject) -> PageSection:
     """The points that the ends of the robot reach."""
     title, tree = "Reachable points", subject.tree
     lead = "Where the ends of the robot come at random configurations within its limits; the cross is the origin."
@@ -188,12 +178,10 @@ def reach(subject: Subject) -> Section:
         if i not in parents and frames and not (joint.type.nv == 6 and subject.has_floating_base):
             ends[max(frames, key=_far).name] = joint.name
     if not ends or not subject.driven:
-        return Section(title, lead, paragraph("No link of the robot moves by a motor."))
+        return PageSection(title, lead, paragraph("No link of the robot moves by a motor."))
     rng, way = np.random.default_rng(0), np.zeros((_POINTS, tree.nv))
     for joint, column in subject.driven:
-        low, high = sorted(subject.range_of(joint, column))
-        at = subject.home[joint.idx_q + column - joint.idx_v] if joint.type.nq == joint.type.nv else 0.0
-        way[:, column] = rng.uniform(low - at, high - at, _POINTS)
+        way[:, column] = rng.uniform(*subject.way_to_limits(joint, column), _POINTS)
     q = np.array([pin.integrate(subject.model, subject.home, row) for row in way])
     kinematics, points, rows = Kinematics(subject.model), {}, []
     for frame, joint_name in ends.items():
@@ -204,7 +192,7 @@ def reach(subject: Subject) -> Section:
             f"{low:.3g} … {high:.3g}" for low, high in zip(positions.min(axis=0), positions.max(axis=0), strict=True)
         ]
         rows.append((frame, joint_name, number(float(far.min()), 3), number(float(far.max()), 3), *ranges))
-    body = point_views(points)
+    body = drawn(point_views, points)
     head = ("frame", "on the link of", "nearest [m]", "farthest [m]", "x [m]", "y [m]", "z [m]")
     body += table(head, rows, (0, 1))
     base = "The floating base stands at zero. " if subject.has_floating_base else ""
@@ -216,7 +204,7 @@ def reach(subject: Subject) -> Section:
     )
     first = next(iter(ends))
     code = f"placement = gd.Kinematics(model).frame_placement({first!r})\nprint(placement(pin.neutral(model)))"
-    return Section(title, lead, body, code)
+    return PageSection(title, lead, body, code)
 
 
 def _far(frame: Frame) -> tuple[float, bool]:

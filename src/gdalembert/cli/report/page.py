@@ -34,7 +34,7 @@ ul { margin: 6px 0 10px; padding-left: 20px; }
 .good { color: var(--green); font-weight: 600; } .bad { color: var(--red); font-weight: 600; }
 iframe { width: 100%; height: 520px; border: 1px solid var(--line); border-radius: 8px; background: var(--tint); }
 svg { max-width: 100%; height: auto; display: block; margin: 8px 0; }
-svg text { font-family: inherit; fill: var(--soft); }
+svg text { font-family: inherit !important; }
 details { margin: 8px 0 12px; } summary { cursor: pointer; color: var(--blue); font-size: 13.5px; }
 pre { background: var(--tint); border-radius: 8px; padding: 10px 14px; overflow-x: auto; font-size: 12.5px;
   line-height: 1.5; margin: 6px 0; font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
@@ -49,7 +49,7 @@ footer { margin-top: 50px; color: var(--soft); font-size: 13px; border-top: 1px 
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A part of the page.
 
     Attributes:
@@ -122,7 +122,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     return f"<div class=facts>{cells}</div>"
 
 
-def page(title: str, head: str, sections: Sequence[Section], foot: str) -> str:
+def page(title: str, head: str, sections: Sequence[PageSection], foot: str) -> str:
     """The whole page."""
     links = "".join(f'<a href="#{section.anchor}">{escape(section.title)}</a>' for section in sections)
     return (

@@ -9,8 +9,9 @@ import pinocchio as pin
 import sympy
 
 from gdalembert.cli.options import several
-from gdalembert.cli.report.page import Section, bullets, escape, folded, number, paragraph, table
+from gdalembert.cli.report.page import PageSection, bullets, escape, folded, number, paragraph, table
 from gdalembert.cli.report.subject import Subject
+from gdalembert.cli.tables import robot_tables
 from gdalembert.dynamics.dynamics import formulations
 from gdalembert.dynamics.lagrange_euler import LagrangeEuler
 from gdalembert.errors import UnsupportedError
@@ -30,7 +31,7 @@ _FEW = 12
 """Entries of a mass matrix that are shown."""
 
 
-def says(subject: Subject) -> Section:
+def says(subject: Subject) -> PageSection:
     """Checks, joints, masses, limits, frames."""
     model, description = subject.model, subject.description
     inertias = [model.inertias[k] for k in range(1, model.njoints)]
@@ -53,33 +54,9 @@ def says(subject: Subject) -> Section:
         effect = f"tau by at most {largest:.1e} (relative)" if largest else "nothing else"
         text = f"{rounded} cleaned of rounding noise, which changes {effect}."
         body += paragraph(text) + folded("what is cleaned", bullets(changes))
-    body += "<h3>Joints</h3>"
-    limits = {row["name"]: row for row in description["limits"]}
-    rows = []
-    for joint in description["joints"]:
-        joint_limits = limits.get(joint["name"], {})
-        axis = "" if joint["axis"] is None else f" ({', '.join(f'{x:.3g}' for x in joint['axis'])})"
-        kind = joint["type"] + axis + ("" if joint["mimics"] is None else f", mimics {joint['mimics']}")
-        bounds = [number(joint_limits.get(key)) for key in ("lower", "upper", "velocity", "effort")]
-        armature = number(joint["armature"][0] if joint["armature"] else None)
-        rows.append((joint["name"], kind, joint["parent"] or "–", *bounds, number(joint["mass"]), armature))
-    units = ("lower [rad, m]", "upper", "velocity [rad/s, m/s]", "effort [N m, N]", "mass [kg]", "armature")
-    body += table(("joint", "type and axis", "parent", *units), rows, (0, 1, 2))
-    rows = [
-        (
-            joint["name"],
-            *(number(x) for x in joint["center_of_mass"]),
-            *(number(joint["inertia"][i][j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))),
-        )
-        for joint in description["joints"]
-    ]
-    head = ("link of joint", "x [m]", "y", "z", "Ixx [kg m²]", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
-    body += folded("centres of mass, and inertias about them", table(head, rows))
-    rows = [
-        (x["name"], x["type"], x["joint"] or "–", *(number(y) for y in x["position"])) for x in description["frames"]
-    ]
-    shown = several(len(rows), "frame", "frames")
-    body += folded(shown, table(("frame", "type", "joint", "x [m]", "y", "z"), rows, (0, 1, 2)))
+    for k, (title, head, rows, left) in enumerate(robot_tables(description)):  # inertias and frames are long
+        shown = table(head, rows, left)
+        body += folded(title, shown) if k % 2 else f"<h3>{escape(title[0].upper() + title[1:])}</h3>{shown}"
     body += paragraph(
         "A URDF has rigid links and a tree of joints. Flexible links (gd.FlexibleArm), contacts and closed loops "
         "(gd.ConstrainedDynamics) are added in Python.",
@@ -89,10 +66,10 @@ def says(subject: Subject) -> Section:
     code += f"\ndyn = gd.NewtonEuler(model{'' if subject.clean == 1e-11 else f', clean={subject.clean:g}'})"
     code += "\nprint(model, dyn.changes)"
     lead = "What the package reads of the URDF, and what it remarks on; numbers are in the axes of the joint."
-    return Section("What the URDF says", lead, body, code)
+    return PageSection("What the URDF says", lead, body, code)
 
 
-def agrees(subject: Subject) -> tuple[Section, list[Report]]:
+def agrees(subject: Subject) -> tuple[PageSection, list[Report]]:
     """Each formulation against Pinocchio."""
     names = [
         name for name in sorted(formulations(), reverse=True) if name == "newton_euler" or subject.tree.nv <= _LARGE
@@ -126,10 +103,10 @@ def agrees(subject: Subject) -> tuple[Section, list[Report]]:
         )
     lead = f"The largest relative errors over {STATES} random states; green is within the tolerance."
     code = f"print(gd.validate(dyn, against=model, samples={STATES}))"
-    return Section("Validation against Pinocchio", lead, body, code), reports
+    return PageSection("Validation against Pinocchio", lead, body, code), reports
 
 
-def base(subject: Subject) -> Section:
+def base(subject: Subject) -> PageSection:
     """The combinations of inertial parameters that torques tell."""
     base_parameters = subject.dynamics.base_parameters
     values = base_parameters.of(subject.model)
@@ -148,16 +125,16 @@ def base(subject: Subject) -> Section:
     body += folded(f"the {several(len(base_parameters), 'base parameter', 'base parameters')}", tabled)
     lead = "What can be identified from measured motion and torques; links are in frames of the package."
     code = "base = dyn.base_parameters\nfor label, name, value in zip(base.labels, base.names, base.of(model)):"
-    return Section("Base parameters", lead, body, f"{code}\n    print(label, value, name)")
+    return PageSection("Base parameters", lead, body, f"{code}\n    print(label, value, name)")
 
 
-def formulas(subject: Subject) -> Section:
+def formulas(subject: Subject) -> PageSection:
     """The short entries of g and M."""
     title, lead = "Closed forms", "Entries of the gravity torques and of the mass matrix that are short."
     if subject.tree.nv > _FORMS:
         text = f"The robot has {subject.tree.nv} velocities, and its formulas fill pages; code of any size, for a "
         text += "controller or a simulator, is written by gdalembert derive --to c, python, jax, rust or matlab."
-        return Section(title, lead, paragraph(text))
+        return PageSection(title, lead, paragraph(text))
     body = ""
     shorts: list[Callable[[], str]] = [
         lambda: _forms(subject, "generalized_gravity", "g", STATES),
@@ -177,7 +154,7 @@ def formulas(subject: Subject) -> Section:
     )
     code = "from gdalembert import symbolic\n\nforms = symbolic.closed_forms(model, gd.LagrangeEuler, "
     code += 'of="generalized_gravity")\nprint(symbolic.readable(forms["g"]))'
-    return Section(title, lead, body, code)
+    return PageSection(title, lead, body, code)
 
 
 def _forms(subject: Subject, function: str, letter: str, most: int) -> str:

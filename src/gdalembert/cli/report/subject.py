@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -19,9 +19,11 @@ from gdalembert.errors import FileWarning
 from gdalembert.model.limits import NO_LIMIT
 from gdalembert.model.load_mjcf import is_mjcf
 from gdalembert.model.tree import Joint, Tree
+from gdalembert.ocp.guess import Guess, rest_to_rest
 from gdalembert.spatial.arrays import Array
 
-_SAMPLES = 201
+SAMPLES = 201
+"""Number of instants of the swing."""
 _FARTHEST = 1.0
 """Largest swing of a joint [rad, m]."""
 _SHARE = 0.6
@@ -30,15 +32,6 @@ _FASTEST = 0.5
 """The largest velocity of the swing, relative to the limit."""
 _PEAK = 1.875
 """Peak of the rate of 10 x³ − 15 x⁴ + 6 x⁵ over [0, 1]."""
-
-
-class Swing(NamedTuple):
-    """Times [s] and rows of q, v and a, from rest to rest."""
-
-    t: Array
-    q: Array
-    v: Array
-    a: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +81,9 @@ class Subject:
     def range_of(self, joint: Joint, column: int) -> tuple[float, float]:
         """The limits of a coordinate [rad, m]; half a turn or 1 m each way where it has none."""
         most = 1.0 if joint.type.linear[column - joint.idx_v] else np.pi
-        if joint.type.nq != joint.type.nv:
+        at = entry_of_q(joint, column)
+        if at is None:
             return -most, most
-        at = joint.idx_q + column - joint.idx_v
         low, high = float(self.model.lowerPositionLimit[at]), float(self.model.upperPositionLimit[at])
         return (low if abs(low) < NO_LIMIT else -most), (high if abs(high) < NO_LIMIT else most)
 
@@ -99,34 +92,38 @@ class Subject:
         """The neutral configuration, or the nearest one within the limits (nq)."""
         q: Array = pin.neutral(self.model)
         for joint, column in self.driven:
-            if joint.type.nq == joint.type.nv:
-                at = joint.idx_q + column - joint.idx_v
+            if (at := entry_of_q(joint, column)) is not None:
                 low, high = sorted(self.range_of(joint, column))
                 q[at] = min(max(q[at], low), high)
         return q
 
+    def way_to_limits(self, joint: Joint, column: int) -> tuple[float, float]:
+        """The ways from home to the lower and the upper limit of a coordinate [rad, m]."""
+        at = entry_of_q(joint, column)
+        low, high = np.sort(self.range_of(joint, column)) - (0.0 if at is None else self.home[at])
+        return float(low), float(high)
+
     @cached_property
-    def swing(self) -> Swing:
+    def swing(self) -> Guess:
         """All joints move towards their farther limits, as fast as half of the limits of velocity allow."""
         way, duration = np.zeros(self.tree.nv), 1.0
         for joint, column in self.driven:
-            low, high = self.range_of(joint, column)
-            at = self.home[joint.idx_q + column - joint.idx_v] if joint.type.nq == joint.type.nv else 0.0
-            far = max(high - at, low - at, key=abs)
-            way[column] = np.clip(_SHARE * far, -_FARTHEST, _FARTHEST)
+            low, high = self.way_to_limits(joint, column)
+            way[column] = np.clip(_SHARE * max(high, low, key=abs), -_FARTHEST, _FARTHEST)
             limit = float(self.model.velocityLimit[column])
             if 0 < limit < NO_LIMIT:
                 duration = max(duration, _PEAK * abs(way[column]) / (_FASTEST * limit))
-        x = np.linspace(0, 1, _SAMPLES)
-        s = x**3 * (10 - 15 * x + 6 * x**2)
-        q = np.array([pin.integrate(self.model, self.home, part * way) for part in s])
-        v = np.outer(30 * x**2 * (1 - x) ** 2 / duration, way)
-        a = np.outer(60 * x * (1 - x) * (1 - 2 * x) / duration**2, way)
-        return Swing(duration * x, q, v, a)
+        end = pin.integrate(self.model, self.home, way)
+        return rest_to_rest(self.dynamics, self.home, end, duration, SAMPLES)
 
 
 def _floats(joint: Joint) -> bool:
     return joint.type.nv > 1 and any(joint.type.linear)
+
+
+def entry_of_q(joint: Joint, column: int) -> int | None:
+    """The entry of q whose rate is entry ``column`` of v; ``None`` in quaternions and pairs of cosine and sine."""
+    return joint.idx_q + column - joint.idx_v if joint.type.nq == joint.type.nv else None
 
 
 def read(arguments: Any) -> Subject:

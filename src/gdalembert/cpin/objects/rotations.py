@@ -155,6 +155,7 @@ def _between(a: Any, b: Any) -> Matrix:
     a, b = (x / ca.norm_2(x) for x in vectors)
     sign = ca.if_else(a[2] < 0, -1, 1)
     normal = ca.vertcat(1 - a[0] ** 2 / (1 + sign * a[2]), -a[0] * a[1] / (1 + sign * a[2]), -a[0])
+    # Of a + b, not of 1 + a·b, which loses half of the digits where both are opposite.
     square = ca.sumsqr(a + b)
     apart = square > 1e-15
     length = ca.sqrt(ca.if_else(apart, square, 1))

@@ -100,6 +100,7 @@ class UnboundedRevolute(Revolute):
         return ca.vertcat(c * q[0] - s * q[1], s * q[0] + c * q[1])
 
     def difference(self, q0: Matrix, q1: Matrix) -> Matrix:
+        # The angle between both, not the difference of two angles, which jumps by 2π.
         return ca.atan2(q0[0] * q1[1] - q0[1] * q1[0], q0[0] * q1[0] + q0[1] * q1[1])
 
     def mimicked(self, q: Matrix, scaling: float, offset: float) -> Matrix:
@@ -270,6 +271,7 @@ class FreeFlyer(JointType):
         return ca.vertcat(maps.inverse_screw_shift(omega) @ (r.T @ (q1[:3] - p)), omega)
 
     def integrate_derivatives(self, v: Matrix) -> tuple[Matrix, Matrix]:
+        # In closed form: CasADi would differentiate integrate by q, which has one entry more than v.
         return adjoint_inverse(maps.motion_exp(v)), maps.motion_exp_jacobian(v)
 
 
@@ -296,7 +298,7 @@ class Ellipsoid(JointType):
         return cls((float(joint.radius_x), float(joint.radius_y), float(joint.radius_z)))
 
     def _columns(self, q: Matrix) -> tuple[Matrix, Matrix, Matrix]:
-        """w_0, w_1, w_2 = n in the joint frame's axes."""
+        """The columns w_0, w_1, w_2 = n in the joint frame's axes."""
         c: Matrix = ca.cos(q)
         s: Matrix = ca.sin(q)
         return ca.DM([1, 0, 0]), ca.vertcat(0, c[0], s[0]), ca.vertcat(s[1], -s[0] * c[1], c[0] * c[1])
@@ -331,7 +333,7 @@ class Ellipsoid(JointType):
 
 @dataclass(frozen=True)
 class Fixed(JointType):
-    """No motion: a link on a station of another one."""
+    """A joint without motion: a link on a station of another one."""
 
     nq, nv = 0, 0
     can_rotate = False

@@ -33,7 +33,7 @@ from gdalembert.spatial.arrays import Array, ByValue, frozen
 
 @lru_cache
 def _series(terms: int) -> ca.Function:
-    """(x) → (c₀ … c₇): one call writes what takes a hundred operations."""
+    """The Function (x) → (c₀ … c₇): one call writes what takes a hundred operations."""
     x = ca.SX.sym("x")
     c: dict[int, Matrix] = {}
     for n in (7, 6):
@@ -64,11 +64,11 @@ class Angle:
         return tuple(_series(self.terms)(self.x))
 
     def c(self, n: int) -> Matrix:
-        """c_n, n ≤ 7."""
+        """The function c_n, n ≤ 7."""
         return self._c[n]
 
     def slope(self, n: int) -> Matrix:
-        """2 dc_n/dx."""
+        """The slope 2 dc_n/dx."""
         return n * self.c(n + 2) - self.c(n + 1)
 
 
@@ -92,7 +92,7 @@ class RotationVector:
 
     @cached_property
     def matrix(self) -> Matrix:
-        """exp([ϑ×])."""
+        """The rotation matrix exp([ϑ×])."""
         if self.axis is not None:
             about = ca.dot(spatial.constant(self.axis), self.theta)
             return spatial.axis_rotation(self.axis, ca.cos(about), ca.sin(about))
@@ -100,14 +100,14 @@ class RotationVector:
         return c(0) * ca.DM.eye(3) + c(1) * spatial.skew(self.theta) + c(2) * spatial.outer(self.theta)
 
     def jacobian(self, x: Matrix, sign: int) -> Matrix:
-        """J_r x (sign −1) or J_l x (sign 1) of a vector x."""
+        """The product J_r x (sign −1) or J_l x (sign 1) of a vector x."""
         if self.axis is not None:
             return x
         c, theta = self._angle.c, self.theta
         return c(1) * x + sign * c(2) * ca.cross(theta, x) + c(3) * ca.dot(theta, x) * theta
 
     def angular_acceleration(self, rate: Matrix, second_rate: Matrix) -> Matrix:
-        """J_r d²ϑ/dt² + dJ_r/dt dϑ/dt."""
+        """The angular acceleration J_r d²ϑ/dt² + dJ_r/dt dϑ/dt."""
         along = self.jacobian(second_rate, -1)
         if self.axis is not None:
             return along
@@ -121,12 +121,12 @@ class RotationVector:
         )
 
     def left_jacobian(self) -> Matrix:
-        """J_l = c₁ 1 + c₂ [ϑ×] + c₃ ϑ ϑᵀ (3 × 3)."""
+        """The left Jacobian J_l = c₁ 1 + c₂ [ϑ×] + c₃ ϑ ϑᵀ (3 × 3)."""
         c, theta = self._angle.c, self.theta
         return c(1) * ca.DM.eye(3) + spatial.skew(c(2) * theta) + c(3) * spatial.outer(theta)
 
     def left_jacobian_rates(self, rate: Matrix, second_rate: Matrix) -> tuple[Matrix, Matrix]:
-        """dJ_l/dt and d²J_l/dt² (3 × 3 each)."""
+        """The rates dJ_l/dt and d²J_l/dt² (3 × 3 each)."""
         theta, angle, growth = self.theta, self._angle, ca.dot(self.theta, rate)
         second_growth = ca.sumsqr(rate) + ca.dot(theta, second_rate)
 
@@ -143,7 +143,7 @@ class RotationVector:
         return first, second + (c3_second * square + 2 * c3_rate * square_rate + c3 * square_second)
 
     def left_jacobian_slope(self, moment: Matrix) -> Matrix:
-        """∂(J_l m)/∂ϑ (3 × 3) of a constant m."""
+        """The derivative ∂(J_l m)/∂ϑ (3 × 3) of a constant m."""
         angle, theta, along = self._angle, self.theta, ca.dot(self.theta, moment)
         growing = angle.slope(1) * moment + angle.slope(2) * ca.cross(theta, moment) + angle.slope(3) * along * theta
         slope = growing @ theta.T + angle.c(3) * (theta @ moment.T + along * ca.DM.eye(3))
@@ -151,7 +151,7 @@ class RotationVector:
 
 
 class FirstOrderRotation(RotationVector):
-    """1 + [ϑ×], which is no rotation, with J_r = 1 − ½ [ϑ×]: it has no exact angular velocity."""
+    """The matrix 1 + [ϑ×], which is no rotation, with J_r = 1 − ½ [ϑ×]: it has no exact angular velocity."""
 
     @property
     def matrix(self) -> Matrix:
@@ -179,7 +179,7 @@ class ModalMotion(ByValue, JointType):
 
     @property
     def nq(self) -> int:  # type: ignore[override]  # of this section, not of its class
-        """n."""
+        """The number of coordinates n."""
         return self.nv
 
     @abstractmethod
@@ -217,7 +217,7 @@ class Deflection(ModalMotion):
 
     @property
     def nv(self) -> int:  # type: ignore[override]  # of this section, not of its class
-        """n."""
+        """The number of coordinates n."""
         return int(self.translation.shape[1])
 
     @property
@@ -238,49 +238,49 @@ class Deflection(ModalMotion):
         return self._turn(q).matrix, p
 
     def transform(self, q: Matrix) -> Matrix:
-        """E, 4 × 4."""
+        """The placement E (4 × 4) of the section."""
         return spatial.transform(*self.placement(q))
 
     def _turn(self, q: Matrix) -> RotationVector:
         return RotationVector(self._vector(q), self.rotation_axis)
 
     def _vector(self, q: Matrix) -> Matrix:
-        """ϑ = Θ f."""
+        """The rotation vector ϑ = Θ f."""
         return spatial.constant(self.rotation) @ q
 
     def displacement(self, q: Matrix) -> Matrix:
-        """∂p/∂f = U − e_x fᵀ s, 3 × n, in the axes of the link frame."""
+        """The derivative ∂p/∂f = U − e_x fᵀ s, 3 × n, in the axes of the link frame."""
         return spatial.constant(self.translation) + self.displacement_rate(q)
 
     def displacement_rate(self, v: Matrix) -> Matrix:
-        """d/dt ∂p/∂f = −e_x ḟᵀ s, 3 × n."""
+        """The rate d/dt ∂p/∂f = −e_x ḟᵀ s, 3 × n."""
         return spatial.constant(self.beam) @ self._shifts(v).T
 
     def displacement_bias(self, v: Matrix) -> Matrix:
-        """d/dt ∂p/∂f ḟ = −e_x ḟᵀ s ḟ: the acceleration of p in the link frame where f̈ = 0."""
+        """The vector d/dt ∂p/∂f ḟ = −e_x ḟᵀ s ḟ: the acceleration of p in the link frame where f̈ = 0."""
         weights = np.triu(-2 * self.shortening, 1) - np.diag(np.diag(self.shortening))
         # the products of rates are those of all stations of the link
         return spatial.constant(self.beam) * ca.dot(spatial.constant(weights), spatial.outer(v))
 
     def _shifts(self, x: Matrix) -> Matrix:
-        """−s x (n)."""
+        """The vector −s x (n)."""
         return spatial.constant(-self.shortening) @ x
 
     def angular_velocity(self, q: Matrix, v: Matrix) -> Matrix:
-        """J_r Θ ḟ, in section axes."""
+        """The angular velocity J_r Θ ḟ, in section axes."""
         return self._turn(q).jacobian(self._vector(v), -1)
 
     def angular_acceleration(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        """J_r Θ f̈ + dJ_r/dt Θ ḟ, in section axes."""
+        """The angular acceleration J_r Θ f̈ + dJ_r/dt Θ ḟ, in section axes."""
         return self._turn(q).angular_acceleration(self._vector(v), self._vector(a))
 
     def modal_forces(self, q: Matrix, moment: Matrix) -> Matrix:
-        """(J_r Θ)ᵀ m: the modal forces of a moment m in section axes."""
+        """The modal forces (J_r Θ)ᵀ m of a moment m in section axes."""
         return spatial.constant(self.rotation).T @ self._turn(q).jacobian(moment, 1)
 
     @property
     def turns(self) -> tuple[Array, Array]:
-        """B (3 × m) and Θ_B (m × n), Θ = B Θ_B: the axes that the section turns about, and by how much in each mode."""
+        """The factors B (3 × m) and Θ_B (m × n) of Θ = B Θ_B: the axes of its turns, and how far each mode turns it."""
         if not self.rotation.any():
             return np.zeros((3, 0)), np.zeros((0, self.nv))
         if (axis := self.rotation_axis) is not None:
@@ -289,7 +289,7 @@ class Deflection(ModalMotion):
         return np.eye(3)[:, which], self.rotation[which]
 
     def turning(self, q: Matrix, v: Matrix, a: Matrix) -> tuple[Matrix, Matrix, Matrix]:
-        """J_l B with its first and second rate (3 × m each), J_l = J_rᵀ: J_l Θ ḟ is ω in the axes of the link."""
+        """The matrix J_l B and its first and second rate (3 × m each), J_l = J_rᵀ: J_l Θ ḟ is ω in link axes."""
         axes, _ = self.turns
         along, none = spatial.constant(axes), ca.DM(*axes.shape)
         if self.rotation_axis is not None:

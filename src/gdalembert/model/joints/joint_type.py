@@ -65,18 +65,18 @@ class JointType(ABC):
 
     @abstractmethod
     def placement(self, q: Matrix) -> tuple[Matrix, Matrix]:
-        """R(q) 3 × 3 and p(q) (3): the moved link in the joint frame."""
+        """The rotation R(q) (3 × 3) and the position p(q) (3) of the moved link in the joint frame."""
 
     @abstractmethod
     def subspace(self, q: Matrix) -> tuple[Matrix, Matrix]:
         """The linear and the angular half of S(q), 3 × nv each, in the axes of the moved link."""
 
     def subspace_rate(self, q: Matrix, v: Matrix) -> tuple[Matrix, Matrix]:
-        """dS/dt along v, in the same halves and axes."""
+        """The rate dS/dt along v, in the same halves and axes."""
         return ca.DM(3, self.nv), ca.DM(3, self.nv)
 
     def configuration_rate(self, q: Matrix, v: Matrix) -> Matrix:
-        """dq/dt of (q, v)."""
+        """The rate dq/dt of (q, v)."""
         return v
 
     def integrate(self, q: Matrix, v: Matrix) -> Matrix:
@@ -97,7 +97,7 @@ class JointType(ABC):
         return scaling * q + offset
 
     def cosine_and_sine(self, q: Matrix) -> tuple[Matrix, Matrix]:
-        """cos and sin of the angle about the axis."""
+        """The cosine and the sine of the angle about the axis."""
         return ca.cos(q), ca.sin(q)
 
     @property
@@ -160,14 +160,14 @@ class JointType(ABC):
 
     @property
     def shared_with_parent(self) -> Array:
-        """P (4 × 4): the projection of points x̂ = (x, 1) on what moves with the parent link as well.
+        """The projection P (4 × 4) of points x̂ = (x, 1) on what moves with the parent link as well.
 
         A link that does not rotate has all of its second moments in common with its parent: those of directions.
         """
         return np.zeros((4, 4)) if self.can_rotate else np.diag([1.0, 1.0, 1.0, 0.0])
 
     def inertia_shared_with_parent(self, inertia: Array | ca.SX) -> Any:
-        """P J P: the part of the link's pseudo-inertia (4 × 4, link frame) that moves with the parent link as well.
+        """The part P J P of the link's pseudo-inertia (4 × 4, link frame) that moves with the parent link as well.
 
         It can be added to the parent's instead, without any effect on joint torques (regrouping of base parameters).
         """

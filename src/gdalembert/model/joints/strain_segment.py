@@ -58,6 +58,7 @@ def magnus() -> tuple[ca.Function, ...]:
 
     Besides ∂ψ/∂m with its first and second rate (3 × 9 each) of (m, ṁ, m̈), and ∂²(x·ψ)/∂m² (9 × 9) of (m, x).
     """
+    # As Functions: each operation takes CasADi about 30 µs from Python, and a call as long as three.
     m, rate, second, x = (ca.SX.sym(name, k) for name, k in (("m", 9), ("rate", 9), ("second", 9), ("x", 3)))
     mean, a2, a3 = ca.vertsplit(m, 3)
     a1 = mean - a3 / 12
@@ -106,7 +107,7 @@ class Turn:
 
     @cached_property
     def psi(self) -> Matrix:
-        """ψ."""
+        """The rotation vector ψ of the step."""
         return self.moments if self._is_linear else magnus()[0](self.moments)
 
     @cached_property
@@ -115,27 +116,27 @@ class Turn:
 
     @property
     def rotation(self) -> Matrix:
-        """E."""
+        """The rotation E of the step."""
         return self._vector.matrix
 
     def rate(self, v: Matrix) -> Matrix:
-        """ψ̇."""
+        """The rate ψ̇ of the rotation vector."""
         along = self.columns @ v
         return along if self._is_linear else magnus()[1](self.moments, along)
 
     def second_rate(self, v: Matrix, a: Matrix) -> Matrix:
-        """ψ̈."""
+        """The second rate ψ̈ of the rotation vector."""
         if self._is_linear:
             return self.columns @ a
         return magnus()[2](self.moments, self.columns @ v, self.columns @ a)
 
     def effort(self, moment: Matrix) -> Matrix:
-        """(J_r ∂ψ/∂q)ᵀ m (n): of a moment m in the axes of the section."""
+        """The efforts (J_r ∂ψ/∂q)ᵀ m (n) of a moment m in the axes of the section."""
         x = self._vector.jacobian(moment, 1)
         return self.columns.T @ (x if self._is_linear else magnus()[3](self.moments, x))
 
     def turned_by(self, r: Matrix) -> Matrix:
-        """Γ = R J_l ∂ψ/∂q (3 × n): ω per unit of each rate, in the axes in which the section before it stands at R."""
+        """The columns Γ = R J_l ∂ψ/∂q (3 × n): ω per unit of each rate, where the section before it stands at R."""
         if self.axis is not None:  # which R leaves as it is
             return self.columns
         slope = ca.DM.eye(3) if self._is_linear else magnus()[4](self.moments, 0, 0)[0]
@@ -162,7 +163,7 @@ class Turn:
         return first @ self.columns, again @ self.columns
 
     def effort_stiffness(self, moment: Matrix) -> Matrix:
-        """∂/∂q of the effort of a moment that keeps its components in the axes of the section (n × n)."""
+        """The derivative by q (n × n) of the effort of a moment that is constant in the axes of the section."""
         if self.axis is not None:
             return ca.DM(self.columns.shape[1], self.columns.shape[1])
         slope = self._vector.left_jacobian_slope(moment)
@@ -173,11 +174,11 @@ class Turn:
         return self.columns.T @ slope @ self.columns
 
     def carried_velocity(self, omega: Matrix, v: Matrix) -> Matrix:
-        """ω of the section, in its axes, from that of the one before it."""
+        """The angular velocity ω of the section, in its axes, from that of the one before it."""
         return self.rotation.T @ omega + self._vector.jacobian(self.rate(v), -1)
 
     def carried_acceleration(self, omega: Matrix, alpha: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        """dω/dt of the section, in its axes, from ω and dω/dt of the one before it."""
+        """The rate dω/dt of the section, in its axes, from ω and dω/dt of the one before it."""
         rate = self.rate(v)
         turn_rate, carried = self._vector.jacobian(rate, -1), self.rotation.T @ omega
         second = self._vector.angular_acceleration(rate, self.second_rate(v, a))
@@ -200,7 +201,7 @@ class StrainSegment(ByValue):
 
     @property
     def coordinates(self) -> int:
-        """n."""
+        """The number of coordinates n."""
         return int(self.tangents.shape[2] - 1)
 
     def placed(self, frame: Array) -> StrainSegment:
@@ -235,13 +236,14 @@ class SegmentAtQ:
 
     @cached_property
     def turns(self) -> list[Turn]:
-        """From node to node."""
+        """The turns from each node to the next one."""
         return [Turn.of(step, self.axis, self.q) for step in self.segment.steps]
 
     @cached_property
     def rotations(self) -> list[Matrix]:
-        """R_j; about a single axis by the whole angle from the root."""
+        """The rotations R_j of the nodes; about a single axis by the whole angle from the root."""
         if self.axis is not None:
+            # A product of the turns would take operations, and rounding, at each node.
             sums = np.cumsum([step.moments for step in self.segment.steps], axis=0)
             whole = (Turn.of(MagnusStep(moments), self.axis, self.q) for moments in sums)
             return [ca.DM.eye(3), *(turn.rotation for turn in whole)]
@@ -249,56 +251,56 @@ class SegmentAtQ:
 
     @cached_property
     def strains(self) -> list[Matrix]:
-        """ν_j, in section axes."""
+        """The strains ν_j at the nodes, in section axes."""
         return [spatial.constant(x) @ ca.vertcat(self.q, 1) for x in self.segment.tangents]
 
     @cached_property
     def strain_columns(self) -> list[Matrix]:
-        """∂ν_j/∂q (3 × n)."""
+        """The derivatives ∂ν_j/∂q (3 × n)."""
         return [spatial.constant(x[:, :-1]) for x in self.segment.tangents]
 
     @cached_property
     def tangents(self) -> list[Matrix]:
-        """t_j."""
+        """The tangents t_j at the nodes."""
         return [r @ nu for r, nu in zip(self.rotations, self.strains, strict=True)]
 
     @cached_property
     def turn_columns(self) -> list[Matrix]:
-        """Γ_j of the steps (3 × n)."""
+        """The columns Γ_j of the steps (3 × n)."""
         return [turn.turned_by(r) for turn, r in zip(self.turns, self.rotations, strict=False)]
 
     @cached_property
     def angular_columns(self) -> list[Matrix]:
-        """Ω_j = Σ Γ (3 × n), angular velocity per unit of each rate."""
+        """The columns Ω_j = Σ Γ (3 × n), angular velocity per unit of each rate."""
         return sums(self.turn_columns, self.segment.coordinates)
 
     @cached_property
     def tangent_columns(self) -> list[Matrix]:
-        """T_j = ∂t_j/∂q = Ω_j × t_j + R_j ∂ν_j/∂q (3 × n)."""
+        """The columns T_j = ∂t_j/∂q = Ω_j × t_j + R_j ∂ν_j/∂q (3 × n)."""
         sections = zip(self.rotations, self.tangents, self.angular_columns, self.strain_columns, strict=True)
         return [r @ strain - spatial.skew(t) @ turned for r, t, turned, strain in sections]
 
     def sections(self, omega: Matrix, v: Matrix) -> list[Matrix]:
-        """ω_j of the sections, in their axes, from that of the link."""
+        """The angular velocities ω_j of the sections, in their axes, from that of the link."""
         velocities = [omega]
         for turn in self.turns:
             velocities.append(turn.carried_velocity(velocities[-1], v))
         return velocities
 
     def accelerations(self, omega: Matrix, alpha: Matrix, v: Matrix, a: Matrix) -> list[Matrix]:
-        """α_j of the sections, in their axes, from ω and α of the link."""
+        """The angular accelerations α_j of the sections, in their axes, from ω and α of the link."""
         accelerations = [alpha]
         for turn, carrier in zip(self.turns, self.sections(omega, v), strict=False):
             accelerations.append(turn.carried_acceleration(carrier, accelerations[-1], v, a))
         return accelerations
 
     def tangent_rates(self, omega: Matrix, v: Matrix) -> list[Matrix]:
-        """dt_j/dt against the origin."""
+        """The rates dt_j/dt against the origin."""
         sections = zip(self.rotations, self.strains, self.strain_columns, self.sections(omega, v), strict=True)
         return [r @ (ca.cross(w, nu) + strain @ v) for r, nu, strain, w in sections]
 
     def tangent_accelerations(self, omega: Matrix, alpha: Matrix, v: Matrix, a: Matrix) -> list[Matrix]:
-        """d²t_j/dt² against the origin: R (U ν + 2 ω × ν̇ + ν̈)."""
+        """The second rates d²t_j/dt² against the origin: R (U ν + 2 ω × ν̇ + ν̈)."""
         turning = zip(self.sections(omega, v), self.accelerations(omega, alpha, v, a), strict=True)
         accelerations = []
         for j, (w, w_rate) in enumerate(turning):
@@ -346,12 +348,12 @@ class SegmentAtQ:
 
 
 def sums(columns: list[Matrix], n: int) -> list[Matrix]:
-    """Σ of the columns (3 × n each) before each node."""
+    """The sums of the columns (3 × n each) before each node."""
     return list(accumulate(columns, initial=ca.DM(3, n)))
 
 
 def weighted_sum(weights: Array, values: list[Matrix]) -> Matrix:
-    """Σ w_k x_k."""
+    """The weighted sum Σ w_k x_k."""
     total: Matrix = ca.DM(*values[0].shape)
     for weight, value in zip(weights, values, strict=True):
         if weight:
@@ -379,7 +381,7 @@ class StrainStation(ModalMotion):
 
     @property
     def nv(self) -> int:  # type: ignore[override]  # of this segment, not of its class
-        """n."""
+        """The number of coordinates n."""
         return self.segment.coordinates
 
     @property
@@ -403,16 +405,16 @@ class StrainStation(ModalMotion):
         return self.rotation(at), spatial.constant(self.segment.origin) + self.sum(at.tangents)
 
     def rotation(self, at: SegmentAtQ) -> Matrix:
-        """R(s)."""
+        """The rotation R(s) of the section."""
         turn = self.turn(at)
         return at.rotations[self.node] if turn is None else at.rotations[self.node] @ turn.rotation
 
     def sum(self, values: list[Matrix]) -> Matrix:
-        """Σ a_j x_j."""
+        """The interpolated value Σ a_j x_j."""
         return weighted_sum(self.weights, values)
 
     def angular_columns(self, at: SegmentAtQ) -> Matrix:
-        """Ω(s) (3 × n), in link axes."""
+        """The columns Ω(s) (3 × n), in link axes."""
         turn, columns = self.turn(at), at.angular_columns[self.node]
         return columns if turn is None else columns + turn.turned_by(at.rotations[self.node])
 

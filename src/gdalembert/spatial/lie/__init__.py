@@ -38,17 +38,17 @@ _EXPECTED = "numbers, or one SX or MX (casadi.vertcat)"
 
 
 def exp3(w: Any) -> Any:
-    """R of a rotation vector: equals ``pin.exp3``."""
+    """The rotation matrix R of a rotation vector: equals ``pin.exp3``."""
     return _like(w, maps.rotation_exp(_checked("w", w, 3)))
 
 
 def log3(R: Any) -> Any:
-    """w, of length at most π, of a rotation matrix: equals ``pin.log3``."""
+    """The rotation vector w, of length at most π, of a rotation matrix: equals ``pin.log3``."""
     return _like(R, maps.rotation_log(_checked("R", R, 3, 3)))
 
 
 def exp6(twist: Any) -> Any:
-    """T that a constant twist leads to in unit time: equals ``pin.exp6``."""
+    """The rigid motion T that a constant twist leads to in unit time: equals ``pin.exp6``."""
     return _like(twist, maps.motion_exp(_checked("twist", twist, 6)))
 
 
@@ -58,33 +58,33 @@ def log6(T: Any) -> Any:
 
 
 def Jexp3(w: Any) -> Any:
-    """J (3 × 3) of exp3(w + δ) = exp3(w) exp3(J δ), to first order: equals ``pin.Jexp3``."""
+    """The Jacobian J (3 × 3) of exp3(w + δ) = exp3(w) exp3(J δ), to first order: equals ``pin.Jexp3``."""
     return _like(w, maps.screw_shift(-_checked("w", w, 3)))
 
 
 def Jlog3(R: Any) -> Any:
-    """J (3 × 3) of log3(R exp3(δ)) = log3(R) + J δ, to first order: equals ``pin.Jlog3``."""
+    """The Jacobian J (3 × 3) of log3(R exp3(δ)) = log3(R) + J δ, to first order: equals ``pin.Jlog3``."""
     return _like(R, maps.inverse_screw_shift(-maps.rotation_log(_checked("R", R, 3, 3))))
 
 
 def Jexp6(twist: Any) -> Any:
-    """J (6 × 6) of exp6(twist + δ) = exp6(twist) exp6(J δ), to first order: equals ``pin.Jexp6``."""
+    """The Jacobian J (6 × 6) of exp6(twist + δ) = exp6(twist) exp6(J δ), to first order: equals ``pin.Jexp6``."""
     return _like(twist, maps.motion_exp_jacobian(_checked("twist", twist, 6)))
 
 
 def Jlog6(T: Any) -> Any:
-    """J (6 × 6) of log6(T exp6(δ)) = log6(T) + J δ, to first order: equals ``pin.Jlog6``."""
+    """The Jacobian J (6 × 6) of log6(T exp6(δ)) = log6(T) + J δ, to first order: equals ``pin.Jlog6``."""
     return _like(T, maps.motion_log_jacobian(_checked("T", T, 4, 4)))
 
 
 def inverse(T: Any) -> Any:
-    """T⁻¹ = [Rᵀ, −Rᵀ p; 0, 1]: equals ``pin.SE3.inverse``."""
+    """The inverse T⁻¹ = [Rᵀ, −Rᵀ p; 0, 1]: equals ``pin.SE3.inverse``."""
     r, p = _parts(T)
     return _like(T, _transform(r.T, -r.T @ p))
 
 
 def adjoint(T: Any) -> Any:
-    """X (6 × 6): X twist is the twist of the frame placed at T, seen from the frame that it is placed in.
+    """The matrix X (6 × 6): X twist is the twist of the frame placed at T, seen from the frame that it is placed in.
 
     Equals ``pin.SE3.toActionMatrix``; for numbers ``gd.transform_twist`` is its inverse applied.
     """
@@ -93,13 +93,13 @@ def adjoint(T: Any) -> Any:
 
 
 def adjoint_inverse(T: Any) -> Any:
-    """X⁻¹ (6 × 6): equals ``pin.SE3.toActionMatrixInverse``."""
+    """The matrix X⁻¹ (6 × 6): equals ``pin.SE3.toActionMatrixInverse``."""
     r, p = _parts(T)
     return _like(T, ca.blockcat([[r.T, -r.T @ skew(p)], [ca.DM(3, 3), r.T]]))
 
 
 def adjoint_dual(T: Any) -> Any:
-    """X⁻ᵀ (6 × 6): the same change for wrenches (force; moment); equals ``pin.SE3.toDualActionMatrix``."""
+    """The matrix X⁻ᵀ (6 × 6): the same change for wrenches (force; moment); equals ``pin.SE3.toDualActionMatrix``."""
     r, p = _parts(T)
     return _like(T, ca.blockcat([[r, ca.DM(3, 3)], [skew(p) @ r, r]]))
 
@@ -110,7 +110,7 @@ def quaternion_of(R: Any) -> Any:
 
 
 def rotation_of(x: Any) -> Any:
-    """R of a unit quaternion (x, y, z, w), which is not normalised: equals ``pin.Quaternion.toRotationMatrix``."""
+    """The rotation matrix of a unit quaternion (x, y, z, w), not normalised: ``pin.Quaternion.toRotationMatrix``."""
     column = _checked("quaternion", x, 4)
     if isinstance(column, ca.DM) and not abs(float(ca.norm_2(column)) - 1) <= UNIT_ERROR:
         raise ArgumentError(f"quaternion: its length is {float(ca.norm_2(column)):.9g}; normalise it")

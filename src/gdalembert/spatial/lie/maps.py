@@ -37,6 +37,7 @@ def even(x: Matrix, coefficients: Sequence[float], closed: Callable[[Matrix], Ma
     for c in reversed(coefficients):
         series = series * x + c
     small = x < _SERIES_BELOW
+    # Both sides are evaluated: the derivative of √0 on the other side would be infinite times 0.
     return ca.if_else(small, series, closed(ca.sqrt(ca.if_else(small, 1, x))))
 
 
@@ -45,22 +46,22 @@ def _reciprocal_factorials(first: int) -> list[float]:
 
 
 def cosine(x: Matrix) -> Matrix:
-    """cos θ of x = θ²."""
+    """The cosine of θ, of x = θ²."""
     return even(x, _reciprocal_factorials(0), ca.cos)
 
 
 def sine_over_angle(x: Matrix) -> Matrix:
-    """sin θ / θ of x = θ²."""
+    """The function sin θ / θ of x = θ²."""
     return even(x, _reciprocal_factorials(1), lambda t: ca.sin(t) / t)
 
 
 def versine_over_square(x: Matrix) -> Matrix:
-    """(1 − cos θ) / θ² of x = θ²."""
+    """The function (1 − cos θ) / θ² of x = θ²."""
     return even(x, _reciprocal_factorials(2), lambda t: (1 - ca.cos(t)) / (t * t))
 
 
 def sine_defect_over_cube(x: Matrix) -> Matrix:
-    """(θ − sin θ) / θ³ of x = θ²."""
+    """The function (θ − sin θ) / θ³ of x = θ²."""
     return even(x, _reciprocal_factorials(3), lambda t: (t - ca.sin(t)) / (t * t * t))
 
 
@@ -83,7 +84,7 @@ def sine_defect_over_cube_slope(x: Matrix) -> Matrix:
 
 
 def cotangent_defect_over_square(x: Matrix) -> Matrix:
-    """(1 − (θ/2) cot(θ/2)) / θ² of x = θ²."""
+    """The function (1 − (θ/2) cot(θ/2)) / θ² of x = θ²."""
     half, small = x / 4, x < _SERIES_BELOW
     closed = (1 - cosine(half) / sine_over_angle(half)) / ca.if_else(small, 1, x)
     return ca.if_else(small, sum(c * x**i for i, c in enumerate(_COTANGENT[:7])), closed)
@@ -155,6 +156,7 @@ def quaternion_exp(w: Matrix) -> Matrix:
 
 def quaternion_log(a: Matrix) -> Matrix:
     """The rotation vector, of length at most π, of a unit quaternion (x, y, z, w)."""
+    # By atan2: acos of w loses half of the digits near the identity.
     sign = ca.if_else(a[3] < 0, -1, 1)
     x = ca.sumsqr(a[:3])
     # 2 asin(√x) / √x as a series, and 2 atan2(√x, w) / √x where the series ends
@@ -163,18 +165,19 @@ def quaternion_log(a: Matrix) -> Matrix:
 
 
 def rotation_exp(w: Matrix) -> Matrix:
-    """exp [w×], 3 × 3 (Rodrigues)."""
+    """The rotation matrix exp [w×], 3 × 3 (Rodrigues)."""
     x, k = ca.sumsqr(w), skew(w)
     return _ONE + sine_over_angle(x) * k + versine_over_square(x) * (k @ k)
 
 
 def rotation_log(r: Matrix) -> Matrix:
     """The rotation vector w (3), of length at most π, of a rotation matrix."""
+    # Not acos((tr R − 1) / 2), which loses half of the digits near 0 and π, and the axis at π.
     return quaternion_log(quaternion_of(r))
 
 
 def screw_shift(w: Matrix) -> Matrix:
-    """V(w) = ∫₀¹ exp(s [w×]) ds: what turns a constant velocity in moving axes into the shift in unit time."""
+    """The matrix V(w) = ∫₀¹ exp(s [w×]) ds, which turns a constant velocity in moving axes into a shift."""
     x, k = ca.sumsqr(w), skew(w)
     return _ONE + versine_over_square(x) * k + sine_defect_over_cube(x) * (k @ k)
 
@@ -201,7 +204,7 @@ def inverse_screw_shift_along(w: Matrix, u: Matrix) -> Matrix:
 
 
 def motion_exp(twist: Matrix) -> Matrix:
-    """T (4 × 4) that a constant twist (linear; angular) in the axes of the moving frame leads to in unit time."""
+    """The motion T (4 × 4) of a constant twist (linear; angular), in the axes of the moving frame, in unit time."""
     u, w = twist[:3], twist[3:]
     x, k = ca.sumsqr(w), skew(w)
     b, c, square = versine_over_square(x), sine_defect_over_cube(x), k @ k
@@ -216,14 +219,14 @@ def motion_log(t: Matrix) -> Matrix:
 
 
 def motion_exp_jacobian(twist: Matrix) -> Matrix:
-    """J (6 × 6): exp(twist + δ) = exp(twist) exp(J δ), to first order."""
+    """The Jacobian J (6 × 6): exp(twist + δ) = exp(twist) exp(J δ), to first order."""
     u, w = twist[:3], twist[3:]
     turn = screw_shift(-w)
     return ca.blockcat([[turn, screw_shift_along(-w, -u)], [ca.DM(3, 3), turn]])
 
 
 def motion_log_jacobian(t: Matrix) -> Matrix:
-    """J (6 × 6): log(T exp(δ)) = log(T) + J δ, to first order."""
+    """The Jacobian J (6 × 6): log(T exp(δ)) = log(T) + J δ, to first order."""
     twist = motion_log(t)
     u, w = twist[:3], twist[3:]
     turn = inverse_screw_shift(-w)
