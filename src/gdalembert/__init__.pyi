@@ -33,7 +33,7 @@ from gdalembert.flexible.beams.nodes import Nodes as Nodes
 from gdalembert.flexible.cosserat_rod import CosseratRod as CosseratRod
 from gdalembert.flexible.flexible_arm import FirstOrderArm as FirstOrderArm
 from gdalembert.flexible.flexible_arm import FlexibleArm as FlexibleArm
-from gdalembert.flexible.flexible_link import FlexibleJoint as FlexibleJoint
+from gdalembert.flexible.flexible_joint import FlexibleJoint as FlexibleJoint
 from gdalembert.flexible.flexible_link import FlexibleLink as FlexibleLink
 from gdalembert.model.load_mjcf import load_mjcf as load_mjcf
 from gdalembert.model.load_urdf import load_urdf as load_urdf

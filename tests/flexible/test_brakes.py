@@ -13,7 +13,8 @@ import gdalembert as gd
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.flexible import modes
 from gdalembert.flexible.flexible_arm import FlexibleArm
-from gdalembert.flexible.flexible_link import FlexibleJoint, FlexibleLink
+from gdalembert.flexible.flexible_joint import FlexibleJoint
+from gdalembert.flexible.flexible_link import FlexibleLink
 from tests.helpers.models import relative_error
 from tests.helpers.sets import quick
 

@@ -16,7 +16,8 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, BeamWarning, Unk
 from gdalembert.flexible import modes
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.flexible_arm import FlexibleArm
-from gdalembert.flexible.flexible_link import FlexibleJoint, FlexibleLink
+from gdalembert.flexible.flexible_joint import FlexibleJoint
+from gdalembert.flexible.flexible_link import FlexibleLink
 from tests.helpers.models import relative_error
 from tests.helpers.validated_arms import BY_KINEMATICS, planar
 

@@ -89,7 +89,7 @@ class Robot:
         if not case.is_flexible:
             return gd.formulations()[case.formulation](model, actuation=self._actuation(model.nq, model.nv), **options)
         links = {f"body_{joint.number}": link_of(case, joint) for joint in case.joints if joint.modes}
-        joints = {name_of(joint): gd.FlexibleJoint(80.0, 0.3, 0.5) for joint in case.joints if joint.elastic}
+        joints = {name_of(joint): springs_of(joint) for joint in case.joints if joint.elastic}
         kind = gd.FlexibleArm if case.has_rotations else gd.FirstOrderArm
         arm = kind(model, links, joints, **options)
         if not case.actuation:
@@ -345,6 +345,13 @@ def body_of(joint: Joint, rng: np.random.Generator) -> pin.Inertia:
         return pin.Inertia(body.mass, body.lever, np.zeros((3, 3)))
     scale = {"light": 1e-3, "heavy": 1e3}.get(joint.body, 1.0)
     return pin.Inertia.FromDynamicParameters(scale * body.toDynamicParameters())
+
+
+def springs_of(joint: Joint) -> tuple[gd.FlexibleJoint, ...]:
+    """Springs behind the rotor of a joint and, of every other one, across it."""
+    across = ("z", "x") if joint.kind.startswith("R") else ("rx", "ry")
+    bearing = gd.FlexibleJoint([[300.0, 50.0], [50.0, 200.0]], damping=[0.4, 0.6], directions=across)
+    return gd.FlexibleJoint(80.0, 0.3, 0.5), *([bearing] if joint.number % 2 else [])
 
 
 def link_of(case: Case, joint: Joint) -> gd.FlexibleLink | gd.CosseratRod:

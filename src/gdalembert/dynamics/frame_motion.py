@@ -297,7 +297,7 @@ def kinematic_regressor(tree: Tree, frame: Frame, reference: pin.ReferenceFrame,
     A placement moves all that follows it: the columns are the twists along and about the axes of the joint before its
     motion, seen from the reference; zero for joints that are not on the path.
     """
-    firsts = {_first_part(tree, link): k for k, link in enumerate(tree.links)}
+    firsts = {tree.first_part(link): k for k, link in enumerate(tree.links)}
     displaced = {inner.name: inner for inner in tree.first_parts}
     blocks: list[Matrix] = [ca.DM(6, 6)] * len(tree.links)
     one, none = ca.DM.eye(3), ca.DM(3, 3)
@@ -310,14 +310,6 @@ def kinematic_regressor(tree: Tree, frame: Frame, reference: pin.ReferenceFrame,
                 p = p - r @ shift
             blocks[firsts[i]] = axes.to_parent(r, p).vector
     return ca.horzcat(ca.DM(6, 0), *blocks)
-
-
-def _first_part(tree: Tree, link: int) -> int:
-    """The first of the elementary joints that one of Pinocchio's joints is, from the one that carries its link."""
-    above = tree.joints[link].parent
-    if above < 0 or above in tree.links or tree.joints[above].type.is_modal:
-        return link
-    return _first_part(tree, above)
 
 
 def joints_seen_from(

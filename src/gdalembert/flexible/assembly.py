@@ -21,15 +21,22 @@ from gdalembert.dynamics.wrenches import ExternalWrenches, WrenchesByFrame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible import attach
 from gdalembert.flexible.beams.modal_integrals import DIRECTIONS
-from gdalembert.flexible.cosserat_rod import CosseratRod, Links
-from gdalembert.flexible.flexible_link import FlexibleJoint, FlexibleLink
-from gdalembert.flexible.station import NO_BODY, Attachment, Carrier, check_body
+from gdalembert.flexible.flexible_joint import (
+    Elastic,
+    Springs,
+    behind_rotors,
+    in_directions_and_behind_rotors,
+    is_merged,
+    on_springs,
+    rotors_of,
+)
+from gdalembert.flexible.flexible_link import BeamLink, Links
+from gdalembert.flexible.station import AttachedBeam, AttachedLink, Attachment, Carrier, Replacement, check_body
 from gdalembert.model.configuration import random_configuration
-from gdalembert.model.joints import Revolute
 from gdalembert.model.joints.deflection import Deflection
 from gdalembert.model.regrouping import prepare
 from gdalembert.model.rounding import clean_matrix
-from gdalembert.model.tree import Frame, Joint, Tree
+from gdalembert.model.tree import Frame, Tree
 from gdalembert.spatial.arrays import Array, frozen, homogeneous
 from gdalembert.spatial.brief import Brief
 
@@ -48,7 +55,8 @@ class PlacedBeam(Brief):
         root, tip: names of the frames there.
         length: l [m].
         modes: the entries of v that are its modal coordinates.
-        buckling_load, frequency: as of :class:`~gdalembert.flexible.attach.AttachedBeam`.
+        kind: the class of the flexible link.
+        buckling_load, frequency: as of :class:`~gdalembert.flexible.station.AttachedBeam`.
     """
 
     name: str
@@ -57,6 +65,7 @@ class PlacedBeam(Brief):
     tip: str
     length: float
     modes: range
+    kind: type[BeamLink]
     buckling_load: float
     frequency: float
 
@@ -69,8 +78,9 @@ class Flexibility(Brief):
         stiffness, damping: matrices (nv × nv) of each flexible link and joint, by name.
         actuation: B, nv × number of actuators.
         rotors: names of the flexible joints, whose rotors are the last entries of v.
+        springs: the entries of v of springs in directions, by the name of their joint or frame.
         replacements: the body that each beam replaces.
-        beams: beams of the flexible links in assumed modes, by name. ``rods``: those of the others.
+        links: beams of the flexible links by name, in the order of their modes.
         left_out: link and direction (``"bending_y"``, ``"bending_z"``) of modes that the links left to the arm, and
             that nothing in it excites.
     """
@@ -79,15 +89,20 @@ class Flexibility(Brief):
     damping: Mapping[str, Array]
     actuation: Array
     rotors: tuple[str, ...]
-    replacements: tuple[attach.Replacement, ...]
-    beams: Mapping[str, PlacedBeam]
-    rods: Mapping[str, PlacedBeam]
+    springs: Mapping[str, range]
+    replacements: tuple[Replacement, ...]
+    links: Mapping[str, PlacedBeam]
     left_out: tuple[tuple[str, str], ...] = ()
 
     @property
-    def links(self) -> dict[str, PlacedBeam]:
-        """The flexible links, by name, in the order of their modes."""
-        return dict(sorted({**self.beams, **self.rods}.items(), key=lambda item: item[1].modes.start))
+    def beams(self) -> dict[str, PlacedBeam]:
+        """The flexible links in assumed modes."""
+        return {name: beam for name, beam in self.links.items() if beam.kind.has_assumed_modes}
+
+    @property
+    def rods(self) -> dict[str, PlacedBeam]:
+        """The flexible links that bend as far as they like."""
+        return {name: beam for name, beam in self.links.items() if not beam.kind.has_assumed_modes}
 
     def link(self, name: str) -> PlacedBeam:
         """A flexible link by name."""
@@ -96,10 +111,20 @@ class Flexibility(Brief):
         return self.links[name]
 
 
+def check_links(links: Links) -> None:
+    """Refuse anything but flexible links by name."""
+    if not isinstance(links, Mapping):
+        raise ArgumentTypeError(f"links: expected a dict by name, got {type(links).__name__}")
+    for name, link in links.items():
+        if not isinstance(link, BeamLink):
+            expected = "a FlexibleLink or a CosseratRod"
+            raise ArgumentTypeError(f"link {name!r}: expected {expected}, got {type(link).__name__}")
+
+
 def assemble(
     tree: Tree,
     links: Links,
-    joints: Mapping[str, FlexibleJoint],
+    joints: Springs,
     fixed_bodies: Mapping[str, pin.Inertia],
     deflection: type[Deflection] = Deflection,
 ) -> tuple[Tree, Flexibility]:
@@ -113,17 +138,45 @@ def assemble(
     """
     if tree.has_mimic:
         raise UnsupportedError(f"{tree.name}: mimic joints are not supported beside flexible links")
-    for argument, entries in (("links", links), ("joints", joints), ("fixed_bodies", fixed_bodies)):
-        if not isinstance(entries, Mapping):
-            raise ArgumentTypeError(f"{argument}: expected a dict by name, got {type(entries).__name__}")
-    names = _names_by_index(tree, links)
-    rigid = [attach.RigidLink(tree, i, names.get(i, "")) for i in range(len(tree.joints))]
-    merged = [frame.name for i in names for frame in rigid[i].merged_bodies]
+    if not isinstance(fixed_bodies, Mapping):
+        raise ArgumentTypeError(f"fixed_bodies: expected a dict by name, got {type(fixed_bodies).__name__}")
+    in_directions, with_rotors = in_directions_and_behind_rotors(joints)
     for name, body in fixed_bodies.items():
-        if name not in merged:
-            raise UnknownNameError("body that the model does not tell from a flexible link", name, merged)
         check_body(f"fixed_bodies[{name!r}]", body)
-    attached: list[attach.AttachedLink] = []
+    rigid, springs = on_springs(tree, in_directions, fixed_bodies)
+    names = _names_by_index(rigid, links)
+    merged = [frame.name for i in names for frame in attach.RigidLink(rigid, i).merged_bodies]
+    bodies = (frame for frame in rigid.frames if is_merged(rigid, frame))
+    merged += [frame.name for frame in bodies if rigid.joints[frame.joint].type.springs_at is not None]
+    if unknown := [name for name in fixed_bodies if name not in merged]:
+        raise UnknownNameError("body that the model does not tell from a flexible link", unknown[0], merged)
+    attached = _attached(rigid, names, links, fixed_bodies, deflection)
+    flexible, beams, elements = _with_beams(rigid, attached, names)
+    rotors = rotors_of(tree, with_rotors)
+    flexible, behind, actuation = behind_rotors(flexible, with_rotors, rotors, tree.nv)
+    stiffness, damping = Elastic.sums([*springs, *elements, *behind], flexible.nv)
+    replacements = (link.beam.replacement for link in attached if link.beam is not None)
+    return flexible, Flexibility(
+        stiffness=stiffness,
+        damping=damping,
+        actuation=actuation,
+        rotors=tuple(part.name for parts in rotors.values() for part in parts),
+        springs={spring.name: range(spring.columns[0], spring.columns[-1] + 1) for spring in springs},
+        replacements=tuple(replacement for replacement in replacements if replacement is not None),
+        links=beams,
+    )
+
+
+def _attached(
+    tree: Tree,
+    names: Mapping[int, str],
+    links: Links,
+    fixed_bodies: Mapping[str, pin.Inertia],
+    deflection: type[Deflection],
+) -> list[AttachedLink]:
+    """The links of a tree, those with a name as beams."""
+    rigid = [attach.RigidLink(tree, i, names.get(i, "")) for i in range(len(tree.joints))]
+    attached: list[AttachedLink] = []
     for link in rigid:
         carrier = _carrier(link, attached, deflection)
         if link.name:
@@ -135,79 +188,41 @@ def assemble(
                 raise ArgumentError(f"link {link.name!r}: {error}") from None
         else:
             on_link = {name: Attachment(carrier.index, placement) for name, placement in link.placements.items()}
-            attached.append(attach.AttachedLink((carrier.joint,), on_link))
-    return _assembly(tree, attached, names, links, joints)
+            attached.append(AttachedLink((carrier.joint,), on_link))
+    return attached
 
 
-def _assembly(
-    tree: Tree,
-    attached: Sequence[attach.AttachedLink],
-    names: Mapping[int, str],
-    links: Links,
-    joints: Mapping[str, FlexibleJoint],
-) -> tuple[Tree, Flexibility]:
-    """The tree of links, with springs, and rotors at the flexible joints, which move nothing but their armature."""
-    rotors = _rotors(tree, joints)
-    first_rotor = tree.nv + sum(link.modes for link in attached)
-    nv, more = first_rotor + sum(map(len, rotors.values())), tree.nq - tree.nv
+def _with_beams(
+    tree: Tree, attached: Sequence[AttachedLink], names: Mapping[int, str]
+) -> tuple[Tree, dict[str, PlacedBeam], list[Elastic]]:
+    """The tree whose links are attached ones, its beams by name, and their stiffness and damping."""
+    more = sum(link.modes for link in attached)
     index = np.cumsum([0, *(len(link.joints) for link in attached)]).tolist()
     frames = []
     for f in tree.frames:
         on_world = Attachment(-1, homogeneous(f.rotation, f.translation))
         frames.append(_frame(f.name, on_world if f.joint < 0 else attached[f.joint].attachments[f.name]))
-    armature, actuation = np.pad(tree.armature, (0, nv - tree.nv)), np.eye(nv)[:, : tree.nv]
-    stiffness, damping = dict[str, Array](), dict[str, Array]()
-
-    def add(name: str, rows: Sequence[int], *addends: Array) -> None:
-        """Add to the stiffness and damping of a name, which a link and a joint may share."""
-        for matrices, matrix in zip((stiffness, damping), addends, strict=True):
-            matrices.setdefault(name, np.zeros((nv, nv)))[np.ix_(rows, rows)] += matrix
-
     beams = {name: link.beam for i, name in sorted(names.items()) if (link := attached[i]).beam is not None}
     placed = _placed(beams, {name: index[i] for i, name in names.items()}, tree.nv, frames)
-    for name, beam in beams.items():
-        add(name, placed[name].modes, beam.stiffness, beam.damping)
-    rotor, rotor_joints = first_rotor, []
-    for name, parts in rotors.items():
-        spring, own = joints[name], [part.idx_v for part in parts]
-        turned = [*range(rotor, rotor := rotor + len(parts))]
-        armature[turned] = armature[own] if spring.rotor_inertia is None else spring.rotor_inertia
-        if spring.rotor_inertia is None:
-            armature[own] = 0.0
-        matrices = np.array([spring.stiffness, spring.damping]).reshape(2, len(own), len(own))
-        add(name, [*own, *turned], *(np.kron([[1.0, -1.0], [-1.0, 1.0]], matrix) for matrix in matrices))
-        for part, k in zip(parts, turned, strict=True):
-            actuation[:, part.idx_v] = np.eye(nv)[k]
-            rotor_joints.append(_rotor(part.name, k + more, k))
     flexible = replace(
         tree,
-        nq=nv + more,
-        nv=nv,
-        joints=(*(joint for link in attached for joint in link.joints), *rotor_joints),
+        nq=tree.nq + more,
+        nv=tree.nv + more,
+        joints=tuple(joint for link in attached for joint in link.joints),
         links=tuple(index[i] for i in tree.links),
-        armature=frozen(armature),
+        armature=frozen(np.pad(tree.armature, (0, more))),
         frames=tuple(frames),
         modal_inertias=tuple(modal_inertia for beam in beams.values() for modal_inertia in beam.inertias.items()),
     )
-    return flexible, Flexibility(
-        stiffness=stiffness,
-        damping=damping,
-        actuation=frozen(actuation),
-        rotors=tuple(part.name for parts in rotors.values() for part in parts),
-        replacements=tuple(beam.replacement for beam in beams.values() if beam.replacement is not None),
-        beams={name: beam for name, beam in placed.items() if isinstance(links[name], FlexibleLink)},
-        rods={name: beam for name, beam in placed.items() if isinstance(links[name], CosseratRod)},
+    return (
+        flexible,
+        placed,
+        [Elastic(name, placed[name].modes, beam.stiffness, beam.damping) for name, beam in beams.items()],
     )
 
 
-def _rotor(name: str, idx_q: int, idx_v: int) -> Joint:
-    """The rotor of a joint, on the universe."""
-    place = frozen(np.eye(3)), frozen(np.zeros(3))
-    return Joint(f"{name} rotor", Revolute((0.0, 0.0, 1.0)), -1, *place, NO_BODY, idx_q, idx_v)
-
-
 def _placed(
-    beams: Mapping[str, attach.AttachedBeam], index: Mapping[str, int], first: int, frames: list[Frame]
+    beams: Mapping[str, AttachedBeam], index: Mapping[str, int], first: int, frames: list[Frame]
 ) -> dict[str, PlacedBeam]:
     """The beams; append frames at their roots and tips, with names that no other frame has."""
     placed: dict[str, PlacedBeam] = {}
@@ -221,7 +236,7 @@ def _placed(
         taken |= {root, tip}
         frames += [_frame(root, beam.root), _frame(tip, beam.tip)]
         modes = range(first, first := first + len(beam.stiffness))
-        constants = beam.length, modes, beam.buckling_load, beam.frequency
+        constants = beam.length, modes, beam.kind, beam.buckling_load, beam.frequency
         placed[name] = PlacedBeam(name, index[name], root, tip, *constants)
     return placed
 
@@ -242,10 +257,7 @@ def _names_by_index(tree: Tree, links: Links) -> dict[int, str]:
             moved[frame.name] = frame.joint
         elif frame.type == "BODY":
             fixed[frame.name] = first.get(frame.joint, attach.model_joint_name(tree, frame.joint))
-    for name, link in links.items():
-        if not isinstance(link, FlexibleLink | CosseratRod):
-            expected = "a FlexibleLink or a CosseratRod"
-            raise ArgumentTypeError(f"link {name!r}: expected {expected}, got {type(link).__name__}")
+    for name in links:
         if name in grounded:
             raise ArgumentError(
                 f"link {name!r}: it is fixed to the universe, and no joint moves it; make a link that a joint moves "
@@ -263,7 +275,7 @@ def _names_by_index(tree: Tree, links: Links) -> dict[int, str]:
     return {moved[name]: name for name in links}
 
 
-def _carrier(rigid: attach.RigidLink, attached: Sequence[attach.AttachedLink], deflection: type[Deflection]) -> Carrier:
+def _carrier(rigid: attach.RigidLink, attached: Sequence[AttachedLink], deflection: type[Deflection]) -> Carrier:
     """The joint of a link where it is attached; modal coordinates begin behind those of the links before it."""
     joint, tree = rigid.joint, rigid.tree
     if joint.parent >= 0:
@@ -280,42 +292,10 @@ def _frame(name: str, at: Attachment) -> Frame:
     return Frame(name, at.joint, frozen(placement[:3, :3]), frozen(placement[:3, 3]))
 
 
-def _rotors(tree: Tree, joints: Mapping[str, FlexibleJoint]) -> dict[str, list[Joint]]:
-    """The elementary joints of each flexible joint, in the order of the tree."""
-    found: dict[str, list[Joint]] = {}
-    for name, spring in joints.items():
-        parts = [joint for joint in tree.joints if joint.name == name or joint.name.startswith(f"{name}[")]
-        names = [part.name for part in parts]
-        if not parts:
-            raise UnknownNameError("joint", name, [joint.name for joint in tree.joints])
-        if not isinstance(spring, FlexibleJoint):
-            raise ArgumentTypeError(f"joint {name!r}: expected a FlexibleJoint, got {type(spring).__name__}")
-        for part in parts:
-            if not (part.type.is_revolute or part.type.is_prismatic) or not part.type.velocity_is_rate:
-                raise UnsupportedError(
-                    f"joint {part.name!r}: a {part.type.kind} joint cannot be flexible; revolute joints with limits "
-                    "and prismatic ones can"
-                )
-        if len(parts) != (count := len(np.atleast_1d(spring.stiffness))):
-            several = f", or a FlexibleJoint for each of {', '.join(map(repr, names))}" if len(parts) > 1 else ""
-            raise UnsupportedError(
-                f"joint {name!r}: it has {len(parts)} degree(s) of freedom, and the stiffness of its FlexibleJoint is "
-                f"that of {count}; give {len(parts)} × {len(parts)} numbers{several}"
-            )
-        if twice := [part for part in names if part != name and part in joints]:
-            raise ArgumentError(f"joint {twice[0]!r}: it is a part of {name!r}, which is flexible; give one of the two")
-        if spring.rotor_inertia is None and min(tree.armature[part.idx_v] for part in parts) <= 0:
-            raise ArgumentError(
-                f"joint {name!r}: its rotor has no inertia; give rotor_inertia, or the model an armature"
-            )
-        found[name] = parts
-    return dict(sorted(found.items(), key=lambda flexible: tree.joints.index(flexible[1][0])))
-
-
 def assemble_with_selected_modes(
     tree: Tree,
     links: Links,
-    joints: Mapping[str, FlexibleJoint],
+    joints: Springs,
     fixed_bodies: Mapping[str, pin.Inertia],
     deflection: type[Deflection],
     wrenches: WrenchesByFrame | None,
@@ -325,7 +305,7 @@ def assemble_with_selected_modes(
     A link whose modes are chosen by role gets none in a direction in which neither the joints nor gravity nor other
     modes nor the wrenches that the arm takes excite it, as those of a planar arm across its plane.
     """
-    if not isinstance(links, Mapping) or not any(_choices(link) for link in links.values()):
+    if not any(_choices(link) for link in links.values()):
         return *assemble(tree, links, joints, fixed_bodies, deflection), links
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are repeated
@@ -339,10 +319,9 @@ def assemble_with_selected_modes(
     return arm_tree, replace(flexibility, left_out=tuple(left_out)), links
 
 
-def _choices(link: FlexibleLink | CosseratRod) -> tuple[str, ...]:
+def _choices(link: BeamLink) -> tuple[str, ...]:
     """The two directions of a link of which one may be left out."""
-    directions = link.directions_by_role if isinstance(link, FlexibleLink) else ()
-    return directions if len(directions) > 1 else ()
+    return link.directions_by_role if len(link.directions_by_role) > 1 else ()
 
 
 def _at_rest(

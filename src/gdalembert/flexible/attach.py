@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -12,16 +11,20 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, BeamWarning, UnknownNameError
-from gdalembert.flexible.beams.modal_integrals import largest_eigenvalue, modal_mass
-from gdalembert.flexible.cosserat_rod import CosseratRod, RodJoints
-from gdalembert.flexible.flexible_link import FlexibleLink
-from gdalembert.flexible.station import Attachment, BeamStation, CarriedBeam, Carrier, pseudo_inertia_of
-from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
-from gdalembert.model.rounding import MOMENT_TOLERANCE, NEGLIGIBLE, SAME_PLACE, clean_matrix
+from gdalembert.flexible.flexible_link import BeamLink
+from gdalembert.flexible.station import (
+    AttachedLink,
+    BeamSite,
+    BeamStation,
+    Carrier,
+    Replacement,
+    ahead,
+    pseudo_inertia_of,
+)
+from gdalembert.model.rounding import MOMENT_TOLERANCE, NEGLIGIBLE, SAME_PLACE
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arguments import warn
 from gdalembert.spatial.arrays import Array, frozen, homogeneous, turned_to
-from gdalembert.spatial.brief import Brief
 
 _SAME_LENGTH = 1e-6
 """Relative: tolerance of a given length, and of being at the tip."""
@@ -116,7 +119,9 @@ class RigidLink:
 
 
 def model_joint_name(tree: Tree, i: int) -> str:
-    """The name in the model of the joint that an elementary joint is a part of."""
+    """The name in the model of the joint that an elementary joint is a part of, or of the frame at which it springs."""
+    if (springs_at := tree.joints[i].type.springs_at) is not None:
+        return springs_at
     return tree.joint_names[bisect_left(tree.links, i)]
 
 
@@ -126,75 +131,8 @@ def is_link_frame(frame: Frame) -> bool:
     return bool(np.abs(off).max() <= SAME_PLACE)
 
 
-@dataclass(frozen=True)
-class Replacement(Brief):
-    """A link's own body and the beam that replaces it: masses [kg], centres of mass in the link frame [m].
-
-    The beam is meant with its hub, and with its tip body if the link's own body is equal to all three.
-    """
-
-    link: str
-    mass: float
-    beam_mass: float
-    com: Array
-    beam_com: Array
-
-    def __str__(self) -> str:
-        return (
-            f"link {self.link!r}: its body of {self.mass:.6g} kg at {np.round(self.com, 6).tolist()} m is now a beam "
-            f"of {self.beam_mass:.6g} kg at {np.round(self.beam_com, 6).tolist()} m"
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class AttachedLink:
-    """A link of a tree with flexible links.
-
-    Attributes:
-        joints: the joint that moves the link, and the stations on it; parents are indices in the tree.
-        attachments: those of all child joints and frames on the link, by name.
-        beam: what of the link is flexible; ``None`` for a rigid link.
-    """
-
-    joints: tuple[Joint, ...]
-    attachments: dict[str, Attachment]
-    beam: AttachedBeam | None = None
-
-    @property
-    def modes(self) -> int:
-        """The number of modal coordinates."""
-        return 0 if self.beam is None else len(self.beam.stiffness)
-
-
-@dataclass(frozen=True, eq=False)
-class AttachedBeam:
-    """The beam of a flexible link where it is attached; n modal coordinates.
-
-    Attributes:
-        inertias: those of the modes, in the frame of the link or station with that index in the tree, which carries
-            them.
-        stiffness, damping: matrices of the modal coordinates (n × n).
-        root, tip: where frames there are attached.
-        length: [m].
-        replacement: ``None`` if the link's own body stays.
-        buckling_load: that of the bare beam [N]; nan of a rod.
-        frequency: the first one of the clamped link, with the bodies on it but without child joints [rad/s]; nan of a
-            rod.
-    """
-
-    inertias: Mapping[int, ModalInertia | SegmentInertia]
-    stiffness: Array
-    damping: Array
-    root: Attachment
-    tip: Attachment
-    length: float
-    replacement: Replacement | None
-    buckling_load: float = math.nan
-    frequency: float = math.nan
-
-
 def beam_on_link(
-    carrier: Carrier, rigid: RigidLink, beam: FlexibleLink | CosseratRod, fixed_bodies: Mapping[str, pin.Inertia]
+    carrier: Carrier, rigid: RigidLink, beam: BeamLink, fixed_bodies: Mapping[str, pin.Inertia]
 ) -> AttachedLink:
     """Put a beam on the link that a joint of the tree carries.
 
@@ -211,9 +149,8 @@ def beam_on_link(
     clamped_to_link, beam = _line(rigid, beam, end)
     abscissae = _abscissae(rigid, beam, clamped_to_link, end)
     fixed = rigid.fixed_bodies(fixed_bodies)
-    if isinstance(beam, FlexibleLink):
-        loaded = [abscissae[name] for name in (*rigid.children, *(name for name, _ in fixed))]
-        beam = beam.by_role(carries=any(eta > 0 for eta in loaded) or beam.tip_body is not None)
+    loaded = [abscissae[name] for name in (*rigid.children, *(name for name, _ in fixed))]
+    beam = beam.by_role(carries=any(eta > 0 for eta in loaded) or beam.tip_body is not None)
     own_body = rigid.own_body(fixed)
     on_link = [(abscissae[name], body) for name, body in fixed]
     if beam.keep_body:
@@ -221,13 +158,13 @@ def beam_on_link(
     stations = _loaded_stations(beam, clamped_to_link, abscissae.values(), on_link)
     _check_proportions(rigid.name, beam)
     replacement = None if beam.keep_body else _replacement(rigid.name, own_body, clamped_to_link, beam)
-    if isinstance(beam, CosseratRod):
-        return _rod(carrier, rigid, beam, clamped_to_link, stations, abscissae, replacement)
-    return _in_modes(carrier, rigid, beam, clamped_to_link, stations, abscissae, replacement)
+    return beam.on_link(
+        BeamSite(carrier, rigid.name, clamped_to_link, stations, abscissae, rigid.placements, replacement)
+    )
 
 
 def _loaded_stations(
-    beam: FlexibleLink | CosseratRod,
+    beam: BeamLink,
     clamped_to_link: Array,
     abscissae: Iterable[float],
     on_link: list[tuple[float, Array]],
@@ -249,90 +186,17 @@ def _loaded_stations(
     return {eta: replace(station, body=frozen(bodies[eta])) for eta, station in bare.items()}
 
 
-def _in_modes(
-    carrier: Carrier,
-    rigid: RigidLink,
-    link: FlexibleLink,
-    clamped_to_link: Array,
-    stations: Mapping[float, BeamStation],
-    abscissae: Mapping[str, float],
-    replacement: Replacement | None,
-) -> AttachedLink:
-    """A beam in assumed modes on its link."""
-    inertia, etas, sections = link.inertia(), list(stations), tuple(stations.values())
-    link_to_clamped = np.linalg.inv(clamped_to_link)
-    names = tuple(f"{rigid.name} {mode}" for mode in link.mode_names)
-    carried = CarriedBeam(carrier, inertia, clamped_to_link, sections, names)
-    attachments = {
-        name: carried.attachment(etas.index(eta), stations[eta].to_axis(0) @ link_to_clamped @ rigid.placements[name])
-        for name, eta in abscissae.items()
-    }
-    beam = AttachedBeam(
-        inertias={carrier.index: inertia.placed(clamped_to_link)} if inertia.modes else {},
-        stiffness=inertia.stiffness,
-        damping=link.damping_matrix(),
-        root=carried.attachment(0, np.eye(4)),
-        tip=carried.attachment(1, sections[1].to_axis(link.length)),
-        length=link.length,
-        replacement=replacement,
-        buckling_load=link.buckling_load(),
-        frequency=1 / np.sqrt(largest_eigenvalue(inertia.stiffness, modal_mass(inertia, *sections))),
-    )
-    return AttachedLink(carried.joints, attachments, beam)
-
-
-def _rod(
-    carrier: Carrier,
-    rigid: RigidLink,
-    rod: CosseratRod,
-    clamped_to_link: Array,
-    stations: Mapping[float, BeamStation],
-    abscissae: Mapping[str, float],
-    replacement: Replacement | None,
-) -> AttachedLink:
-    """A Cosserat rod on its link."""
-    axes = homogeneous(clamped_to_link[:3, :3], np.zeros(3))
-    on_sections = {eta: axes @ station.body @ axes.T for eta, station in stations.items() if eta > 0}
-    made = RodJoints.of(
-        rod, clamped_to_link, on_sections, rigid.name, carrier.index, carrier.mode_idx_q, carrier.mode_idx_v
-    )
-    body = made.inertias[carrier.index].rigid + clamped_to_link @ stations[0.0].body @ clamped_to_link.T
-    carried = replace(carrier.joint, pseudo_inertia=frozen(clean_matrix(body)))
-
-    def attached(eta: float, placement: Array) -> Attachment:
-        """Place along the rod of a placement in the link frame of the straight rod."""
-        root = np.zeros(3) if eta == 0 else -(clamped_to_link @ _ahead(eta))[:3, 3]
-        return Attachment(made.at[eta], homogeneous(np.eye(3), root) @ placement)
-
-    beam = AttachedBeam(
-        inertias=made.inertias,
-        stiffness=made.stiffness,
-        damping=rod.damping_matrix(),
-        root=attached(0.0, clamped_to_link),
-        tip=attached(rod.length, clamped_to_link @ _ahead(rod.length)),
-        length=rod.length,
-        replacement=replacement,
-    )
-    attachments = {name: attached(eta, rigid.placements[name]) for name, eta in abscissae.items()}
-    return AttachedLink((carried, *made.joints), attachments, beam)
-
-
-def _check_proportions(name: str, beam: FlexibleLink | CosseratRod) -> None:
+def _check_proportions(name: str, beam: BeamLink) -> None:
     """Warn of stubby beams without shear, and of numbers that seem to be in other units."""
     radius = float(np.sqrt(beam.body.diagonal()[1:3].max() / beam.body[3, 3]))
-    if beam.length < _STUBBY * radius and not (isinstance(beam, CosseratRod) and beam.shears):
+    if beam.length < _STUBBY * radius and not beam.shears:
         warn(
             f"link {name!r}: it is {beam.length / radius:.3g} times as long as the radius of gyration of its sections; "
             f"below {_STUBBY:g}, shear, which is left out, softens it by a tenth or more; take the link as rigid, or "
             "check the units (m)",
             BeamWarning,
         )
-    if isinstance(beam, CosseratRod):
-        return
-    inertia, tip = beam.inertia(), beam.station("tip")
-    weight = 9.81 * inertia.first[: inertia.modes, 3, :3]
-    sag = float(np.abs(tip.translation[1:] @ np.linalg.solve(inertia.stiffness, weight)[:, 1:]).max())
-    if sag > beam.length:
+    if (sag := beam.sag()) > beam.length:
         warn(
             f"link {name!r}: its own weight would bend it by {sag:.3g} m, and it is {beam.length:g} m long; check the "
             "units (N m², Pa, kg/m, kg/m³)",
@@ -340,13 +204,7 @@ def _check_proportions(name: str, beam: FlexibleLink | CosseratRod) -> None:
         )
 
 
-def _ahead(eta: float) -> Array:
-    return homogeneous(np.eye(3), np.array([eta, 0.0, 0.0]))
-
-
-def _line(
-    rigid: RigidLink, beam: FlexibleLink | CosseratRod, end: str | None
-) -> tuple[Array, FlexibleLink | CosseratRod]:
+def _line(rigid: RigidLink, beam: BeamLink, end: str | None) -> tuple[Array, BeamLink]:
     """The clamped frame in the link frame, and the link with its length."""
     if end is None and (not beam.has_length or (beam.root is None and rigid.children)):
         n = len(rigid.children)
@@ -374,7 +232,7 @@ def _line(
     return clamped_to_link, beam
 
 
-def _from_root(rigid: RigidLink, beam: FlexibleLink | CosseratRod, end: str, end_name: str) -> tuple[Array, float, str]:
+def _from_root(rigid: RigidLink, beam: BeamLink, end: str, end_name: str) -> tuple[Array, float, str]:
     """The clamped frame at the root that is given, the abscissa of the end [m], and where that is, in words."""
     clamped_to_link = np.asarray(beam.root)
     length = float((np.linalg.inv(clamped_to_link) @ rigid.placements[end])[0, 3])
@@ -405,9 +263,7 @@ def _straight(rigid: RigidLink, end: Array, end_name: str) -> tuple[Array, float
     return clamped_to_link, length, f"{end_name} is {length:g} m from the link's frame"
 
 
-def _abscissae(
-    rigid: RigidLink, beam: FlexibleLink | CosseratRod, clamped_to_link: Array, end: str | None
-) -> dict[str, float]:
+def _abscissae(rigid: RigidLink, beam: BeamLink, clamped_to_link: Array, end: str | None) -> dict[str, float]:
     """The abscissa at which each child joint and frame is attached to the beam [m].
 
     Those that are fixed to each other are attached together: where ``children`` says for one of them; at the tip, if
@@ -441,7 +297,7 @@ def _abscissae(
     return abscissae
 
 
-def _replacement(name: str, link_body: Array, clamped_to_link: Array, beam: FlexibleLink | CosseratRod) -> Replacement:
+def _replacement(name: str, link_body: Array, clamped_to_link: Array, beam: BeamLink) -> Replacement:
     """The replacement of the link's own body (4 × 4) by the beam, with a warning if they differ.
 
     A hub is part of the link's own body. A tip body may be part of it too, or may be a payload in addition.
@@ -460,7 +316,7 @@ def _replacement(name: str, link_body: Array, clamped_to_link: Array, beam: Flex
     alone = beam.body + (0 if beam.hub is None else pseudo_inertia_of(beam.hub))
     (replacement, differs), counted = by(alone), ""
     if beam.tip_body is not None and differs:
-        tip_to_clamped = _ahead(beam.length)
+        tip_to_clamped = ahead(beam.length)
         whole = alone + tip_to_clamped @ pseudo_inertia_of(beam.tip_body) @ tip_to_clamped.T
         with_tip, differs = by(whole)
         counted = f", with its tip_body {float(whole[3, 3]):.3g} kg"

@@ -10,27 +10,21 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 
 import casadi as ca
-import numpy as np
 import numpy.typing as npt
 
-from gdalembert import spatial
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.frames import find_frame
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible.assembly import PlacedBeam
-from gdalembert.flexible.cosserat_rod import CosseratRod, Links, sections
-from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm, straight
-from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
+from gdalembert.flexible.flexible_link import BeamLink, Links
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import homogeneous
 from gdalembert.spatial.functions import function, symbols
-
-_ROUNDING = 1e-9
-"""Relative to the largest number: the difference between integrals of one link on different machines."""
 
 
 def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | None = None) -> ca.Function:
@@ -57,21 +51,11 @@ def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | 
     at = numbers("centreline: abscissae", abscissae)
     if at.ndim != 1 or not at.size:
         raise ArgumentError(f"centreline: abscissae have shape {at.shape}; give (n,) numbers [m]")
-    beam, frames = arm.flexibility.link(name), list[tuple[Matrix, Matrix]]()
+    beam = arm.flexibility.link(name)
     s, behind = arm.symbols("q") if arm.tree.has_displacements else symbols(q=arm.tree.nq), arm.tree.nq - arm.tree.nv
     r_clamped, p_clamped = placement(arm.tree, arm.tree.frames[find_frame(arm.tree, beam.root)], s["q"])
     f = s["q"][beam.modes.start + behind : beam.modes.stop + behind]
-    if name in arm.flexibility.rods:
-        rod = links_of(arm, links)[name]
-        if not isinstance(rod, CosseratRod):
-            raise ArgumentTypeError(f"link {name!r}: expected a CosseratRod, got {type(rod).__name__}")
-        frames = sections(rod.with_length(beam.length), at, f)
-    else:
-        link = placed_link(arm, name, links)
-        for eta in map(float, at):
-            station = link.station(eta)
-            r_in_clamped, p_in_clamped = station.deflection(np.eye(4), kind=arm.deflection).placement(f)
-            frames.append((r_in_clamped, p_in_clamped + r_in_clamped @ spatial.constant(station.to_axis(eta)[:3, 3])))
+    frames = placed_link(arm, name, links).sections(at, f, arm.deflection)
     positions = ca.horzcat(*(p_clamped + r_clamped @ p_in_clamped for _, p_in_clamped in frames))
     rotations = ca.horzcat(*(r_clamped @ r_in_clamped for r_in_clamped, _ in frames))
     return function("centreline", s, {"positions": positions, "rotations": rotations})
@@ -105,20 +89,17 @@ def links_of(arm: Arm, links: Links | None = None) -> Links:
     return flexible_links
 
 
-def placed_link(arm: Arm, name: str, links: Links | None = None) -> FlexibleLink:
+def placed_link(arm: Arm, name: str, links: Links | None = None) -> BeamLink:
     """A flexible link with the length and the modes that it has in the arm; another one is refused."""
-    if name not in arm.flexibility.beams:
-        raise UnknownNameError("flexible link", name, arm.flexibility.beams)
-    link = links_of(arm, links)[name]
-    if not isinstance(link, FlexibleLink):
-        raise ArgumentTypeError(f"link {name!r}: expected a FlexibleLink, got {type(link).__name__}")
-    beam = arm.flexibility.beams[name]
+    beam, link = arm.flexibility.link(name), links_of(arm, links)[name]
+    if type(link) is not beam.kind:
+        raise ArgumentTypeError(f"link {name!r}: expected a {beam.kind.__name__}, got {type(link).__name__}")
     sized = link if link.has_length else link.with_length(beam.length)
-    sized = sized if arm.kinematics == "exact" else straight(sized)
+    sized = sized if arm.kinematics == "exact" else sized.straight()
     resting: list[dict[str, None]] = [{}, *({direction: None} for direction in sized.directions_by_role)]
     for carries, left_out in itertools.product((True, False), resting):
         with contextlib.suppress(ArgumentError):
-            selected = sized.with_modes(**left_out).by_role(carries=carries)
+            selected = replace(sized, **left_out).by_role(carries=carries)  # type: ignore[arg-type]  # of any field
             if _is(selected, arm.tree, beam):
                 return selected
     raise ArgumentError(
@@ -126,12 +107,11 @@ def placed_link(arm: Arm, name: str, links: Links | None = None) -> FlexibleLink
     )
 
 
-def _is(link: FlexibleLink, tree: Tree, beam: PlacedBeam) -> bool:
+def _is(link: BeamLink, tree: Tree, beam: PlacedBeam) -> bool:
     """True if a link is the one on which a beam of a tree stands."""
-    theirs, root = tree.sections(beam.link)[0], tree.frames[find_frame(tree, beam.root)]
-    ours = link.station("tip").deflection(homogeneous(root.rotation, root.translation))
-    if tuple(f"{beam.name} {mode}" for mode in link.mode_names) != theirs.coordinate_names:
-        return False
-    pairs = [(getattr(ours, name), getattr(theirs, name)) for name in ("origin", "translation", "rotation")]
-    pairs += [(ours.shortening, theirs.shortening), (link.inertia().stiffness, tree.modal[beam.link].stiffness)]
-    return all(np.abs(a - b).max(initial=0) <= _ROUNDING * np.abs(b).max(initial=0) for a, b in pairs)
+    tip, root = tree.joints[tree.first_station(beam.link)].type, tree.frames[find_frame(tree, beam.root)]
+    names = tuple(f"{beam.name} {mode}" for mode in link.mode_names)
+    clamped = homogeneous(root.rotation, root.translation)
+    return names == tree.velocity_names[beam.modes.start : beam.modes.stop] and link.stands_as(
+        tip, tree.modal[beam.link], clamped
+    )

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -22,16 +22,26 @@ from gdalembert.dynamics.newton_euler.crba import mass_matrix
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.quadrature import Quadrature, converged
-from gdalembert.flexible.flexible_link import BeamLink, FlexibleLink, Where
-from gdalembert.flexible.station import NO_BODY, BeamStation, root
+from gdalembert.flexible.flexible_link import BeamLink, Where
+from gdalembert.flexible.station import (
+    NO_BODY,
+    AttachedBeam,
+    AttachedLink,
+    Attachment,
+    BeamSite,
+    BeamStation,
+    ahead,
+    root,
+)
 from gdalembert.model.joints import Fixed, JointType, Revolute
+from gdalembert.model.joints.deflection import Deflection
 from gdalembert.model.joints.strain_segment import MagnusStep, StrainSegment, StrainStation
 from gdalembert.model.modal_inertia import SegmentInertia
 from gdalembert.model.rounding import ROUND_OFF, clean_matrix, drop, known_digits
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import Property, evaluate, integer, number
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arrays import Array, frozen, homogeneous
 
 STRAINS = {
     "torsion": (0, 0, 1, "GJ"),
@@ -136,7 +146,6 @@ class CosseratRod(BeamLink):
 
     @property
     def shears(self) -> bool:
-        """True if the rod has shear strain in both directions in which it bends."""
         return all(self.strains.count(f"shear_{x}") >= self.strains.count(f"bending_{x}") for x in "yz")
 
     def station(self, where: Where) -> BeamStation:
@@ -146,6 +155,47 @@ class CosseratRod(BeamLink):
             ArgumentError: if it does not lie on the rod.
         """
         return replace(root(0), position=np.array([self._abscissa("station", where), 0.0, 0.0]))
+
+    def on_link(self, site: BeamSite) -> AttachedLink:
+        carrier, clamped = site.carrier, site.clamped
+        axes = homogeneous(clamped[:3, :3], np.zeros(3))
+        on_sections = {eta: axes @ station.body @ axes.T for eta, station in site.stations.items() if eta > 0}
+        made = RodJoints.of(
+            self, clamped, on_sections, site.name, carrier.index, carrier.mode_idx_q, carrier.mode_idx_v
+        )
+        body = made.inertias[carrier.index].rigid + clamped @ site.stations[0.0].body @ clamped.T
+        carried = replace(carrier.joint, pseudo_inertia=frozen(clean_matrix(body)))
+
+        def attached(eta: float, placement: Array) -> Attachment:
+            """Place along the rod of a placement in the link frame of the straight rod."""
+            root = np.zeros(3) if eta == 0 else -(clamped @ ahead(eta))[:3, 3]
+            return Attachment(made.at[eta], homogeneous(np.eye(3), root) @ placement)
+
+        beam = AttachedBeam(
+            inertias=made.inertias,
+            stiffness=made.stiffness,
+            damping=self.damping_matrix(),
+            root=attached(0.0, clamped),
+            tip=attached(self.length, clamped @ ahead(self.length)),
+            length=self.length,
+            kind=type(self),
+            replacement=site.replacement,
+        )
+        attachments = {name: attached(eta, site.placements[name]) for name, eta in site.abscissae.items()}
+        return AttachedLink((carried, *made.joints), attachments, beam)
+
+    def sections(self, etas: Array, f: Matrix, kind: type[Deflection]) -> list[tuple[Matrix, Matrix]]:
+        placements: list[tuple[Matrix, Matrix]] = []
+        root: tuple[Matrix, Matrix] = (ca.DM.eye(3), ca.DM(3, 1))
+        for eta in etas:
+            self.station(float(eta))
+        for part in segments_of(self, np.eye(4)):
+            q_segment, f = ca.vertsplit(f, [0, part.kinematics.coordinates, f.shape[0]])
+            on_segment = [x for x in etas[len(placements) :] if x <= part.end * (1 + ROUND_OFF)]
+            placed = [part.station(float(x), ()).placement(q_segment) for x in (*on_segment, part.end)]
+            *here, root = [(root[0] @ r, root[1] + root[0] @ p) for r, p in placed]
+            placements += here
+        return placements
 
     def damping_matrix(self) -> Array:
         """D (n × n) of the coordinates of the bare rod, straight and clamped at its root; zero without damping.
@@ -167,10 +217,6 @@ class CosseratRod(BeamLink):
         return tuple(f"{head}{strain} P{d}" for head in heads for strain in self.strains for d in degrees)
 
 
-Links: TypeAlias = Mapping[str, FlexibleLink | CosseratRod]
-"""The flexible links of an arm, by the name of their body frame."""
-
-
 def segments_of(rod: CosseratRod, clamped: Array) -> list[RodSegment]:
     """The segments of a rod with a length, whose clamped frame is placed so in the link frame (4 × 4)."""
     rest = {
@@ -181,25 +227,6 @@ def segments_of(rod: CosseratRod, clamped: Array) -> list[RodSegment]:
     length = rod.length / rod.segments
     origins = [clamped[:3, 3], *[np.zeros(3)] * (rod.segments - 1)]
     return [RodSegment(rod, rest, k * length, length, clamped[:3, :3], origin) for k, origin in enumerate(origins)]
-
-
-def sections(rod: CosseratRod, etas: Array, q: Matrix) -> list[tuple[Matrix, Matrix]]:
-    """R and p of sections of a rod with a length in the clamped frame, at rising abscissae [m] and coordinates q.
-
-    Raises:
-        ArgumentError: if an abscissa does not lie on the rod.
-    """
-    placements: list[tuple[Matrix, Matrix]] = []
-    root: tuple[Matrix, Matrix] = (ca.DM.eye(3), ca.DM(3, 1))
-    for eta in etas:
-        rod.station(float(eta))
-    for part in segments_of(rod, np.eye(4)):
-        q_segment, q = ca.vertsplit(q, [0, part.kinematics.coordinates, q.shape[0]])
-        on_segment = [x for x in etas[len(placements) :] if x <= part.end * (1 + ROUND_OFF)]
-        placed = [part.station(float(x), ()).placement(q_segment) for x in (*on_segment, part.end)]
-        *here, root = [(root[0] @ r, root[1] + root[0] @ p) for r, p in placed]
-        placements += here
-    return placements
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,17 +2,17 @@
 
     M(q) a + C(q, v) v + g(q) + K q + D v = tau = B u
 
-q: joints, then modal coordinates link by link, then rotors. M, C, g by the recursion of
+q: joints, then springs in directions, then modal coordinates link by link, then rotors. M, C, g by the recursion of
 :mod:`gdalembert.dynamics.newton_euler`. FirstOrderArm has the first-order kinematics of its source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar, Unpack
+from typing import Any, ClassVar, Unpack
 
 import casadi as ca
 import numpy as np
@@ -27,17 +27,17 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler, RecursiveNewtonEuler
 from gdalembert.dynamics.sources import Source
 from gdalembert.dynamics.wrenches import NO_WRENCHES
-from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnsupportedError
-from gdalembert.flexible.assembly import Flexibility, assemble_with_selected_modes
-from gdalembert.flexible.attach import Replacement
+from gdalembert.errors import ArgumentError, ArgumentTypeError, ModelError, UnknownNameError, UnsupportedError
+from gdalembert.flexible.assembly import Flexibility, assemble_with_selected_modes, check_links
 from gdalembert.flexible.beams.modal_integrals import dependent
-from gdalembert.flexible.cosserat_rod import Links
 from gdalembert.flexible.elastic_forces import ModalDamping, Stiffness
-from gdalembert.flexible.flexible_link import BeamLink, FlexibleJoint, FlexibleLink
+from gdalembert.flexible.flexible_joint import Springs
+from gdalembert.flexible.flexible_link import Links
 from gdalembert.flexible.model_validity import Validity, indicators, validity
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.flexible.rod_resolution import RodResolution, resolutions, rod_errors
 from gdalembert.flexible.static_deflection import static_deflection
+from gdalembert.flexible.station import Replacement
 from gdalembert.model.configuration import random_configuration
 from gdalembert.model.from_pinocchio import without_inertia
 from gdalembert.model.joints.deflection import Deflection, FirstOrderDeflection
@@ -53,7 +53,6 @@ _NONE = Options(springs=None, friction=None, forces=None, actuation=None, parame
 """Options that the robot with rigid links has beside ``clean``; the arm has the others."""
 _SINGULAR = 1e-14
 """Relative: the rounding error that remains of an inertia that is zero."""
-BeamLinkT = TypeVar("BeamLinkT", bound=BeamLink)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +104,7 @@ class Arm(Dynamics):
         self,
         model: pin.Model | Tree,
         links: Links | None = None,
-        joints: Mapping[str, FlexibleJoint] | None = None,
+        joints: Springs | None = None,
         *,
         fixed_bodies: Mapping[str, pin.Inertia] | None = None,
         **options: Unpack[Options],
@@ -123,8 +122,9 @@ class Arm(Dynamics):
             )
         links, joints = {} if links is None else links, {} if joints is None else joints
         fixed_bodies = {} if fixed_bodies is None else fixed_bodies
-        if self.kinematics != "exact" and isinstance(links, Mapping):
-            links = {name: straight(link) for name, link in links.items()}
+        check_links(links)
+        if self.kinematics != "exact":
+            links = {name: link.straight() for name, link in links.items()}
         arguments = links, joints, fixed_bodies, self.deflection, options.get("wrenches")
         tree, flexibility, links = assemble_with_selected_modes(self.nominal, *arguments)
         self._set_up_arm(tree, flexibility, options)
@@ -141,6 +141,12 @@ class Arm(Dynamics):
             raise ModelError(
                 f"{tree.name}: {without_inertia(behind)}; rotors are behind springs and give links none; give these "
                 "mass and inertia, or take the joints as rigid"
+            )
+        springs = [self.layout[k] for columns in flexibility.springs.values() for k in columns]
+        if on_springs := [name for name in idle if name in springs]:
+            raise ModelError(
+                f"{tree.name}: {without_inertia(on_springs)}; give the FlexibleJoint there a body=, or leave the "
+                "direction out"
             )
         if not beams.issuperset(idle):  # of beams the mass matrix tells more
             super()._require_inertia()
@@ -261,18 +267,21 @@ class Arm(Dynamics):
 
     @property
     def modes(self) -> range:
-        """The entries of v that are modal coordinates."""
+        """The entries of v that are coordinates of what gives way: springs in directions, then modes of links."""
         return range(self._given.nv, self.tree.nv - len(self.flexibility.rotors))
 
     def modes_of(self, link: str) -> range:
         """The entries of v that are the modal coordinates of a flexible link, in the order y, z, extension, torsion.
 
-        Of a Cosserat rod segment by segment, strain by strain.
+        Of a Cosserat rod segment by segment, strain by strain; of the joint or frame of springs, their directions.
 
         Raises:
-            UnknownNameError: if there is no such flexible link.
+            UnknownNameError: if there is no such flexible link, and no such springs.
         """
-        return self.flexibility.link(link).modes
+        by_name = {**self.flexibility.springs, **self.modes_by_link}
+        if not isinstance(link, str) or link not in by_name:
+            raise UnknownNameError("flexible link", link, by_name)
+        return by_name[link]
 
     @property
     def modes_by_link(self) -> dict[str, range]:
@@ -429,9 +438,11 @@ class FlexibleArm(Arm, RecursiveNewtonEuler):
         model: a ``pin.Model``, or a :class:`~gdalembert.model.tree.Tree` of one, without mimic joints; any other joint
             may move a flexible link and be attached to one.
         links: the flexible links, by the name of their body frame.
-        joints: the flexible joints, by name.
-        fixed_bodies: the inertia of bodies that are fixed to a flexible link, by the name of their body frame and in
-            that frame; needed only where a model made by hand does not tell them from the link's own body.
+        joints: the flexible joints, by the name of a joint or, with directions, of a joint or frame; a joint may have
+            one without and one with directions: ``(gear, bearing)``.
+        fixed_bodies: the inertia of bodies that are fixed to a flexible link or stand on springs, by the name of their
+            body frame and in that frame; needed only where a model made by hand does not tell them from the link's own
+            body.
         clean, springs, friction, forces: as in :class:`~gdalembert.Dynamics`.
         parameters: as in :class:`~gdalembert.Dynamics`, without ``"base"``; ``"inertia"`` of rigid links only; and
             ``"stiffness"`` and ``"damping"``, factors on those of each flexible link and joint, 1 in the model.
@@ -515,10 +526,3 @@ class FirstOrderArm(Arm):
         s_v = ca.SX.sym("v", self.tree.nv)
         product = self.nle_expression(q, s_v)
         return ca.substitute(0.5 * ca.jtimes(product, s_v, ca.DM.eye(self.tree.nv), True).T, s_v, v)
-
-
-def straight(link: BeamLinkT) -> BeamLinkT:
-    """The link without foreshortening, unless it says otherwise."""
-    if isinstance(link, FlexibleLink) and link.foreshortening is None:
-        return replace(link, foreshortening=False)
-    return link

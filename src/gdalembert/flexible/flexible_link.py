@@ -1,4 +1,4 @@
-"""Links that are beams, flexible links in assumed modes, and flexible joints, a spring behind each rotor."""
+"""Links that are beams, and flexible links in assumed modes."""
 
 from __future__ import annotations
 
@@ -7,28 +7,40 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pinocchio as pin
 
+from gdalembert import spatial
 from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning, shown
 from gdalembert.flexible.beams import modal_integrals
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_integrals import eigenmodes, eigenmodes_of, largest_eigenvalue, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.modes import ModeSet, clamped_free, craig_bampton
-from gdalembert.flexible.station import NO_BODY, BeamStation, check_body
+from gdalembert.flexible.station import (
+    NO_BODY,
+    AttachedBeam,
+    AttachedLink,
+    BeamSite,
+    BeamStation,
+    CarriedBeam,
+    check_body,
+)
 from gdalembert.flexible.station import root as root_station
+from gdalembert.model.joints.deflection import Deflection
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import ROUND_OFF
+from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import checked_transform, listed, number, numbers, warn
-from gdalembert.spatial.arrays import Array, ByValue, frozen
+from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
 
 Where: TypeAlias = str | float
 """``"root"``, ``"tip"``, or an abscissa [m]."""
+_ROUNDING = 1e-9
+"""Relative to the largest number: the difference between integrals of one link on different machines."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,6 +74,9 @@ class BeamLink(Brief, ABC):
     modal_damping: float | tuple[float, ...] | None = None
     rayleigh: tuple[float, float] | None = None
 
+    has_assumed_modes: ClassVar[bool] = False
+    """True if sections move by shapes times coordinates, for small slopes."""
+
     @property
     @abstractmethod
     def mode_names(self) -> tuple[str, ...]:
@@ -71,6 +86,54 @@ class BeamLink(Brief, ABC):
     @abstractmethod
     def body(self) -> Array:
         """The pseudo-inertia (4 × 4) of the undeformed bare link, in the clamped frame."""
+
+    @abstractmethod
+    def station(self, where: Where) -> BeamStation:
+        """A station of the undeformed link."""
+
+    @abstractmethod
+    def on_link(self, site: BeamSite) -> AttachedLink:
+        """The beam as joints and inertias of a tree, at its site."""
+
+    @abstractmethod
+    def sections(self, etas: Array, f: Matrix, kind: type[Deflection]) -> list[tuple[Matrix, Matrix]]:
+        """R and p of sections at abscissae [m] in the clamped frame, at modal coordinates f."""
+
+    def by_role(self, *, carries: bool) -> Self:
+        """The link with the modes that it has in an arm, where it may carry something beyond its root."""
+        return self
+
+    @property
+    def families(self) -> dict[str, ModeSet]:
+        """The sets of shapes by direction, in the order of the modes; none of other links than those in such modes."""
+        return {}
+
+    @property
+    def directions_by_role(self) -> tuple[str, ...]:
+        """The arguments that hold modes which the arm chooses, and may leave out."""
+        return ()
+
+    def straight(self) -> Self:
+        """The link without foreshortening, unless it says otherwise."""
+        return self
+
+    @property
+    def shears(self) -> bool:
+        """True if sections shear in both directions in which the beam bends."""
+        return False
+
+    def stands_as(self, tip: Any, inertia: Any, clamped: Array) -> bool:
+        """True if the motion of the tip and the inertia in a tree are those of the link, as far as it can tell.
+
+        Args:
+            tip: the motion of its joint type. ``inertia``: in the frame of the link.
+            clamped: the clamped frame there (4 × 4).
+        """
+        return True
+
+    def sag(self) -> float:
+        """How far its own weight bends the tip [m], in small deflections; zero where these are not what is meant."""
+        return 0.0
 
     @property
     def has_length(self) -> bool:
@@ -172,55 +235,6 @@ class BeamLink(Brief, ABC):
             raise ArgumentError(f"modal_damping: got {count} ratios; give one, or one for each of the {n} modes")
 
 
-@dataclass(frozen=True, eq=False)
-class FlexibleJoint(ByValue):
-    """Spring and damper between the n rotors and the n coordinates of a joint; n = 1 unless the stiffness is a matrix.
-
-    Each rotor has its own coordinate, on the joint's side of the gear. Its kinetic energy depends on its own rate only,
-    as in the paper (terms of the order of the gear ratio are neglected). Universal, spherical-ZYX and composite joints
-    have several coordinates, which K_t and D_t may couple.
-
-    Args:
-        stiffness: K_t, a number or n × n, N m/rad or N/m.
-        rotor_inertia: reflected through the gear, a number or n of them, kg m² or kg; by default the armature of the
-            model's joint, which then belongs to the rotor and no longer to the joint.
-        damping: D_t, a number or n × n, N m s/rad or N s/m.
-
-    Raises:
-        ArgumentTypeError: if an argument is neither a number nor an array of numbers.
-        ArgumentError: if an argument is negative, or if the stiffness or the rotor inertia is zero; if a matrix is not
-            symmetric, K_t not positive definite or D_t not positive semidefinite, or if their sizes differ.
-    """
-
-    stiffness: float | npt.ArrayLike
-    rotor_inertia: float | npt.ArrayLike | None = None
-    damping: float | npt.ArrayLike = 0.0
-
-    def __post_init__(self) -> None:
-        if np.ndim(self.stiffness) == 0:
-            number("FlexibleJoint: stiffness", self.stiffness, "N m/rad or N/m")
-            number("FlexibleJoint: damping", self.damping, "N m s/rad or N s/m", inclusive=True)
-            if self.rotor_inertia is not None:
-                number("FlexibleJoint: rotor_inertia", self.rotor_inertia, "kg m² or kg")
-            return
-        n = len(np.atleast_1d(self.stiffness))
-        for name, least, what in (("stiffness", ROUND_OFF, "definite"), ("damping", -ROUND_OFF, "semidefinite")):
-            given = numbers(f"FlexibleJoint: {name}", getattr(self, name))
-            matrix = np.zeros((n, n)) if name == "damping" and given.ndim == 0 and not given else given
-            if matrix.shape != (n, n):
-                raise ArgumentError(f"FlexibleJoint: {name}: got shape {matrix.shape}; give {n} × {n} numbers")
-            size = np.abs(matrix).max()
-            symmetric = np.abs(matrix - matrix.T).max() <= ROUND_OFF * size
-            if not symmetric or np.linalg.eigvalsh(matrix).min() < least * size:
-                raise ArgumentError(f"FlexibleJoint: {name}: the matrix is not symmetric and positive {what}")
-            object.__setattr__(self, name, frozen((matrix + matrix.T) / 2))
-        if self.rotor_inertia is not None:
-            inertias = numbers("FlexibleJoint: rotor_inertia", self.rotor_inertia)
-            if inertias.shape != (n,) or inertias.min() <= 0:
-                raise ArgumentError(f"FlexibleJoint: rotor_inertia: got {shown(self.rotor_inertia)}; give {n} above 0")
-            object.__setattr__(self, "rotor_inertia", inertias)
-
-
 class Choice(Enum):
     """A choice that is left to the arm."""
 
@@ -266,6 +280,8 @@ class FlexibleLink(BeamLink):
     Warns:
         TipWarning: if a set does not move the tip.
     """
+
+    has_assumed_modes = True
 
     beam: Beam | Nodes
     bending_y: Modes = Choice.BY_ROLE
@@ -403,6 +419,53 @@ class FlexibleLink(BeamLink):
             return modal_integrals.beam_station(beam, self.families, eta, body, foreshortening=self.shortens)
         return beam.station(beam.nearest(np.array([eta, 0.0, 0.0])), body)
 
+    def on_link(self, site: BeamSite) -> AttachedLink:
+        inertia, etas, sections = self.inertia(), list(site.stations), tuple(site.stations.values())
+        link_to_clamped = np.linalg.inv(site.clamped)
+        names = tuple(f"{site.name} {mode}" for mode in self.mode_names)
+        carried = CarriedBeam(site.carrier, inertia, site.clamped, sections, names)
+        attachments = {
+            name: carried.attachment(
+                etas.index(eta), site.stations[eta].to_axis(0) @ link_to_clamped @ site.placements[name]
+            )
+            for name, eta in site.abscissae.items()
+        }
+        beam = AttachedBeam(
+            inertias={site.carrier.index: inertia.placed(site.clamped)} if inertia.modes else {},
+            stiffness=inertia.stiffness,
+            damping=self.damping_matrix(),
+            root=carried.attachment(0, np.eye(4)),
+            tip=carried.attachment(1, sections[1].to_axis(self.length)),
+            length=self.length,
+            kind=type(self),
+            replacement=site.replacement,
+            buckling_load=self.buckling_load(),
+            frequency=1 / np.sqrt(largest_eigenvalue(inertia.stiffness, modal_mass(inertia, *sections))),
+        )
+        return AttachedLink(carried.joints, attachments, beam)
+
+    def sections(self, etas: Array, f: Matrix, kind: type[Deflection]) -> list[tuple[Matrix, Matrix]]:
+        placed: list[tuple[Matrix, Matrix]] = []
+        for eta in map(float, etas):
+            station = self.station(eta)
+            r, p = station.deflection(np.eye(4), kind=kind).placement(f)
+            placed.append((r, p + r @ spatial.constant(station.to_axis(eta)[:3, 3])))
+        return placed
+
+    def straight(self) -> FlexibleLink:
+        return replace(self, foreshortening=False) if self.foreshortening is None else self
+
+    def stands_as(self, tip: Any, inertia: Any, clamped: Array) -> bool:
+        ours = self.station("tip").deflection(clamped)
+        pairs = [(getattr(ours, name), getattr(tip, name)) for name in ("origin", "translation", "rotation")]
+        pairs += [(ours.shortening, tip.shortening), (self.inertia().stiffness, inertia.stiffness)]
+        return all(np.abs(a - b).max(initial=0) <= _ROUNDING * np.abs(b).max(initial=0) for a, b in pairs)
+
+    def sag(self) -> float:
+        inertia, tip = self.inertia(), self.station("tip")
+        weight = 9.81 * inertia.first[: inertia.modes, 3, :3]
+        return float(np.abs(tip.translation[1:] @ np.linalg.solve(inertia.stiffness, weight)[:, 1:]).max())
+
     def damping_matrix(self) -> Array:
         """D_f (n × n) of the modal coordinates of the bare link; zero without damping.
 
@@ -458,3 +521,7 @@ class FlexibleLink(BeamLink):
         if isinstance(self.beam, Nodes) and not self.shortens:
             return replace(self.beam, shortening=None)
         return self.beam
+
+
+Links: TypeAlias = Mapping[str, BeamLink]
+"""The flexible links of an arm, by the name of their body frame."""

@@ -8,7 +8,7 @@ node, with a frame of its own, which has the axes of the clamped frame where not
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,10 +17,11 @@ import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.model.joints.deflection import Deflection
-from gdalembert.model.modal_inertia import ModalInertia
+from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
 from gdalembert.model.rounding import clean_matrix, least_moment
 from gdalembert.model.tree import Joint
 from gdalembert.spatial.arrays import Array, frozen, homogeneous
+from gdalembert.spatial.brief import Brief
 
 NO_BODY = frozen(np.zeros((4, 4)))
 """The pseudo-inertia of no body."""
@@ -141,6 +142,100 @@ class CarriedBeam:
         if self._moves(station):
             return homogeneous(self.clamped[:3, :3], np.zeros(3))
         return np.asarray(self.clamped @ homogeneous(np.eye(3), self.stations[station].position))
+
+
+@dataclass(frozen=True)
+class Replacement(Brief):
+    """A link's own body and the beam that replaces it: masses [kg], centres of mass in the link frame [m].
+
+    The beam is meant with its hub, and with its tip body if the link's own body is equal to all three.
+    """
+
+    link: str
+    mass: float
+    beam_mass: float
+    com: Array
+    beam_com: Array
+
+    def __str__(self) -> str:
+        return (
+            f"link {self.link!r}: its body of {self.mass:.6g} kg at {np.round(self.com, 6).tolist()} m is now a beam "
+            f"of {self.beam_mass:.6g} kg at {np.round(self.beam_com, 6).tolist()} m"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AttachedLink:
+    """A link of a tree with flexible links.
+
+    Attributes:
+        joints: the joint that moves the link, and the stations on it; parents are indices in the tree.
+        attachments: those of all child joints and frames on the link, by name.
+        beam: what of the link is flexible; ``None`` for a rigid link.
+    """
+
+    joints: tuple[Joint, ...]
+    attachments: dict[str, Attachment]
+    beam: AttachedBeam | None = None
+
+    @property
+    def modes(self) -> int:
+        """The number of modal coordinates."""
+        return 0 if self.beam is None else len(self.beam.stiffness)
+
+
+@dataclass(frozen=True, eq=False)
+class AttachedBeam:
+    """The beam of a flexible link where it is attached; n modal coordinates.
+
+    Attributes:
+        inertias: those of the modes, in the frame of the link or station with that index in the tree, which carries
+            them.
+        stiffness, damping: matrices of the modal coordinates (n × n).
+        root, tip: where frames there are attached.
+        length: [m]. ``kind``: the class of the link.
+        replacement: ``None`` if the link's own body stays.
+        buckling_load: that of the bare beam [N]; nan of a rod.
+        frequency: the first one of the clamped link, with the bodies on it but without child joints [rad/s]; nan of a
+            rod.
+    """
+
+    inertias: Mapping[int, ModalInertia | SegmentInertia]
+    stiffness: Array
+    damping: Array
+    root: Attachment
+    tip: Attachment
+    length: float
+    kind: type[Any]
+    replacement: Replacement | None
+    buckling_load: float = math.nan
+    frequency: float = math.nan
+
+
+@dataclass(frozen=True, eq=False)
+class BeamSite:
+    """A link of a tree where a beam is to stand.
+
+    Attributes:
+        carrier: the joint that carries the link. ``name``: that of the link.
+        clamped: the clamped frame in the link frame (4 × 4).
+        stations: of the beam by abscissa [m], root and tip first, with the bodies there.
+        abscissae: where child joints and frames are attached [m]. ``placements``: of them in the link frame (4 × 4).
+        replacement: what the beam replaces; ``None`` if the link's own body stays.
+    """
+
+    carrier: Carrier
+    name: str
+    clamped: Array
+    stations: Mapping[float, BeamStation]
+    abscissae: Mapping[str, float]
+    placements: Mapping[str, Array]
+    replacement: Replacement | None
+
+
+def ahead(eta: float) -> Array:
+    """The frame at an abscissa [m] on the undeformed axis, in the clamped frame (4 × 4)."""
+    return homogeneous(np.eye(3), np.array([eta, 0.0, 0.0]))
 
 
 def check_body(argument: str, body: Any) -> None:

@@ -264,7 +264,8 @@ class Tree(ByValue):
     @property
     def joints_with_armature(self) -> tuple[Joint, ...]:
         """The joints that can have a rotor."""
-        return tuple(joint for joint in self.independent_joints if not joint.type.is_modal)
+        moving = (joint for joint in self.independent_joints if not joint.type.is_modal)
+        return tuple(joint for joint in moving if joint.type.springs_at is None)
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
@@ -320,16 +321,35 @@ class Tree(ByValue):
 
     @property
     def rigid_joints(self) -> tuple[str, ...]:
-        """The names of the joints that move links: neither stations nor rotors of flexible joints."""
+        """The names of the joints that move links: neither stations nor springs nor rotors of flexible joints."""
         carriers = {*self.links, *(joint.parent for joint in self.joints)}
         moving = (joint for i, joint in enumerate(self.joints) if i in carriers and joint.type.nv)
-        return tuple(joint.name for joint in moving if not joint.type.is_modal)
+        return tuple(joint.name for joint in moving if not joint.type.is_modal and joint.type.springs_at is None)
 
     @property
     def body_names(self) -> tuple[str, ...]:
-        """The names of Pinocchio's joints whose bodies are rigid."""
-        modal = self.modal
-        return tuple(name for name, i in zip(self.joint_names, self.links, strict=True) if i not in modal)
+        """The names of Pinocchio's joints whose bodies are rigid, and whole: springs move no part of them."""
+        flexible = {*self.modal, *(self.joints[i].parent for i in self.springs_at_frames)}
+        return tuple(name for name, i in zip(self.joint_names, self.links, strict=True) if i not in flexible)
+
+    @property
+    def springs_at_frames(self) -> set[int]:
+        """The first joints of springs that stand at a frame, not at a joint, and so divide the body of a link."""
+        at = {i: joint.type.springs_at for i, joint in enumerate(self.joints)}
+        divided = {i for i, name in at.items() if name is not None and name not in self.joint_names}
+        return {i for i in divided if at.get(self.joints[i].parent) != at[i]}
+
+    def first_part(self, link: int) -> int:
+        """The first of the elementary joints that one of Pinocchio's joints is, springs at it included.
+
+        Args:
+            link: the index of the joint that carries its link.
+        """
+        above = self.joints[link].parent
+        if above < 0 or above in self.links or self.joints[above].type.is_modal:
+            return link
+        is_on_frame = self.joints[above].type.springs_at not in (None, *self.joint_names)
+        return link if is_on_frame else self.first_part(above)
 
     def require_rigid_links(self, reason: str) -> None:
         """Raises UnsupportedError if a link has modes; the reason ends with "rigid"."""

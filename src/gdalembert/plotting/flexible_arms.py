@@ -16,7 +16,7 @@ from gdalembert.flexible.beams.modal_integrals import DIRECTIONS, eigenmodes, mo
 from gdalembert.flexible.beams.nodes import Nodes
 from gdalembert.flexible.centreline import placed_link
 from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
-from gdalembert.flexible.flexible_link import FlexibleLink
+from gdalembert.flexible.flexible_link import BeamLink, FlexibleLink
 from gdalembert.flexible.modes import ModeSet
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.plotting.style import MotionLike, axes, label, legend, line_style, panels, shared_legend, trajectory
@@ -186,7 +186,7 @@ def _of_arm(arm: Arm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink] | None
     return axes
 
 
-def _families(context: str, link: FlexibleLink) -> dict[str, ModeSet]:
+def _families(context: str, link: BeamLink) -> dict[str, ModeSet]:
     if isinstance(link.beam, Nodes):
         raise UnsupportedError(f"{context}: Nodes have no shapes between them; give a link with a Beam")
     return {name: link.families[name] for name in DIRECTIONS if name in link.families}

@@ -460,8 +460,11 @@ def rotor_columns(arm: Arm) -> Iterator[tuple[int, int]]:
 
 
 def _stiffness_of_links(arm: Arm) -> Matrix:
-    """K_f of all links (nv × nv), from the inertia of their modes and the factors of the arm."""
+    """K_f of all links (nv × nv), from the inertia of their modes, with springs, and the factors of the arm."""
     k: Matrix = ca.SX(arm.tree.nv, arm.tree.nv)
+    for name, columns in arm.flexibility.springs.items():
+        block = slice(columns.start, columns.stop)
+        k[block, block] = ca.DM(arm.flexibility.stiffness[name][block, block]) * arm.elasticity.factors.get(name, 1.0)
     for i, inertia in arm.nominal.modal.items():
         columns = arm.nominal.joints[arm.nominal.first_station(i)].columns
         name = next(name for name, link in arm.flexibility.links.items() if columns.start in link.modes)
@@ -500,8 +503,10 @@ def _with_rigid_links(arm: Arm, at_p: Tree, model: pin.Model) -> pin.Model:
     """
     rigid, nominal = model.copy(), arm.nominal
     change, bodies, changed = at_p.armature - nominal.armature, _rigid_bodies(nominal), _rigid_bodies(at_p)
+    undeformed = _undeformed(nominal)
+    carriers = {*nominal.modal, *(undeformed[i][0] for i, joint in enumerate(nominal.joints) if joint.type.springs_at)}
     for name, i in zip(nominal.joint_names, nominal.links, strict=True):
-        if i in nominal.modal or not np.array_equal(changed[i], bodies[i]):
+        if i in carriers or not np.array_equal(changed[i], bodies[i]):
             parameters = dynamic_parameters((changed[i] + changed[i].T) / 2).full().ravel()
             rigid.inertias[model.getJointId(name)] = inertia_of(name, parameters)
     moved_by_p = ((model_joint_name(nominal, i), moved) for i, moved in _displaced(nominal, at_p))
@@ -518,7 +523,7 @@ def _with_rigid_links(arm: Arm, at_p: Tree, model: pin.Model) -> pin.Model:
 
 
 def _rigid_bodies(tree: Tree) -> dict[int, Array]:
-    """The pseudo-inertia (4 × 4) of each undeformed link with all that its modes move, by the index of its joint."""
+    """The pseudo-inertia (4 × 4) of each undeformed link with what it moves by modes and springs, by its joint."""
     bodies: dict[int, Array] = {}
     for joint, (link, placement) in zip(tree.joints, _undeformed(tree), strict=True):
         bodies[link] = bodies.get(link, 0) + placement @ joint.pseudo_inertia @ placement.T
@@ -526,13 +531,14 @@ def _rigid_bodies(tree: Tree) -> dict[int, Array]:
 
 
 def _moved_by_rest(arm: Arm) -> Iterator[tuple[str, Array]]:
-    """The joints of the model on Cosserat rods, and how the strain of a rod at rest moves them in its link (4 × 4)."""
+    """The joints of the model on Cosserat rods and springs, and how these at rest move them in their link (4 × 4)."""
     tree, undeformed = arm.nominal, _undeformed(arm.nominal)
     rods = {rod.link for rod in arm.flexibility.rods.values()}
     on_straight = {joint.name: homogeneous(joint.rotation, joint.translation) for joint in arm.rigid_tree.joints}
     for i, joint in enumerate(tree.joints):
         link, placement = undeformed[joint.parent]
-        if joint.name in on_straight and joint.parent >= 0 and link in rods:
+        on_springs = joint.parent >= 0 and tree.joints[joint.parent].type.springs_at is not None
+        if joint.name in on_straight and joint.parent >= 0 and (link in rods or on_springs):
             at_rest = placement @ homogeneous(joint.rotation, joint.translation)
             yield model_joint_name(tree, i), at_rest @ np.linalg.inv(on_straight[joint.name])
 
@@ -550,8 +556,8 @@ def _undeformed(tree: Tree) -> list[tuple[int, Array]]:
     placements: list[tuple[int, Array]] = []
     for i, joint in enumerate(tree.joints):
         link, placement = i, np.eye(4)
-        if joint.type.is_modal or not joint.type.nv:
-            link, placement = placements[joint.parent]
+        if joint.type.is_modal or joint.type.springs_at is not None or not joint.type.nv:
+            link, placement = placements[joint.parent] if joint.parent >= 0 else (-1, np.eye(4))
             r, p = (ca.DM(x).full() for x in joint.type.placement(joint.type.neutral()))
             placement = placement @ homogeneous(joint.rotation, joint.translation) @ homogeneous(r, p[:, 0])
         placements.append((link, placement))

@@ -19,7 +19,7 @@ import pinocchio as pin
 
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError, UrdfWarning, reason_of
-from gdalembert.flexible.cosserat_rod import Links
+from gdalembert.flexible.flexible_link import Links
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.load_mjcf import is_mjcf, load_robot
 from gdalembert.model.load_urdf import read_source

@@ -217,9 +217,11 @@ class LinkInertias(Bodies):
     def select(cls, tree: Tree, chosen: Sequence[str] | None) -> LinkInertias:
         flexible = set(tree.joint_names) - set(tree.body_names)
         if beams := [name for name in chosen or () if name in flexible]:
+            is_beam = tree.links[tree.joint_names.index(beams[0])] in tree.modal
+            reason = "is flexible, and its body is that of its beam" if is_beam else "has a part on springs"
             raise UnsupportedError(
-                f"parameters: 'inertia': the link of {beams[0]!r} is flexible, and its body is that of its beam; give "
-                "other joints, or 'payload' at a frame of the link"
+                f"parameters: 'inertia': the link of {beams[0]!r} {reason}; give other joints, or 'payload' at a frame "
+                "of the link"
             )
         names = selected("joint", chosen, tree.body_names)
         joints = dict(zip(tree.joint_names, tree.links, strict=True))

@@ -53,14 +53,13 @@ class Placement(ParameterGroup):
     @classmethod
     def select(cls, tree: Tree, chosen: Sequence[str] | None) -> Placement:
         if chosen is None:
-            return cls(tree, [name for name in tree.joint_names if not _is_on_beam(tree, name)])
+            return cls(tree, [name for name in tree.joint_names if not _displaced_by(tree, name)])
         for k, name in enumerate(chosen):
             if name in chosen[:k]:
                 raise ArgumentError(f"parameters: placement of {name!r} occurs twice; give each element once")
-            if _is_on_beam(tree, name):
+            if reason := _displaced_by(tree, name):
                 raise UnsupportedError(
-                    f"parameters: placement of {name!r}: it stands on a flexible link, where its beam places it; give "
-                    "joints and frames on rigid links"
+                    f"parameters: placement of {name!r}: it stands on {reason}; give joints and frames on rigid links"
                 )
         return cls(tree, chosen)
 
@@ -103,8 +102,7 @@ class Placement(ParameterGroup):
 def _find(tree: Tree, name: str) -> tuple[str, int]:
     """The place of an element in a tree: its first joint of this name, or else its first frame."""
     if name in tree.joint_names:
-        names = (name, f"{name}[0]")
-        return "joints", next(i for i, joint in enumerate(tree.joints) if joint.name in names)
+        return "joints", tree.first_part(tree.links[tree.joint_names.index(name)])
     for i, frame in enumerate(tree.frames):
         if frame.name == name:
             return "frames", i
@@ -116,11 +114,15 @@ def _element(tree: Tree, name: str) -> Joint | Frame:
     return tree.joints[index] if group == "joints" else tree.frames[index]
 
 
-def _is_on_beam(tree: Tree, name: str) -> bool:
-    """True if the element stands on a station of a flexible link."""
+def _displaced_by(tree: Tree, name: str) -> str:
+    """What moves the place of an element, a flexible link or springs at a frame, in words; none if it is fixed."""
     element = _element(tree, name)
     before = element.parent if isinstance(element, Joint) else element.joint
-    return before >= 0 and tree.joints[before].type.is_modal
+    if before < 0:
+        return ""
+    if tree.joints[before].type.is_modal:
+        return "a flexible link, where its beam places it"
+    return "springs, which place it" if tree.joints[before].type.springs_at is not None else ""
 
 
 def _placement(element: Joint | Frame) -> Array:

@@ -35,6 +35,7 @@ class OneAxis(JointType):
     """A joint that moves about or along a unit axis of the joint frame."""
 
     axis: Vector3 = field()  # required: None of JointType is not a default
+    springs_at: str | None = field(default=None, kw_only=True, repr=False)
 
     @classmethod
     def from_pinocchio(cls, joint: Any) -> JointType:

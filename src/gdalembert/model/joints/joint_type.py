@@ -35,6 +35,7 @@ class JointType(ABC):
         is_modal: whether the coordinates are modes of the link that carries the joint, which all its joints of this
             kind share.
         is_first_order: whether R(q) is a rotation to first order alone.
+        springs_at: the joint or frame of the model at which springs hold the coordinates; ``None`` if none do.
         coordinate_names: a name for each entry of v that has one of its own; by default entries have the joint's.
         pinocchio_names: names of Pinocchio's joint models of this type, without ``JointModel``.
     """
@@ -51,6 +52,7 @@ class JointType(ABC):
     is_actuated: ClassVar[bool] = True
     is_modal: ClassVar[bool] = False
     is_first_order: ClassVar[bool] = False
+    springs_at: str | None = None
     coordinate_names: tuple[str, ...] = ()
     pinocchio_names: ClassVar[tuple[str, ...]] = ()
 
@@ -151,7 +153,7 @@ class JointType(ABC):
     @property
     def constants(self) -> tuple[float, ...]:
         """The numbers of the joint: its axis, pitch or radii."""
-        numbers = (value for name, value in vars(self).items() if name != "coordinate_names")
+        numbers = (value for name, value in vars(self).items() if name not in ("coordinate_names", "springs_at"))
         return tuple(float(x) for value in numbers for x in np.ravel(value))
 
     def with_axis(self, axis: Vector3) -> JointType:
