@@ -151,6 +151,8 @@ HEAD = (
 NOTES = """\
 # Real-time iterations
 
+![time of a tick of rti and of IPOPT, and of the worst tick](rti.png)
+
 A tick of `problem.solver("rti")` (one Gauss–Newton step, three iterations of its interior point) beside one of
 `problem.solver("ipopt")` with `compiled=True`: 20 intervals, called from Python, in one process. Each closes its own
 loop of {ticks} ticks with the same robot, reference and kicks. The time of a tick is that of the processor, the least

@@ -19,6 +19,7 @@ from benchmarks.common import peers, robots, tables
 from benchmarks.graph_size import scaling, sizes
 from benchmarks.optimal_control import panda as optimal_control
 from benchmarks.optimal_control import receding_horizon, solvers
+from benchmarks.real_time import random_problems
 from benchmarks.speed import batch, compiled, speed
 from gdalembert.nlp.least_squares import squares
 from tests.helpers import models
@@ -49,11 +50,11 @@ def test_every_robot_has_a_file_and_a_title() -> None:
 def test_an_unknown_robot_is_refused_by_its_name(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    for script in (sizes, speed, batch):
+    for script in (sizes, speed, batch, random_problems):
         monkeypatch.setattr(sys, "argv", ["script", "pumma"])
         with pytest.raises(SystemExit, match="2"):
             script.main()
-        assert "no robot pumma; there are puma560_benchmark" in capsys.readouterr().err
+        assert "no robot pumma; there are puma560" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -72,18 +73,6 @@ def test_random_trees_are_depth_first_and_full(seed: int) -> None:
 
 
 # sizes
-
-
-def test_the_table_has_the_counts_of_every_function() -> None:
-    text = sizes.table([PUMA])
-    dyn = gd.LagrangeEuler(robots.load(PUMA))
-    assert f"## {PUMA} (nv = 6)" in text
-    for function in sizes.FUNCTIONS:
-        row = re.search(rf"^\| {function} \| (.*) \|$", text, re.MULTILINE)
-        assert row is not None
-        cells = row[1].split(" | ")
-        assert len(cells) == 3
-        assert cells[1].startswith(f"{getattr(dyn, function).n_instructions()} (")
 
 
 def test_the_comparison_sets_ours_beside_what_is_recorded(own_adam: None) -> None:
@@ -106,13 +95,6 @@ def test_the_comparison_sets_ours_beside_what_is_recorded(own_adam: None) -> Non
     assert "| 2196 | 2196 | 2196 | – | 5000 |" in section  # urdf2casadi has no moving base
     assert "adam: version 9.9" in text
     assert "{" not in text
-
-
-def test_without_peers_only_ours_are_counted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    monkeypatch.setattr(peers, "adam", lambda _: pytest.fail("adam is asked"))
-    monkeypatch.setattr(sys, "argv", ["sizes.py", "--without-peers", PUMA])
-    sizes.main()
-    assert capsys.readouterr().out == sizes.table([PUMA]) + "\n"
 
 
 def test_a_missing_adam_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,20 +207,13 @@ def timings(monkeypatch: pytest.MonkeyPatch) -> tuple[speed.Timings, speed.Timin
     return speed.measure([PUMA], rounds=1, n=3)
 
 
-def test_every_way_of_calling_is_timed_and_listed(
-    timings: tuple[speed.Timings, speed.Timings], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_way_of_calling_is_timed(timings: tuple[speed.Timings, speed.Timings]) -> None:
     single, batch = timings
     assert list(single) == list(batch) == [(PUMA, function) for function in speed.FUNCTIONS]
     ways = {*speed.WAYS, "Pinocchio"} - {speed.IN_ONE_CALL}
     assert all(set(row) == ways for row in single.values())
     assert all(set(row) >= ways for row in batch.values())
     assert all(t.seconds > 0 for rows in timings for row in rows.values() for t in row.values())
-    monkeypatch.setattr(speed, "machine", lambda: "a machine")
-    text = speed.report(single, batch, 3)
-    tau = single[PUMA, "inverse_dynamics"]["gd.compile"]
-    assert f"| PUMA 560 | τ | {1e6 * tau.seconds:.3g} ({tau.gain:.2g}×) |" in text
-    assert "## 3 states in a call" in text
 
 
 def test_the_batches_are_what_a_loop_gives(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,19 +255,11 @@ def test_a_section_takes_the_place_of_the_one_of_its_heading() -> None:
 def test_batches_are_compared_and_then_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     compile_ = gd.compile
     monkeypatch.setattr(gd, "compile", lambda f, flags=None, **options: compile_(f, interpreter=True, **options))
-    monkeypatch.setattr(batch, "machine", lambda: "a machine")
-    rows, width = batch.measure([PUMA], rounds=1, n=3)
+    rows, _ = batch.measure([PUMA], rounds=1, n=3)
     small = batch.few_table([PUMA], rounds=1)
     choices = batch.choices_table([PUMA], rounds=1, counts=[3])
-    page = batch.report(rows, width)
-    text = tables.with_section(page, batch.choices_section(width, small, choices))
     assert [row[:3] for row in rows] == [(PUMA, function, 3) for function in speed.FUNCTIONS]
-    gains = [timings[batch.AT_ONCE].gain for *_, timings in rows]
-    assert [cells[5] for cells in re.findall(r"^\| (PUMA 560) " + 7 * r"\| (.*?) ", page, re.MULTILINE)] == [
-        f"{gain:.2f}×" for gain in gains
-    ]
     assert len(small) == 2 + len(speed.FUNCTIONS)
-    assert all(row in text for row in small + choices)
     assert [row.split(" | ")[:3] for row in choices[2:]] == [
         ["| PUMA 560", symbol, "3"] for symbol, *_ in speed.FUNCTIONS.values()
     ]
@@ -306,13 +273,9 @@ def test_batches_are_compared_and_then_timed(monkeypatch: pytest.MonkeyPatch) ->
         batch._compare(model, "inverse_dynamics", np.ones(3), np.ones(3) + 1e-14, batch.ROUNDING)
 
 
-def test_compiled_motions_are_those_of_the_graphs_and_then_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "machine", lambda: "a machine, -O3")
+def test_compiled_motions_are_those_of_the_graphs_and_then_timed() -> None:
     rows = compiled.measure({"a motion": lambda by_machine_code: lambda: np.ones(2)}, rounds=1)
-    times = rows["a motion"].timings
-    text = compiled.report(rows, 1)
-    assert f"| a motion | {times[compiled.INTERPRETED].seconds:.3g} | {times[compiled.COMPILED].seconds:.3g} |" in text
-    assert "a machine, -O1" in text
+    assert set(rows["a motion"].timings) == {compiled.INTERPRETED, compiled.COMPILED}
     with pytest.raises(SystemExit, match="another: the motions differ"):
         compiled.measure({"another": lambda by_machine_code: lambda: np.full(2, float(by_machine_code))}, rounds=1)
 
@@ -326,16 +289,13 @@ def test_the_exponent_is_that_of_the_upper_half(power: float) -> None:
     assert scaling.exponent({2: 1000, 4: 1, 8: 50, **counts}) == pytest.approx(power)
 
 
-def test_growth_is_counted_tabled_and_drawn() -> None:
+def test_growth_is_counted_and_drawn() -> None:
     counts = scaling.measure((1, 2, 4))
     assert len(counts) == 2 * (4 * 3 + 2)
     chain = counts["chain", "mass_matrix", "Lagrange–Euler"]
     assert chain == {n: gd.LagrangeEuler(robots.chain(n)).mass_matrix.n_instructions() for n in (1, 2, 4)}
     trees = [gd.NewtonEuler(robots.random_tree(4, seed)).inverse_dynamics.n_instructions() for seed in scaling.SEEDS]
     assert counts["random trees", "inverse_dynamics", "Newton–Euler"][4] == sorted(trees)[1] < max(trees)
-    text = scaling.table(counts)
-    assert "fitted to n = 2, 4." in text
-    assert f"| Lagrange–Euler, chain | {chain[1]} | {chain[2]} | {chain[4]} | {scaling.exponent(chain):.2f} |" in text
     axes = scaling.draw(counts).axes
     panels = dict(zip([(s, f) for s in scaling.SHAPES for f in scaling.FUNCTIONS], axes, strict=True))
     for (shape, function, formulation), row in counts.items():
@@ -378,13 +338,6 @@ def test_without_matplotlib_the_text_is_written_and_a_sentence_said(
     with pytest.raises(SystemExit, match=r"name\.md is written, name\.png is not: pip install '\.\[plot\]'"):
         tables.write("name", "text\n", lambda: tables.panels(1, 1, (2, 1))[0])
     assert (tmp_path / "name.md").read_text() == "text\n"
-
-
-def test_the_full_results_are_there() -> None:
-    for name in ("sizes", "speed", "scaling"):
-        text = (robots.HERE / "results" / f"{name}.md").read_text(encoding="utf-8")
-        assert f"]({name}.png)" in text
-        assert 0 < (robots.HERE / "results" / f"{name}.png").stat().st_size < 150_000
 
 
 # optimal_control.py

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
-from benchmarks.common import robots, tables
+from benchmarks.common import robots
 from benchmarks.complexity import study as complexity
 from benchmarks.complexity import versions as complexity_versions
 from benchmarks.complexity.chain import generic
@@ -230,14 +228,3 @@ def test_the_lines_of_the_figure_are_the_counts() -> None:
         assert all((list(line.counts), list(line.counts.values())) in drawn for line in lines)
         assert sorted(text.get_text() for text in axis.texts) == sorted(line.text for line in lines)
     assert BOTH(counts[version("L-E", "literal", once=False)]) in [line.counts for line in panels["as written"]]
-
-
-@pytest.mark.extras
-def test_a_short_run_is_printed_and_not_written(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(tables, "RESULTS", tmp_path)
-    monkeypatch.setattr(sys, "argv", ["complexity.py", "--longest", "2"])
-    complexity.main()
-    assert "| L-E literal, as written: D, H, G, τ | 98 | 1076 |" in capsys.readouterr().out
-    assert list(tmp_path.iterdir()) == []

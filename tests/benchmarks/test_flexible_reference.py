@@ -10,7 +10,6 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from benchmarks.common.tables import RESULTS
 from benchmarks.flexible import reference as fr
 from gdalembert.flexible import modes
 from gdalembert.spatial.arrays import Array
@@ -180,17 +179,9 @@ def results() -> fr.Results:
     return fr.measure(FEW, models, segments=2, steps=4000, exudyn=False)
 
 
-def test_the_table_has_what_is_measured(results: fr.Results) -> None:
+def test_a_model_with_better_kinematics_is_nearer(results: fr.Results) -> None:
     rows = [fr.RIGID, fr.PAPER, fr.DEFAULT, "chain of 2 segments a link", "chain of 4 segments a link"]
     assert [list(found) for found in results.values()] == [rows, rows]
-    text = fr.table(results, 4000)
-    for row in rows:
-        errors = " | ".join(str(results[situation][row]) for situation in FEW)
-        assert f"\n| {row} | {errors} | " in text
-    assert "extrapolated from 2 and 4\nsegments a link" in text
-    assert "4,000 steps" in text
-    assert "exudyn" not in text
-    assert "{" not in text
     by_model = results["S1, EI = 10"]
     assert by_model[fr.DEFAULT].error < by_model[fr.PAPER].error < by_model[fr.RIGID].error
 
@@ -234,11 +225,3 @@ def test_the_difference_of_exudyn_is_that_of_its_path(monkeypatch: pytest.Monkey
     row = found["S1, EI = 10"]["exudyn, 8 cable elements a link"]
     assert row.error == pytest.approx(3e-3, rel=1e-12, abs=0)
     assert "exudyn 9.9: planar cable elements (ANCF) with EA = 30,000,000 N, 16,000 steps." in fr.table(found)
-
-
-def test_the_full_result_is_there() -> None:
-    folder = RESULTS
-    text = (folder / "flexible_reference.md").read_text(encoding="utf-8")
-    assert "](flexible_reference.png)" in text
-    assert 0 < (folder / "flexible_reference.png").stat().st_size < 150_000
-    assert [row for row in fr.MODELS if f"\n| {row} |" not in text] == []

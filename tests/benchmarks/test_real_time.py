@@ -121,10 +121,3 @@ def test_some_random_problems_are_solved_or_told(name: str) -> None:
     assert all(each.kind == random_problems.SOLVED or each.told for each in found)
     assert max(each.used for each in found) <= 1
     assert f"| {name} |" in random_problems.report({name: found})
-
-
-def test_an_unknown_robot_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    monkeypatch.setattr(sys, "argv", ["random_problems", "pumma"])
-    with pytest.raises(SystemExit, match="2"):
-        random_problems.main()
-    assert "no robot pumma; there are puma560" in capsys.readouterr().err

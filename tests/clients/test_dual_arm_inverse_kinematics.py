@@ -50,12 +50,3 @@ def test_a_sample_humanoid_follows_four_pairs() -> None:
 @pytest.mark.extras
 def test_a_g1_follows_twenty_pairs() -> None:
     check(SCRIPT.build(), SCRIPT.HANDS, 20, SCRIPT.SHARE, 3e-3, 6e-4)
-
-
-@pytest.mark.extras
-def test_it_says_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:
-    SCRIPT.main(["--targets", "3"])
-    out = capsys.readouterr().out
-    assert "first: hands off by at most" in out
-    assert "again: hands off by at most" in out
-    assert "nan" not in out

@@ -52,12 +52,3 @@ def test_the_plan_of_ocp_is_flown() -> None:
     assert motion.relative_balance < 1e-6
     assert solution.u.min() > -1e-6
     assert solution.u.max() == pytest.approx(SCRIPT.THRUST[1], abs=1e-3)
-
-
-@pytest.mark.long
-def test_it_says_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:
-    SCRIPT.main([])
-    out = capsys.readouterr().out
-    for word in ("casadi.Opti: 1", "Solve_Succeeded", "balance", "off the goal"):
-        assert word in out
-    assert "nan" not in out

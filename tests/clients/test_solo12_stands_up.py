@@ -67,13 +67,3 @@ def test_the_momentum_is_that_of_pinocchio(model: pin.Model, plan: object) -> No
         rate = pin.computeCentroidalMomentumTimeVariation(model, data, q, v, a)
         assert np.abs(rate.linear - forces.reshape(4, 3).sum(axis=0) - weight).max() < 1e-7
     assert np.abs(pin.computeCentroidalMomentum(model, data, plan.q[:, -1], plan.v[:, -1]).vector).max() < 1e-8
-
-
-def test_it_says_what_it_found(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, plan: object
-) -> None:
-    monkeypatch.setattr(SCRIPT, "stand_up", lambda *_: plan)
-    SCRIPT.main([])
-    out = capsys.readouterr().out
-    assert "the base rises from 0.086 m to 0.245 m" in out
-    assert "nan" not in out

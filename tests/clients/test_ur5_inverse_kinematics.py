@@ -53,11 +53,3 @@ def test_a_ur5_reaches_twenty_targets() -> None:
     assert sum(a.starts == 1 for a in answers) >= 15
     assert np.median([a.iterations for a in answers]) <= 15
     assert all(np.abs(a.q).max() <= np.pi for a in answers)
-
-
-@pytest.mark.extras
-def test_it_says_what_it_found(capsys: pytest.CaptureFixture[str]) -> None:
-    SCRIPT.main([])
-    out = capsys.readouterr().out
-    assert "20 of 20 targets reached" in out
-    assert "nan" not in out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -115,14 +114,3 @@ def test_the_flexible_robot_is_a_kkt_system(planned: Any) -> None:
     assert relative_error(a, solved[:8]) < 1e-10  # M has a condition of 1e5
     assert relative_error(forces[rows], solved[8:]) < 1e-10
     assert abs(forces[2]) < 1e-12
-
-
-def test_it_says_what_it_found(
-    planned: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(SCRIPT, "plan", lambda: planned)
-    SCRIPT.main(["--plot", str(tmp_path / "robot.png")])
-    out = capsys.readouterr().out
-    assert "degrees of freedom: 2 of 4 joints" in out
-    assert "nan" not in out
-    assert (tmp_path / "robot.png").read_bytes().startswith(b"\x89PNG")

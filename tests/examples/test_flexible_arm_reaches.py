@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -14,7 +12,7 @@ pytestmark = [pytest.mark.extras, pytest.mark.system, pytest.mark.long]
 SCRIPT = example("flexible_arm_reaches")
 
 
-def test_the_tip_comes_to_rest_at_its_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_tip_comes_to_rest_at_its_target() -> None:
     loop = SCRIPT.run(SCRIPT.build(), 2.0)
     error = np.linalg.norm(loop.tip - loop.target, axis=1)
     assert loop.solved.all()
@@ -23,5 +21,3 @@ def test_the_tip_comes_to_rest_at_its_target(tmp_path: Path, capsys: pytest.Capt
     assert np.abs(loop.q[-1] - loop.q[-2]).max() < 4e-3
     assert np.abs(loop.torque).max() <= SCRIPT.TORQUE
     assert loop.deflection.max() > 0.05  # which rigid links have not
-    SCRIPT.plot(str(tmp_path / "reaches.png"), loop)
-    assert (tmp_path / "reaches.png").read_bytes().startswith(b"\x89PNG")

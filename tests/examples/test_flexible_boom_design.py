@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -16,16 +14,12 @@ SCRIPT = example("flexible_boom_design")
 INTERVALS = 40
 
 
-def test_the_design_and_what_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_design_is_the_best_one() -> None:
     made = []
     original = SCRIPT.problem
     SCRIPT.problem = lambda *given: made.append(original(*given)) or made[-1]
-    SCRIPT.main(["--coarse", "--plot", str(tmp_path / "design.png")])
+    SCRIPT.main(["--coarse"])
     SCRIPT.problem = original
-    said = capsys.readouterr().out
-    assert said.count("Solve_Succeeded after") == 3
-    assert (tmp_path / "design.png").read_bytes().startswith(b"\x89PNG")
-
     best, thin, thick = (problem.solve() for problem in made)
     factor = best.parameters["boom.stiffness_factor"]
     assert 2 < factor < 5

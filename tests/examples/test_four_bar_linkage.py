@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import casadi as ca
 import numpy as np
 import pytest
@@ -105,11 +103,3 @@ def test_the_flexible_coupler_bends_like_a_simply_supported_beam() -> None:
         errors.append(np.abs(SCRIPT.rocker_error(motion))[late].max())
     assert deflections[0] / deflections[1] == pytest.approx(10, rel=0.02)
     assert errors[0] / errors[1] == pytest.approx(100, rel=0.1)
-
-
-def test_it_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    SCRIPT.main(["--plot", str(tmp_path / "linkage.png")])
-    out = capsys.readouterr().out
-    assert "degrees of freedom: 1 of 3 joints" in out
-    assert "nan" not in out
-    assert (tmp_path / "linkage.png").read_bytes().startswith(b"\x89PNG")

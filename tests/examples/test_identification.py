@@ -18,11 +18,10 @@ pytestmark = [pytest.mark.extras, pytest.mark.long, pytest.mark.usefixtures("cle
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+def run() -> Iterator[SimpleNamespace]:
     """The script, and what it found."""
     script = example("identification")
-    pictures = [tmp_path_factory.mktemp("identification") / name for name in ("torques.png", "motion.png")]
-    seen = SimpleNamespace(script=script, pictures=pictures, found=None, simulations=[])
+    seen = SimpleNamespace(script=script, found=None, simulations=[])
 
     def identify(*arguments: object, original=script.identify) -> object:
         seen.found = original(*arguments)
@@ -32,19 +31,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
         seen.simulations.append(original(*arguments))
         return seen.simulations[-1]
 
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as out:
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
         patch.setattr(script, "identify", identify)
         patch.setattr(script, "simulate", simulate)
-        script.main(["--plot", str(pictures[0]), "--plot-motion", str(pictures[1])])
-        seen.out = out.getvalue()
+        script.main([])
         yield seen
-
-
-def test_it_says_what_it_found_and_draws(run: SimpleNamespace) -> None:
-    assert "excite 62 parameters" in run.out
-    assert "62 of 62 excited" in run.out
-    assert "nan" not in run.out
-    assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in run.pictures)
 
 
 def test_the_motion_keeps_the_limits_on_the_real_robot(run: SimpleNamespace) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -14,16 +12,12 @@ pytestmark = pytest.mark.extras
 SCRIPT = example("input_shaping")
 
 
-def test_shapers_and_plans(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_shapers_and_plans(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = {}
-    original = SCRIPT.plot
-    SCRIPT.plot = lambda path, torques, motions, left: (
-        seen.update(torques=torques, motions=motions, left=left),
-        original(path, torques, motions, left),
+    monkeypatch.setattr(
+        SCRIPT, "plot", lambda path, torques, motions, left: seen.update(torques=torques, motions=motions, left=left)
     )
-    SCRIPT.main(["--coarse", "--plot", str(tmp_path / "shaping.png")])
-    assert capsys.readouterr().out.count("Solve_Succeeded after") == 3
-    assert (tmp_path / "shaping.png").read_bytes().startswith(b"\x89PNG")
+    SCRIPT.main(["--coarse", "--plot", "not drawn"])
 
     torques, left = seen["torques"], {name: np.array(found) for name, found in seen["left"].items()}
     duration = {name: each.duration for name, each in torques.items()}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -107,20 +105,3 @@ def test_the_simulated_motion_is_the_planned_one(full: ocp.Solution, empty: ocp.
         assert np.abs(motion.q[-1] - SCRIPT.END).max() < 1e-3
         assert motion.max_balance < 1e-6
         assert max(solution.bounds.excess(q, v).values(), default=0.0) < 0.1
-
-
-def test_it_says_what_it_found(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    full: ocp.Solution,
-    empty: ocp.Solution,
-) -> None:
-    found = {True: full, False: empty}
-    monkeypatch.setattr(SCRIPT, "fastest", lambda *_, full, guess: found[full])
-    SCRIPT.main(["--coarse", "--plot", str(tmp_path / "motion.png")])
-    out = capsys.readouterr().out
-    for word in ("Solve_Succeeded", "balance", "off the end of the plan", "beyond bounds", "off the axis"):
-        assert word in out
-    assert "nan" not in out
-    assert (tmp_path / "motion.png").read_bytes().startswith(b"\x89PNG")

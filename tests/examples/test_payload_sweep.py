@@ -56,14 +56,6 @@ def test_samples_that_fail_are_reported_among_the_others(
     assert [float(rows[k]["relative balance"]) for k in (0, 3)] == [outcomes[k]["relative balance"] for k in (0, 3)]
 
 
-def test_a_coarse_sweep_is_twelve_samples(
-    example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    example.main(["--coarse", "--serial", "--plot", str(tmp_path / "sweep.png")])
-    assert "12 simulations, 0 failures" in capsys.readouterr().out
-    assert (tmp_path / "sweep.png").read_bytes().startswith(b"\x89PNG")
-
-
 def test_errors_that_are_nobodys_fault_but_ours_end_the_sweep(example: ModuleType, cluster: LocalCluster) -> None:
     with pytest.raises(TypeError):
         example.sweep([("a payload", 200.0)], scheduler=cluster.scheduler_address)

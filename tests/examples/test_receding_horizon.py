@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -15,12 +13,12 @@ pytestmark = pytest.mark.extras
 SCRIPT = example("receding_horizon")
 
 
-def test_the_loop_and_what_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_warm_ticks_are_cheap_and_the_pose_is_followed() -> None:
     seen = []
     original = SCRIPT.run
     SCRIPT.run = lambda *given: seen.append(original(*given)) or seen[-1]
     with pytest.warns(ocp.SolutionWarning, match=r"^ur10: the solver stopped with .*; the last plan, shifted by 1 int"):
-        SCRIPT.main(["--coarse", "--plot", str(tmp_path / "loop.png")])
+        SCRIPT.main(["--coarse"])
     (loop,) = seen
     np.testing.assert_array_equal(np.flatnonzero(loop.solved == 0), [SCRIPT.WRONG])
     solved = loop.solved == 1
@@ -34,5 +32,3 @@ def test_the_loop_and_what_it_says(tmp_path: Path, capsys: pytest.CaptureFixture
     assert loop.position[far].max() < 0.01
     assert loop.angle[far].max() < np.deg2rad(2)
     assert loop.position[SCRIPT.WRONG + 5] < 0.005
-    assert "ticks solved: 59 of 60" in capsys.readouterr().out
-    assert (tmp_path / "loop.png").read_bytes().startswith(b"\x89PNG")

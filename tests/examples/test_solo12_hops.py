@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -87,14 +85,6 @@ def check_cones(model: pin.Model, q: np.ndarray, forces: np.ndarray) -> None:
         assert np.hypot(x, y) <= SCRIPT.FRICTION * z + 1e-6
 
 
-def test_it_says_what_it_found(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, solution: ocp.PhasesSolution
-) -> None:
+def test_the_simulated_motion_is_near_the_plan(solution: ocp.PhasesSolution) -> None:
     """Steps of 60 ms miss the motion by some hundredths of a rad in the landing."""
-    monkeypatch.setattr(SCRIPT, "hop", lambda *_: solution)
-    SCRIPT.main(["--coarse", "--plot", str(tmp_path / "hop.png")])
-    out = capsys.readouterr().out
-    for word in ("Solve_Succeeded", "3 phases", "impulses of the feet", "landing, simulated"):
-        assert word in out
-    assert (tmp_path / "hop.png").read_bytes().startswith(b"\x89PNG")
     assert max(np.abs(m.q - p.q).max() for m, p in zip(solution.simulate(), solution.phases, strict=True)) < 0.1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -13,13 +11,6 @@ from tests.helpers.scripts import example
 pytestmark = pytest.mark.extras
 
 NAME = "two_link_flexible"
-
-
-def test_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    example(NAME).main([])
-    out = capsys.readouterr().out
-    assert out
-    assert "nan" not in out
 
 
 def test_it_keeps_its_energy_account(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,10 +43,9 @@ def test_it_bends_like_a_cantilever() -> None:
     assert tip == pytest.approx(force * compliance / 10, rel=1e-7)
 
 
-def test_it_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_deflection_it_prints_is_that_of_the_modes(capsys: pytest.CaptureFixture[str]) -> None:
     script = example(NAME)
-    script.main(["--coarse", "--plot", str(tmp_path / "motion.png")])
-    assert (tmp_path / "motion.png").read_bytes().startswith(b"\x89PNG")
+    script.main(["--coarse"])
     last = float(capsys.readouterr().out.split()[-1])
     arm = script.build()
     _, x = script.simulate(arm, 0.25)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from gdalembert.flexible.station import Attachment, CarriedBeam, Carrier, Station, root
+from gdalembert.flexible.station import Attachment, BeamStation, CarriedBeam, Carrier, root
 from gdalembert.model.joints import JointType, Prismatic, Revolute, UnboundedRevolute
 from gdalembert.model.joints.deflection import Deflection, FirstOrderDeflection
 from gdalembert.model.modal_inertia import ModalInertia
@@ -73,7 +73,7 @@ class LinkModel:
     placement: Array
     clamped: Array
     inertia: ModalInertia
-    stations: tuple[Station, ...]
+    stations: tuple[BeamStation, ...]
     idx_q: int
     idx_v: int
     mode_idx_q: int
@@ -188,7 +188,7 @@ def fitted(points: Sequence[Point], modes: int) -> Array:
 
 def link(
     rng: Rng, modes: Sequence[Mode], *, shortening: bool, fit: bool, etas: Sequence[float]
-) -> tuple[ModalInertia, tuple[Station, ...], tuple[Point, ...]]:
+) -> tuple[ModalInertia, tuple[BeamStation, ...], tuple[Point, ...]]:
     """A link with bodies on its root and on the sections at ``etas``."""
     n = len(modes)
 
@@ -213,7 +213,7 @@ def link(
             points.append(Point(mass, r, np.zeros((3, n)), np.zeros((n, n)), at))
         u = np.array([mode.displacement(eta) for mode in modes]).reshape(n, 3).T
         theta = np.array([mode.rotation(eta) for mode in modes]).reshape(n, 3).T
-        stations.append(Station(eta * X, u, theta, shortened(eta), body))
+        stations.append(BeamStation(eta * X, u, theta, shortened(eta), body))
     return inertia, tuple(stations), tuple(points)
 
 
@@ -334,7 +334,7 @@ def row_of_links(number: int) -> tuple[LinkModel, ...]:
     parts = (whole.rigid, whole.first, whole.second, whole.shortening, whole.stiffness)
     inertia = ModalInertia(*(np.where(np.abs(part) < 1e-15, 0, part) for part in parts))
     u, theta = (np.array([getattr(m, of)(1.0) for m in modes]).T for of in ("displacement", "rotation"))
-    stations = (root(4), Station(X, u, theta, np.zeros((4, 4)), np.zeros((4, 4))))
+    stations = (root(4), BeamStation(X, u, theta, np.zeros((4, 4)), np.zeros((4, 4))))
     return tuple(
         LinkModel(
             name=f"joint_{i}", type=Revolute((0.0, 0.0, 1.0) if i % 2 == 0 else (0.0, 1.0, 0.0)), parent=i - 1,

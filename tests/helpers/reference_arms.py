@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 
-from gdalembert.flexible.station import Station
+from gdalembert.flexible.station import BeamStation
 from gdalembert.model.joints import Prismatic, Revolute
 from gdalembert.spatial.arrays import Array
 from tests.helpers.arms import Arm, LinkModel, Point
@@ -42,7 +42,7 @@ def shortened(f: Any, s: Array) -> Any:
     return ca.vertcat(-ca.dot(f, ca.DM(s) @ f) / 2, 0, 0) if f.numel() else ca.DM.zeros(3)
 
 
-def section_frame(station: Station, f: Any, exact: bool) -> Any:
+def section_frame(station: BeamStation, f: Any, exact: bool) -> Any:
     if f.numel() == 0:
         return frame(ca.DM.eye(3), ca.DM(station.position))
     theta = ca.DM(station.rotation) @ f
@@ -136,7 +136,7 @@ def rigid_model(arm: Arm) -> tuple[pin.Model, Array]:
     return model, where
 
 
-def undeformed(station: Station) -> Array:
+def undeformed(station: BeamStation) -> Array:
     e = np.eye(4)
     e[:3, 3] = station.position
     return e

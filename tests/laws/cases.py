@@ -109,7 +109,8 @@ class Case:
 def draw(seed: int) -> Case:
     """The case of a seed; consecutive seeds go through all joint types, formulations and evaluations."""
     rng = np.random.default_rng(seed)
-    flexible = seed % 4 == 3
+    formulation = (*FORMULATIONS, "flexible_arm")[seed % (len(FORMULATIONS) + 1)]
+    flexible = formulation in ARMS
     joints = _tree(rng, KINDS[seed % len(KINDS)], flexible)
     numbers = [joint.number for joint in joints]
     chosen = [kind for kind in (OF_ARMS if flexible else PARAMETERS) if rng.random() < 0.35]
@@ -121,7 +122,7 @@ def draw(seed: int) -> Case:
         constraints.append((str(kind), *map(int, rng.choice(numbers, size=many, replace=False))))
     case = Case(
         joints,
-        (*FORMULATIONS, "flexible_arm")[seed % 4],
+        formulation,
         state=seed,
         gravity=bool(rng.random() < 0.9),
         armature=str(rng.choice(["all", "joints", ""])),

@@ -32,7 +32,7 @@ from tests.laws.laws import LAWS
 from tests.laws.machine import check, failure, main, shrunk, without_compiler
 from tests.laws.robots import Robot, model_of
 
-SEEDS = range(92)
+SEEDS = range(len(JOINTS) * (len(FORMULATIONS) + 1))
 """As many as there are pairs of a joint type and a formulation or a flexible arm."""
 QUICK_SEEDS = (1, 9, 30)
 

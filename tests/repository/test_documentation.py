@@ -308,6 +308,12 @@ def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 1200
 
 
+@pytest.mark.parametrize(("name", "size"), [("CHANGELOG.md", 20_000), ("CONTRIBUTING.md", 7_000)])
+def test_what_grows_with_each_change_stays_short(name: str, size: int) -> None:
+    """In bytes: git has each change, `docs/developing.md` the rest of the rules."""
+    assert (ROOT / name).stat().st_size <= size
+
+
 def test_readme_has_exactly_two_set_up_commands() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = re.findall(r"^<!-- setup: (\w+) -->\n```sh\n([^\n]*)\n```$", readme, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The house: which room may import which, how large a module and a function may be."""
+"""The house: which room may import which, how large a module and a function may be, which names say nothing."""
 
 from __future__ import annotations
 
@@ -70,6 +70,16 @@ LONG_FUNCTIONS = {
     "gdalembert.symbolic.flexible.flexible_arm_forms": "describes every symbol of the terms; 27 lines of code",
 }
 """Functions above 60 lines, each with the reason why it is one: they are public, with long docstrings."""
+
+FILLERS = frozenset({"each", "own", "given", "found", "where", "what"})
+"""Names that do not say what the thing is."""
+
+NAMESAKES = {
+    "Force": "cpin has Pinocchio's, a spatial force; a force element of ``forces=`` is public by this name",
+    "Frame": "cpin has Pinocchio's, of numbers or symbols; in ``model`` it is the same, as a tree reads it",
+    "Motion": "cpin has Pinocchio's; in ``spatial`` it is the two halves of one, in ``ocp`` q, v, a and u in time",
+}
+"""Public names of classes that stand in several rooms, and why."""
 
 
 def name_of(path: Path) -> str:
@@ -229,3 +239,29 @@ def test_the_names_of_pinocchio_have_no_algorithm_and_test_for_no_robot() -> Non
     robots = classes_of(below) - classes_of(room)
     assert {"Dynamics", "NewtonEuler", "Kinematics", "ConstrainedDynamics", "Tree", "TreeOfSymbols"} <= robots
     assert [(name, found) for name in room for found in sorted(classes_asked_for(tree_of(name)) & robots)] == []
+
+
+def bindings_of_fillers(tree: ast.AST) -> int:
+    """How often a variable or an argument has one of these names."""
+    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    arguments = [node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)]
+    return len([name for name in names + arguments if name in FILLERS])
+
+
+def test_bindings_of_fillers_are_counted() -> None:
+    code = "def f(given, *where): own = given; return [each for each in own]\nfor what, rest in x: found.y = what.found"
+    assert bindings_of_fillers(ast.parse(code)) == 5
+
+
+def test_names_say_what_things_are() -> None:
+    assert sum(bindings_of_fillers(tree_of(name)) for name in MODULES) <= 600
+
+
+def test_few_names_of_classes_mean_two_things() -> None:
+    rooms: dict[str, set[str]] = {}
+    for module in MODULES:
+        for name in classes_of([module]):
+            rooms.setdefault(name, set()).add(room_of(module))
+    several = {name for name, places in rooms.items() if len(places) > 1 and not name.startswith("_")}
+    assert several == set(NAMESAKES)
+    assert len(NAMESAKES) <= 3

@@ -22,7 +22,7 @@ from gdalembert.dynamics.actuation import Actuators
 from gdalembert.dynamics.compositions import COMPOSITIONS
 from gdalembert.dynamics.expressions import Expressions
 from gdalembert.dynamics.parameters.base import Base, BaseParameters
-from gdalembert.dynamics.parameters.groups import Inertia
+from gdalembert.dynamics.parameters.groups import LinkInertias
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, symmetric
@@ -454,7 +454,7 @@ class EquationsOfMotion(Expressions):
 
     def _regressor(self, name: str, expression: str, *inputs: str) -> ca.Function:
         """The derivative of an expression by π; of some formulations it has π in it, and any value will do."""
-        s, inertia = self.symbols(*inputs), Inertia.select(self.nominal, None)
+        s, inertia = self.symbols(*inputs), LinkInertias.select(self.nominal, None)
         pi = ca.SX.sym("pi", len(inertia.names))
         twin = self._on(inertia.substitute(self.tree, pi))
         y = ca.jacobian(ca.SX(getattr(twin, expression)(*(s[name] for name in inputs))), pi)

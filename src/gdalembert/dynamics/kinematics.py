@@ -15,7 +15,7 @@ import pinocchio as pin
 from gdalembert import spatial
 from gdalembert.dynamics import centroidal, frame_motion
 from gdalembert.dynamics.frames import FrameIndex, asked_frame, check_reference, find_frame, joint_frame
-from gdalembert.dynamics.parameters.groups import Inertia, Payload, Placement
+from gdalembert.dynamics.parameters.groups import LinkInertias, Payload, Placement
 from gdalembert.dynamics.parameters.parameters import Given, Parameters, Values, parameters_of
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.cleaning import Change, clean_tree
@@ -36,7 +36,7 @@ from gdalembert.spatial.functions import TupleFunction, function, symbols
 from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.lie.maps import motion_log
 
-_KINDS = (Placement.kind, Inertia.kind, Payload.kind)
+_KINDS = (Placement.kind, LinkInertias.kind, Payload.kind)
 """The kinds of parameters that kinematics depends on."""
 
 

@@ -12,7 +12,15 @@ import pinocchio as pin
 
 from gdalembert.errors import ArgumentError, BeamWarning, UnknownNameError
 from gdalembert.flexible.flexible_link import BeamLink
-from gdalembert.flexible.station import AttachedLink, BeamSite, Carrier, Replacement, Station, ahead, pseudo_inertia_of
+from gdalembert.flexible.station import (
+    AttachedLink,
+    BeamSite,
+    BeamStation,
+    Carrier,
+    Replacement,
+    ahead,
+    pseudo_inertia_of,
+)
 from gdalembert.model.rounding import MOMENT_TOLERANCE, NEGLIGIBLE, SAME_PLACE
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arguments import warn
@@ -160,7 +168,7 @@ def _loaded_stations(
     clamped_to_link: Array,
     abscissae: Iterable[float],
     on_link: list[tuple[float, Array]],
-) -> dict[float, Station]:
+) -> dict[float, BeamStation]:
     """The stations of a beam by abscissa [m], root and tip first, with the bodies there, hub and tip body included.
 
     Bodies on the link are given by abscissa, in the link frame.

@@ -29,13 +29,13 @@ from gdalembert.flexible.station import (
     AttachedLink,
     Attachment,
     BeamSite,
-    Station,
+    BeamStation,
     ahead,
     root,
 )
 from gdalembert.model.joints import Fixed, JointType, Revolute
 from gdalembert.model.joints.deflection import Deflection
-from gdalembert.model.joints.strain_segment import Step, StrainSegment, StrainStation
+from gdalembert.model.joints.strain_segment import MagnusStep, StrainSegment, StrainStation
 from gdalembert.model.modal_inertia import SegmentInertia
 from gdalembert.model.rounding import ROUND_OFF, clean_matrix, drop, known_digits
 from gdalembert.model.tree import Joint, Tree
@@ -148,7 +148,7 @@ class CosseratRod(BeamLink):
     def shears(self) -> bool:
         return all(self.strains.count(f"shear_{x}") >= self.strains.count(f"bending_{x}") for x in "yz")
 
-    def station(self, where: Where) -> Station:
+    def station(self, where: Where) -> BeamStation:
         """The section at ``"root"``, ``"tip"`` or an abscissa [m], straight and without modes.
 
         Raises:
@@ -352,13 +352,13 @@ class RodSegment:
         """Between two abscissae of the segment [m]."""
         return Quadrature.of(a, b, panels, np.array(self.rod.beam.breaks) - self.start)
 
-    def _step(self, a: float, b: float) -> Step:
+    def _step(self, a: float, b: float) -> MagnusStep:
         """The rotation from abscissa a to b of the segment [m]."""
         over = self._over(a, b, 4)
         columns, x = self._columns(0, over.points), (over.points - (a + b) / 2) / (b - a)
         size = np.abs(columns) @ over.weights
         powers = (columns * over.weights) @ np.column_stack([np.ones_like(x), 12 * x, 180 * x**2 - 15])
-        return Step(_with_known_digits(drop(np.moveaxis(powers, 2, 0), _NOISE * size)))
+        return MagnusStep(_with_known_digits(drop(np.moveaxis(powers, 2, 0), _NOISE * size)))
 
     def stations(self, etas: Sequence[float]) -> list[float]:
         """Abscissae of the beam [m] that lie on the segment beyond its root, after its end."""

@@ -24,8 +24,8 @@ from gdalembert.flexible.station import (
     AttachedBeam,
     AttachedLink,
     BeamSite,
+    BeamStation,
     CarriedBeam,
-    Station,
     check_body,
 )
 from gdalembert.flexible.station import root as root_station
@@ -88,7 +88,7 @@ class BeamLink(Brief, ABC):
         """The pseudo-inertia (4 × 4) of the undeformed bare link, in the clamped frame."""
 
     @abstractmethod
-    def station(self, where: Where) -> Station:
+    def station(self, where: Where) -> BeamStation:
         """A station of the undeformed link."""
 
     @abstractmethod
@@ -398,7 +398,7 @@ class FlexibleLink(BeamLink):
             return beam.inertia
         return modal_integrals.beam_inertia(beam, self.families, foreshortening=self.shortens)
 
-    def station(self, where: Where, body: Array | None = None) -> Station:
+    def station(self, where: Where, body: Array | None = None) -> BeamStation:
         """A station of the link.
 
         Args:
@@ -478,7 +478,7 @@ class FlexibleLink(BeamLink):
         inertia = self.inertia()
         return self.damping(modal_mass(inertia), inertia.stiffness)
 
-    def own_frequencies(self, *loads: Station) -> Array:
+    def own_frequencies(self, *loads: BeamStation) -> Array:
         """ω (n, rad/s), rising, of the link with its root clamped.
 
         Args:

@@ -20,7 +20,7 @@ from numpy.polynomial import legendre
 
 from gdalembert import spatial
 from gdalembert.flexible.assembly import Flexibility, PlacedBeam
-from gdalembert.model.joints.strain_segment import SegmentAtQ, Step, Turn
+from gdalembert.model.joints.strain_segment import MagnusStep, SegmentAtQ, Turn
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
@@ -119,13 +119,13 @@ def _integrated(at: SegmentAtQ, length: float) -> tuple[Matrix, Matrix]:
     return turned, position
 
 
-def _part(step: Step, begin: float, end: float) -> Step:
+def _part(step: MagnusStep, begin: float, end: float) -> MagnusStep:
     """The rotation over a part of a step, from a fraction of it to another."""
     mean, a2, a3 = step.moments
     part, middle = end - begin, (begin + end - 1) / 2
     first = part * (mean - a3 / 12 + a2 * middle + a3 * middle**2)
     second, third = part**2 * (a2 + 2 * a3 * middle), part**3 * a3
-    return Step(np.array([first + third / 12, second, third]))
+    return MagnusStep(np.array([first + third / 12, second, third]))
 
 
 def _lobatto(count: int) -> Array:

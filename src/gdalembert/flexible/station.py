@@ -28,7 +28,7 @@ NO_BODY = frozen(np.zeros((4, 4)))
 
 
 @dataclass(frozen=True, eq=False)
-class Station:
+class BeamStation:
     """A cross section of a link, to which child joints, frames and rigid bodies are attached. n: number of modes.
 
     Attributes:
@@ -64,10 +64,10 @@ class Station:
         )
 
 
-def root(modes: int, body: Array = NO_BODY) -> Station:
+def root(modes: int, body: Array = NO_BODY) -> BeamStation:
     """The root of a link with a number of modes: the clamped frame, which no mode moves."""
     zero = np.zeros((3, modes))
-    return Station(np.zeros(3), zero, zero, np.zeros((modes, modes)), body)
+    return BeamStation(np.zeros(3), zero, zero, np.zeros((modes, modes)), body)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ class CarriedBeam:
     carrier: Carrier
     inertia: ModalInertia
     clamped: Array
-    stations: Sequence[Station]
+    stations: Sequence[BeamStation]
     names: tuple[str, ...] = ()
 
     @property
@@ -227,7 +227,7 @@ class BeamSite:
     carrier: Carrier
     name: str
     clamped: Array
-    stations: Mapping[float, Station]
+    stations: Mapping[float, BeamStation]
     abscissae: Mapping[str, float]
     placements: Mapping[str, Array]
     replacement: Replacement | None

@@ -14,7 +14,7 @@ from gdalembert.flexible.beams import modal_integrals as integrals
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_integrals import eigenmodes, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.station import Station, check_body
+from gdalembert.flexible.station import BeamStation, check_body
 from gdalembert.model.modal_inertia import ModalInertia
 
 LENGTH = 1.3
@@ -61,7 +61,7 @@ FAMILIES = {
 }  # fmt: skip
 
 
-def deviation(a: ModalInertia | Station, b: ModalInertia | Station) -> float:
+def deviation(a: ModalInertia | BeamStation, b: ModalInertia | BeamStation) -> float:
     """The largest difference, each array relative to its own size."""
     worst = 0.0
     for f in fields(a):

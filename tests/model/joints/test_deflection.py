@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from gdalembert.flexible.station import Station, root
+from gdalembert.flexible.station import BeamStation, root
 from gdalembert.model.joints.deflection import Angle, Deflection, FirstOrderDeflection
 from gdalembert.spatial.arrays import Array, homogeneous
 from tests.helpers.arms import BY_EXACTNESS
@@ -38,10 +38,10 @@ def turning(rng: Rng, kind: str) -> Array:
 KINDS = ["all", "bending", "planar", "oblique", "none"]
 
 
-def section(kind: str, seed: int = 0) -> Station:
+def section(kind: str, seed: int = 0) -> BeamStation:
     rng = np.random.default_rng(seed)
     s = rng.normal(size=(N, N))
-    return Station(rng.normal(size=3), rng.normal(size=(3, N)), turning(rng, kind), s + s.T, np.zeros((4, 4)))
+    return BeamStation(rng.normal(size=3), rng.normal(size=(3, N)), turning(rng, kind), s + s.T, np.zeros((4, 4)))
 
 
 def states(seed: int = 1) -> list[tuple[Array, Array, Array]]:
@@ -179,7 +179,7 @@ def test_several_axes_are_seen(kind: str) -> None:
 def test_a_second_axis_is_seen_from_rounding_on(off: float, seen: bool) -> None:
     """Four units in the last place of the largest number are rounding."""
     rotation = np.array([[0.0, 0, off], [0, 0, 0], [1, 1, 1]])
-    deflection = Station(np.zeros(3), np.zeros((3, 3)), rotation, np.zeros((3, 3)), np.zeros((4, 4))).deflection(
+    deflection = BeamStation(np.zeros(3), np.zeros((3, 3)), rotation, np.zeros((3, 3)), np.zeros((4, 4))).deflection(
         np.eye(4)
     )
     assert (deflection.rotation_axis is None) == seen

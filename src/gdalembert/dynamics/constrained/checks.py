@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.constraints.constraint import Constraint, is_from_pinocchio, is_list, listed, read_constraint
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, motion_type
-from gdalembert.dynamics.constraints.constraint_types import Frame6D, Point3D, Rows, RowSelection
+from gdalembert.dynamics.constraints.constraint_types import ChosenRows, Frame6D, Point3D, RowSelection
 from gdalembert.dynamics.constraints.relative_motion import FramePair
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shortened, shown
@@ -149,11 +149,11 @@ def check_independent(tree: Tree, constraints: ConstraintSet) -> None:
 
 def _check_rotations(tree: Tree, pair: FramePair) -> None:
     """Refuse one rotation of a frame that turns about other axes, too: it is no constraint on q."""
-    if not isinstance(pair.holds, Rows) or pair.holds.units.count("rad") != 1:
+    if not isinstance(pair.holds, ChosenRows) or pair.holds.units.count("rad") != 1:
         return
     q, rng = ca.SX.sym("q", tree.nq), np.random.default_rng(0)
     rotation = next(row for row in pair.holds.rows if row.startswith("r"))
-    others = replace(pair, holds=Rows(tuple(row for row in ("rx", "ry", "rz") if row != rotation)))
+    others = replace(pair, holds=ChosenRows(tuple(row for row in ("rx", "ry", "rz") if row != rotation)))
     turning = ca.Function("turning", [q], [motion_type(others).of(tree, others, q).jacobian])
     if np.abs(turning(random_configuration(tree, rng)).full()).max() > DEPENDENT:
         raise ArgumentError(

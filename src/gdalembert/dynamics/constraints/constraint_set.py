@@ -15,7 +15,7 @@ from gdalembert import spatial
 from gdalembert.dynamics.constraints.constraint_types import Frame6D, Point3D, RowSelection
 from gdalembert.dynamics.constraints.relative_motion import (
     FramePair,
-    Instant,
+    MotionAtPoint,
     PointMotion,
     RelativeMotion,
     WorldAlignedMotion,
@@ -46,7 +46,7 @@ def residual(tree: Tree, pair: FramePair, q: Matrix) -> Matrix:
 
 @dataclass(frozen=True)
 class Selection:
-    """Rows that a type selects, of twists in some axes about the origin of the first frame."""
+    """ChosenRows that a type selects, of twists in some axes about the origin of the first frame."""
 
     holds: RowSelection
     second_to_axes: Matrix  # R (3 × 3), from the axes of the second frame to these
@@ -59,7 +59,7 @@ class Selection:
         """S (rows × 6), of twists in these axes."""
         return self._in_these_axes(self.holds.selection(self.r, self.x))
 
-    def acceleration(self, first: Instant, second: Instant) -> Matrix:
+    def acceleration(self, first: MotionAtPoint, second: MotionAtPoint) -> Matrix:
         """Acceleration Ė = S Ẇ + Ṡ W of both frames, the entries being those in the axes of the second frame."""
         e, turning = first.twist - second.twist, ca.DM(3, 1)
         rate = RelativeMotion.acceleration(first, second) + ca.vertcat(ca.cross(e.angular, e.linear), turning)
@@ -72,7 +72,7 @@ class Selection:
 
 
 class SelectedMotion(RelativeMotion):
-    """Rows of the motion of the first frame against the second, in the axes of the second."""
+    """ChosenRows of the motion of the first frame against the second, in the axes of the second."""
 
     is_in_common_link = True
     has_derivatives = False
@@ -119,7 +119,7 @@ class ConstraintSet:
 
         J a + J̇ v + damping E + stiffness c = 0                                       (Baumgarte 1972)
 
-    Rows of points and frames are in the axes of the first frame of each pair.
+    ChosenRows of points and frames are in the axes of the first frame of each pair.
     """
 
     pairs: tuple[FramePair, ...]  # the frames that are held together
@@ -259,18 +259,18 @@ class ConstraintJacobian:
         return self._rows(motion.bias(v) for motion in self.motions)
 
     def _rows(self, parts: Iterable[Matrix]) -> Matrix:
-        """Rows of each pair from those in its own axes."""
+        """ChosenRows of each pair from those in its own axes."""
         if self.tree.is_first_order:
             parts = (motion.to_first_frame(part) for motion, part in zip(self.motions, parts, strict=True))
         return ca.vertcat(*parts)
 
     def from_first_frames(self, x: Matrix) -> Matrix:
-        """Rows in the axes of the first frames, in those here."""
+        """ChosenRows in the axes of the first frames, in those here."""
         parts = zip(self.motions, self.constraints.split(x), strict=True)
         return x if self.tree.is_first_order else ca.vertcat(*(motion.from_first_frame(part) for motion, part in parts))
 
     def to_first_frames(self, x: Matrix) -> Matrix:
-        """Rows in the axes here, in those of the first frames."""
+        """ChosenRows in the axes here, in those of the first frames."""
         parts = zip(self.motions, self.constraints.split(x), strict=True)
         return x if self.tree.is_first_order else ca.vertcat(*(motion.to_first_frame(part) for motion, part in parts))
 

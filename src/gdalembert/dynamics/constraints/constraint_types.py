@@ -127,7 +127,7 @@ ROWS = ("x", "y", "z", "rx", "ry", "rz")
 
 
 @dataclass(frozen=True)
-class Rows(RowSelection):
+class ChosenRows(RowSelection):
     """Some of the six displacements along, and rotations about, the axes of the second frame are zero."""
 
     rows: tuple[str, ...]  # of ``x, y, z, rx, ry, rz``, in this order
@@ -261,7 +261,7 @@ def constraint_type(context: str, kind: str, options: Mapping[str, Any]) -> Cons
             choice(f"{context}: rows", row, some)
         if len(set(rows)) < len(rows):
             raise ArgumentError(f"{context}: rows: got {shown(rows)}; give each row once")
-        return Rows(tuple(row for row in some if row in rows))
+        return ChosenRows(tuple(row for row in some if row in rows))
     kind_class: Any = TYPES[kind]  # a dataclass, as all of them are
     known = {field.name: field.default is MISSING for field in fields(kind_class) if field.init}
     for name in options:

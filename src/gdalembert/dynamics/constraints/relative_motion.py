@@ -64,7 +64,7 @@ _Derivatives = tuple[Joint, Matrix, Matrix, Matrix]
 
 
 @dataclass(frozen=True)
-class Instant:
+class MotionAtPoint:
     """The motion of a frame at a = 0, in some axes, about a point x that it carries."""
 
     twist: Motion  # W
@@ -76,22 +76,22 @@ class Instant:
         """Rate Ẇ of the twist about the place where x is."""
         return Motion(self.acceleration - ca.cross(self.twist.angular, self.twist.linear), self.angular)
 
-    def moved(self, joint_twist: Motion, rate: Motion) -> Instant:
+    def moved(self, joint_twist: Motion, rate: Motion) -> MotionAtPoint:
         """The motion of the link behind a joint that adds its twist, with ``rate`` in the axes of one of its links."""
         twist = self.twist + joint_twist
         acceleration = (
             self.acceleration + ca.cross(self.twist.angular + twist.angular, joint_twist.linear) + rate.linear
         )
-        return Instant(
+        return MotionAtPoint(
             twist, acceleration, self.angular + ca.cross(self.twist.angular, joint_twist.angular) + rate.angular
         )
 
-    def turned(self, r: Matrix) -> Instant:
+    def turned(self, r: Matrix) -> MotionAtPoint:
         """The same motion in other axes, those that R leads to."""
-        return Instant(self.twist.turned(r), r @ self.acceleration, r @ self.angular)
+        return MotionAtPoint(self.twist.turned(r), r @ self.acceleration, r @ self.angular)
 
 
-STILL = Instant(_AT_REST, _NULL, _NULL)
+STILL = MotionAtPoint(_AT_REST, _NULL, _NULL)
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ class MovingJoint:
     """
 
     joint: Joint
-    before: Instant
-    behind: Instant
+    before: MotionAtPoint
+    behind: MotionAtPoint
     columns: Motion  # S
     rates: Motion  # dS/dt
     gradient: Motion
@@ -129,7 +129,7 @@ class Chain:
         _, r, p = self.placed[k]
         return columns.to_parent(r, p).about(self.about)
 
-    def motion(self, v: Matrix) -> Instant:
+    def motion(self, v: Matrix) -> MotionAtPoint:
         """The motion of its end at a = 0."""
         end = STILL
         for k, (joint, columns) in enumerate(self.columns):
@@ -137,7 +137,7 @@ class Chain:
             end = end.moved(columns.times(joint_v), rates.times(joint_v))
         return end
 
-    def steps(self, v: Matrix, a: Matrix, start: Instant = STILL, *, inward: bool = False) -> list[MovingJoint]:
+    def steps(self, v: Matrix, a: Matrix, start: MotionAtPoint = STILL, *, inward: bool = False) -> list[MovingJoint]:
         """Joints in motion, outward; or inward, where each moves the link before it in the opposite way."""
         steps: list[MovingJoint] = []
         order = range(len(self.placed))
@@ -157,7 +157,7 @@ class Chain:
         return steps
 
 
-def end_of(steps: Sequence[MovingJoint], start: Instant = STILL) -> Instant:
+def end_of(steps: Sequence[MovingJoint], start: MotionAtPoint = STILL) -> MotionAtPoint:
     """The motion of the link that they lead to."""
     return steps[-1].behind if steps else start
 
@@ -317,7 +317,7 @@ class RelativeMotion:
         return Wrench(ca.horzcat(axes, ca.DM(3, 3)), ca.horzcat(spatial.skew(x) @ axes, axes))
 
     @staticmethod
-    def acceleration(first: Instant, second: Instant) -> Matrix:
+    def acceleration(first: MotionAtPoint, second: MotionAtPoint) -> Matrix:
         """Acceleration Ė at a = 0, in the axes of both instants."""
         return (first.rate + -second.rate + first.twist.cross(second.twist)).vector
 
@@ -326,7 +326,7 @@ class RelativeMotion:
         """Jacobian ∂E/∂v (rows × nv), structurally sparse."""
         return of_columns(self.tree.nv, 6, ((joint, motion.vector) for joint, motion in self._columns))
 
-    def instants(self, v: Matrix) -> tuple[Instant, Instant]:
+    def instants(self, v: Matrix) -> tuple[MotionAtPoint, MotionAtPoint]:
         """The motion of both frames at a = 0."""
         first, second = self.chains
         return first.motion(v), second.motion(v)
@@ -336,11 +336,11 @@ class RelativeMotion:
         return self.acceleration(*self.instants(v))
 
     def from_first_frame(self, x: Matrix) -> Matrix:
-        """Rows in the axes of the first frame (or columns of them), in the common axes."""
+        """ChosenRows in the axes of the first frame (or columns of them), in the common axes."""
         return ca.vertcat(*(self.first_to_common @ part for part in ca.vertsplit(x, 3)))
 
     def to_first_frame(self, x: Matrix) -> Matrix:
-        """Rows in the common axes (or columns of them), in the axes of the first frame."""
+        """ChosenRows in the common axes (or columns of them), in the axes of the first frame."""
         return ca.vertcat(*(self.first_to_common.T @ part for part in ca.vertsplit(x, 3)))
 
     @property
@@ -407,7 +407,7 @@ class PointMotion(RelativeMotion):
         return Wrench(axes, spatial.skew(x) @ axes)
 
     @staticmethod
-    def acceleration(first: Instant, second: Instant) -> Matrix:
+    def acceleration(first: MotionAtPoint, second: MotionAtPoint) -> Matrix:
         return first.acceleration - second.acceleration
 
     @property
@@ -457,7 +457,7 @@ class WorldAlignedMotion(RelativeMotion):
     feels_common_link = True
 
     @staticmethod
-    def acceleration(first: Instant, second: Instant) -> Matrix:
+    def acceleration(first: MotionAtPoint, second: MotionAtPoint) -> Matrix:
         return (first.rate + -second.rate).vector
 
     def derivatives(self, v: Matrix, a: Matrix) -> MotionDerivatives:

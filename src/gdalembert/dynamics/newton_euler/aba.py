@@ -21,7 +21,7 @@ import casadi as ca
 from gdalembert import spatial
 from gdalembert.dynamics.constraints.constraint_set import ConstraintSet, Selection, motion_type
 from gdalembert.dynamics.constraints.constraint_types import RowSelection
-from gdalembert.dynamics.constraints.relative_motion import FramePair, Instant
+from gdalembert.dynamics.constraints.relative_motion import FramePair, MotionAtPoint
 from gdalembert.dynamics.frame_motion import fixed_placement
 from gdalembert.dynamics.newton_euler.composite import nothing
 from gdalembert.dynamics.newton_euler.links import UNLOADED, LinkMotion, Loads, Motions, Rotation
@@ -317,7 +317,7 @@ def _rows(robot: RobotAtQ, motions: Motions, pair: FramePair) -> _Rows:
     wrenches = {first.joint: kind.unit_wrenches(_ONE, x_1)}
     moved = _motion_of(motions[first.joint], x_1)
     if second.joint < 0:  # all that the base does is accelerate
-        still = Instant(Motion(_NULL, _NULL), seen_from_first(motions[-1].acceleration), _NULL)
+        still = MotionAtPoint(Motion(_NULL, _NULL), seen_from_first(motions[-1].acceleration), _NULL)
     else:
         turn, point = seen_from_first(_ONE), x_2 if kind.has_two_points else on_second(x_1)
         wrenches[second.joint] = kind.unit_wrenches(-turn.T, point)
@@ -333,7 +333,7 @@ def _rows(robot: RobotAtQ, motions: Motions, pair: FramePair) -> _Rows:
     return _Rows(moving, kind.acceleration(moved, still), ca.diagcat(*[r_1] * (pair.rows // 3)), scale)
 
 
-def _motion_of(link: LinkMotion, x: Matrix) -> Instant:
+def _motion_of(link: LinkMotion, x: Matrix) -> MotionAtPoint:
     """The motion of the point x of a link."""
     twist = Motion(link.velocity, link.omega).about(x)
-    return Instant(twist, link.acceleration + link.spin @ x, link.alpha)
+    return MotionAtPoint(twist, link.acceleration + link.spin @ x, link.alpha)

@@ -189,7 +189,7 @@ class ElementAtQ(ABC):
         """
 
 
-class Section(Protocol):
+class ElementSection(Protocol):
     """A section of a body that deforms, in the axes of its link: R and p, and how it moves."""
 
     @property
@@ -221,7 +221,7 @@ class DeformingAtQ(ElementAtQ):
 
     tree: Tree
     q: Matrix
-    sections: Sequence[Section]
+    sections: Sequence[ElementSection]
 
     @classmethod
     @abstractmethod

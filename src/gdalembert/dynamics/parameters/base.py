@@ -24,7 +24,7 @@ import pinocchio as pin
 
 from gdalembert import spatial
 from gdalembert.dynamics.newton_euler.rnea import inverse_dynamics
-from gdalembert.dynamics.parameters.groups import Inertia, ParameterGroup, selected
+from gdalembert.dynamics.parameters.groups import LinkInertias, ParameterGroup, selected
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import reached
 from gdalembert.model.from_pinocchio import check_same_joints, read_tree
@@ -142,10 +142,10 @@ class Base(ParameterGroup):
         return self.values(tree)
 
     def random(self, tree: Tree, rng: np.random.Generator) -> Array:
-        return np.asarray(self.found.matrix @ Inertia.select(tree, None).random(tree, rng))
+        return np.asarray(self.found.matrix @ LinkInertias.select(tree, None).random(tree, rng))
 
     def substitute(self, tree: Tree, p: Matrix) -> Tree:
-        inertia = Inertia.select(tree, None)
+        inertia = LinkInertias.select(tree, None)
         added = inertia.dynamic_parameters(tree) - ca.DM(_dynamic_parameters(self._nominal))  # payloads
         change = spatial.constant(self.found.bodies) @ (p - ca.DM(self.values(self._nominal)))
         # with 1 kg for each link without mass: its centre of mass has a meaning, whatever first moment p gives it
@@ -158,7 +158,7 @@ class Base(ParameterGroup):
 
     def write_to_model(self, model: pin.Model, p: Array) -> None:
         """Bodies near those of the model; those that get a first moment have a mass."""
-        inertia = Inertia.select(self._nominal, None)
+        inertia = LinkInertias.select(self._nominal, None)
         bodies_of_model = np.concatenate([body.toDynamicParameters() for body in list(model.inertias)[1:]])
 
         def missing(pi: Array) -> Array:
@@ -176,13 +176,13 @@ class Base(ParameterGroup):
 
 
 def _dynamic_parameters(tree: Tree) -> Array:
-    return Inertia.select(tree, None).values(tree)
+    return LinkInertias.select(tree, None).values(tree)
 
 
 @lru_cache(maxsize=16)
 def _regrouping(tree: Tree, any_gravity: bool) -> tuple[BaseParameters, PreparedTree, list[Entry], Array]:
     """Base parameters of a tree, whose bodies do not matter, the prepared tree, its entries and L, as of a Base."""
-    inertia = Inertia.select(tree, None)
+    inertia = LinkInertias.select(tree, None)
     pi = ca.SX.sym("pi", len(inertia.names))
     prepared = prepare(inertia.substitute(tree, pi), regroup_symbols=True)
     if not isinstance(prepared, PreparedTree):

@@ -218,14 +218,14 @@ class Bodies(ParameterGroup):
         return replace(tree, joints=tuple(joints))
 
 
-class Inertia(Bodies):
+class LinkInertias(Bodies):
     """The inertia of the links, each in the frame of its joint."""
 
     kind: ClassVar[str] = "inertia"
     replaces: ClassVar[bool] = True
 
     @classmethod
-    def select(cls, tree: Tree, chosen: Sequence[str] | None) -> Inertia:
+    def select(cls, tree: Tree, chosen: Sequence[str] | None) -> LinkInertias:
         flexible = set(tree.joint_names) - set(tree.body_names)
         if beams := [name for name in chosen or () if name in flexible]:
             is_beam = tree.links[tree.joint_names.index(beams[0])] in tree.modal

@@ -17,7 +17,7 @@ from gdalembert.dynamics.parameters.base import Base
 from gdalembert.dynamics.parameters.groups import (
     Armature,
     GravityVector,
-    Inertia,
+    LinkInertias,
     ParameterGroup,
     Payload,
     Placement,
@@ -40,7 +40,7 @@ Given = Mapping[str, bool | Sequence[str]] | Sequence[str]
 Values = npt.ArrayLike | Mapping[str, float] | None
 """Parameters p: all values, or some by name, the others being those of the model; ``None``: those of the model."""
 KINDS: dict[str, type[ParameterGroup]] = {
-    group.kind: group for group in (Placement, Inertia, Payload, Base, Armature, GravityVector)
+    group.kind: group for group in (Placement, LinkInertias, Payload, Base, Armature, GravityVector)
 }
 """The kinds that stand in a tree, in the order in which they are put there: places, bodies, what is added to them."""
 _FORCES = {
@@ -293,7 +293,7 @@ class ModelParameters(Parameters):
     def __init__(self, tree: Tree, forces: Sequence[Force], request: Given, clean: float) -> None:
         self._nominal, self._nominal_forces, self._clean = tree, tuple(forces), clean
         self._given, chosen = request, _checked(request)
-        if Base.kind in chosen and Inertia.kind in chosen:
+        if Base.kind in chosen and LinkInertias.kind in chosen:
             raise ArgumentError("parameters: 'base' parameters stand in place of 'inertia'; give one of them")
         if Base.kind in chosen and Placement.kind in chosen:
             raise ArgumentError(

@@ -23,7 +23,7 @@ from gdalembert.dynamics.generalized_dalembert import place, rotational_mass_mat
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.dynamics.simplified import series
-from gdalembert.dynamics.simplified.series import Expansion, Lagrangian, Term
+from gdalembert.dynamics.simplified.series import Expansion, Lagrangian, SeriesTerm
 from gdalembert.dynamics.simplified.variation import Variation
 from gdalembert.dynamics.wrenches import NO_WRENCHES
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
@@ -229,7 +229,7 @@ class SimplifiedDynamics(Dynamics):
         return partial(type(self), **arguments), (self._source or self._given,)
 
     @abstractmethod
-    def _choose(self) -> tuple[list[Term], list[Term]]:
+    def _choose(self) -> tuple[list[SeriesTerm], list[SeriesTerm]]:
         """The terms to keep, and those of what the exact D and V have besides."""
 
     @cached_property
@@ -392,7 +392,7 @@ class SimplifiedDynamics(Dynamics):
         robot.parameters = self.parameters
         return robot
 
-    def _expand(self, *matrices: Matrix) -> list[list[Term]]:
+    def _expand(self, *matrices: Matrix) -> list[list[SeriesTerm]]:
         """The terms of each of the matrices (nv × nv, symmetric, D their sum) at the q of x, and last those of V."""
         nv, q = self.tree.nv, self._coordinates.q
         v = ca.SX(self._exact.gravitational_energy_expression(q))
@@ -405,7 +405,7 @@ class SimplifiedDynamics(Dynamics):
         cuts = [*range(0, len(rows), len(entries)), len(rows), len(rows) + 1]
         return [list(itertools.chain(*terms[k:end])) for k, end in itertools.pairwise(cuts)]
 
-    def _contributions(self, terms: Sequence[Term]) -> Array:
+    def _contributions(self, terms: Sequence[SeriesTerm]) -> Array:
         """The most that each term adds to each torque (terms × nv): under friction that grows with the load 1 + load
         times what it adds to the transmitted one, and twice that where the load is a parameter."""
         loads = (force.load(ca.DM(self.limits.v)) for force in self.forces)
@@ -466,7 +466,7 @@ class PrunedDynamics(SimplifiedDynamics):
         self._recipe = {"error": self.error}
         super().__init__(model, a_max=a_max, **options)
 
-    def _choose(self) -> tuple[list[Term], list[Term]]:
+    def _choose(self) -> tuple[list[SeriesTerm], list[SeriesTerm]]:
         inertia, energy = self._expand(self._exact.mass_matrix_expression(self._coordinates.q))
         terms = [*inertia, *energy]
         candidates = [term for term in terms if not term.is_free]
@@ -518,7 +518,7 @@ class TranslationalRotational(SimplifiedDynamics):
                 raise UnknownNameError("joint", name, names)
         return names[3:] if self._wrist is None else self._wrist
 
-    def _choose(self) -> tuple[list[Term], list[Term]]:
+    def _choose(self) -> tuple[list[SeriesTerm], list[SeriesTerm]]:
         self.tree.require_rigid_links("TranslationalRotational takes them for rigid; take PrunedDynamics")
         rotational = np.isin(self.tree.velocity_names, self.wrist)
         mask = np.array(rotational[:, None] | rotational[None, :], dtype=float)

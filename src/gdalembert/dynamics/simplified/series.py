@@ -90,7 +90,7 @@ def named(entry: tuple[int, int] | None) -> str:
 
 
 @dataclass(frozen=True)
-class Term:
+class SeriesTerm:
     """One term α X cos φ + β X sin φ = A X cos(φ + phase) of an entry of D, or of V.
 
     Attributes:
@@ -224,7 +224,7 @@ def joints_of(tree: Tree) -> tuple[Joint, ...]:
     return tuple(by_column[k] for k in range(tree.nv))
 
 
-def expand(coordinates: Coordinates, rows: Sequence[Expansion]) -> list[list[Term]]:
+def expand(coordinates: Coordinates, rows: Sequence[Expansion]) -> list[list[SeriesTerm]]:
     """The terms of each row, an expression of x; their sum has to reproduce the row at other points than the grid's."""
     stacked = ca.densify(ca.vertcat(*(row.expression for row in rows)))
     depends, nv = ca.jacobian_sparsity(stacked, coordinates.x), len(coordinates.joints)
@@ -238,7 +238,7 @@ def expand(coordinates: Coordinates, rows: Sequence[Expansion]) -> list[list[Ter
                 f"{coordinates.tree.name}: {named(row.entry)} depends on {len(relevant)} joints, whose grid has "
                 f"{math.prod(counts):,} points, more than {MOST_POINTS:,}; lock joints with pin.buildReducedModel"
             )
-    terms_by_row: list[list[Term]] = [[] for _ in rows]
+    terms_by_row: list[list[SeriesTerm]] = [[] for _ in rows]
     for (relevant, counts), members in groups.items():
         axes = [
             np.linspace(-1, 1, n) * coordinates.half[k] if coordinates.slides(k) else 2 * np.pi * np.arange(n) / n
@@ -262,7 +262,7 @@ def expand(coordinates: Coordinates, rows: Sequence[Expansion]) -> list[list[Ter
     return terms_by_row
 
 
-def evaluate(terms: Sequence[Term], x: Array) -> Array:
+def evaluate(terms: Sequence[SeriesTerm], x: Array) -> Array:
     """The sum of the terms at N points x (N × nv)."""
     total = np.zeros(len(x))
     for term in terms:
@@ -272,7 +272,7 @@ def evaluate(terms: Sequence[Term], x: Array) -> Array:
     return total
 
 
-def _terms(coordinates: Coordinates, relevant: Sequence[int], values: Array, row: Expansion) -> Iterator[Term]:
+def _terms(coordinates: Coordinates, relevant: Sequence[int], values: Array, row: Expansion) -> Iterator[SeriesTerm]:
     """The terms of a row with these values on its grid, but for rounding.
 
     Of c in Σ c Π exp(i κ x) Π (x / half)^m, κ as ``np.fft`` orders it and m = 0, 1, …, each pair κ, −κ is one term.
@@ -299,15 +299,15 @@ def _terms(coordinates: Coordinates, relevant: Sequence[int], values: Array, row
         value = c[index] * (2 if first else 1)
         cosine, sine = (float(part / reach) if abs(part) > floor else 0.0 for part in (value.real, -value.imag))
         if cosine or sine:
-            yield Term(row.entry, Shape(tuple(frequencies), tuple(powers)), cosine, sine)
+            yield SeriesTerm(row.entry, Shape(tuple(frequencies), tuple(powers)), cosine, sine)
 
 
-def largest(coordinates: Coordinates, term: Term) -> float:
+def largest(coordinates: Coordinates, term: SeriesTerm) -> float:
     """The largest value F of a term."""
     return float(term.amplitude * np.prod(coordinates.half ** np.array(term.shape.powers)))
 
 
-def contributions(coordinates: Coordinates, limits: Limits, terms: Sequence[Term]) -> Array:
+def contributions(coordinates: Coordinates, limits: Limits, terms: Sequence[SeriesTerm]) -> Array:
     """The most that each term adds to each torque (terms × nv)."""
     v, a, most = limits.v, limits.a, np.zeros((len(terms), len(limits.tau)))
     for rows, term in zip(most, terms, strict=True):
@@ -341,7 +341,7 @@ def droppable(contributions: Array, allowed: Array) -> npt.NDArray[np.bool_]:
 class Lagrangian:
     """Expressions of M, C, tau and V of a set of terms, as expressions."""
 
-    def __init__(self, coordinates: Coordinates, terms: Iterable[Term]) -> None:
+    def __init__(self, coordinates: Coordinates, terms: Iterable[SeriesTerm]) -> None:
         self._coordinates, self._nv = coordinates, len(coordinates.joints)
         self._inertia: dict[Shape, Amplitudes] = {}
         self._potential: dict[Shape, tuple[float, float]] = {}

@@ -20,7 +20,7 @@ from gdalembert.errors import ArgumentError
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.quadrature import Quadrature, converged
 from gdalembert.flexible.modes import ModeSet
-from gdalembert.flexible.station import NO_BODY, Station, root
+from gdalembert.flexible.station import NO_BODY, BeamStation, root
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import drop
 from gdalembert.spatial.arrays import Array, frozen
@@ -85,7 +85,7 @@ def mass_integrals(
     return sums(hat, u, turns, shortening), sizes
 
 
-def modal_mass(inertia: ModalInertia, *loads: Station) -> Array:
+def modal_mass(inertia: ModalInertia, *loads: BeamStation) -> Array:
     """M_ff = [Tr C_jk] of the undeformed link, with the bodies on the stations ``loads`` (n × n)."""
     mass: Array = np.einsum("jkaa->jk", inertia.second[: inertia.modes, : inertia.modes])
     for load in loads:
@@ -95,7 +95,7 @@ def modal_mass(inertia: ModalInertia, *loads: Station) -> Array:
     return (mass + mass.T) / 2
 
 
-def eigenmodes(inertia: ModalInertia, *loads: Station) -> tuple[Array, Array]:
+def eigenmodes(inertia: ModalInertia, *loads: BeamStation) -> tuple[Array, Array]:
     """ω (n, rad/s), rising, and mass-normalised Ψ (n × n) of K_f ψ = ω² M_ff ψ, M_ff with the loads.
 
     Raises:
@@ -217,7 +217,7 @@ def beam_inertia(beam: Beam, families: Families, *, foreshortening: bool = True)
 
 def beam_station(
     beam: Beam, families: Families, abscissa: float, body: Array = NO_BODY, *, foreshortening: bool = True
-) -> Station:
+) -> BeamStation:
     """The station at an abscissa [m], with the pseudo-inertia (4 × 4) of the bodies that are fixed to it."""
     n = sum(map(len, families.values()))
     if abscissa == 0:
@@ -230,7 +230,7 @@ def beam_station(
         products = _steepness(families, over.points, beam.length)
         s = products @ over.weights
         s[np.abs(s) <= _NOISE * (np.abs(products) @ over.weights)] = 0
-    return Station(frozen([end, 0, 0]), frozen(u[:, 0].T), frozen(theta[:, 0].T), frozen(s), frozen(body))
+    return BeamStation(frozen([end, 0, 0]), frozen(u[:, 0].T), frozen(theta[:, 0].T), frozen(s), frozen(body))
 
 
 def check_families(beam: Beam, families: Families) -> None:

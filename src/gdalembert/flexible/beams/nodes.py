@@ -10,7 +10,7 @@ import numpy as np
 
 from gdalembert.errors import ArgumentError
 from gdalembert.flexible.beams.modal_integrals import mass_integrals, modal_mass
-from gdalembert.flexible.station import NO_BODY, Station
+from gdalembert.flexible.station import NO_BODY, BeamStation
 from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import Array, ByValue, frozen
@@ -190,7 +190,7 @@ class Nodes(ByValue):
         """The node that lies nearest to a point."""
         return int(np.sum((self.positions - position) ** 2, axis=1).argmin())
 
-    def station(self, node: int, body: Array | None = None) -> Station:
+    def station(self, node: int, body: Array | None = None) -> BeamStation:
         """A node, by index, with the pseudo-inertia (4 × 4, in the station's frame) of the bodies attached to it.
 
         Raises:
@@ -205,6 +205,6 @@ class Nodes(ByValue):
             )
         s = np.zeros((self.modes, self.modes)) if self.shortening is None else self.shortening[:, :, node]
         u, theta = self.translations[:, node], self.rotations[:, node]
-        return Station(
+        return BeamStation(
             self.positions[node], frozen(u.T), frozen(theta.T), frozen(s), frozen(NO_BODY if body is None else body)
         )

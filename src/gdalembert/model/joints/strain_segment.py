@@ -38,7 +38,7 @@ _TERMS = 9
 
 
 @dataclass(frozen=True, eq=False)
-class Step(ByValue):
+class MagnusStep(ByValue):
     """The rotation of a section against one before it.
 
     Attributes:
@@ -47,9 +47,9 @@ class Step(ByValue):
 
     moments: Array
 
-    def turned(self, r: Array) -> Step:
+    def turned(self, r: Array) -> MagnusStep:
         """A rotation into other axes, R x for x."""
-        return Step(frozen(clean_matrix(r @ self.moments)))
+        return MagnusStep(frozen(clean_matrix(r @ self.moments)))
 
 
 @lru_cache
@@ -94,7 +94,7 @@ class Turn:
     axis: Array | None
 
     @staticmethod
-    def of(step: Step, axis: Array | None, q: Matrix) -> Turn:
+    def of(step: MagnusStep, axis: Array | None, q: Matrix) -> Turn:
         varies = step.moments[1:].any()  # the strain along the step; else ψ = m₀
         used = step.moments if axis is None and varies else step.moments[:1]
         columns = spatial.constant(used.reshape(-1, used.shape[2]))
@@ -195,7 +195,7 @@ class StrainSegment(ByValue):
         origin: o, the root of the segment in the link frame (3, m).
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[MagnusStep, ...]
     tangents: Array
     origin: Array
 
@@ -245,7 +245,7 @@ class SegmentAtQ:
         if self.axis is not None:
             # A product of the turns would take operations, and rounding, at each node.
             sums = np.cumsum([step.moments for step in self.segment.steps], axis=0)
-            whole = (Turn.of(Step(moments), self.axis, self.q) for moments in sums)
+            whole = (Turn.of(MagnusStep(moments), self.axis, self.q) for moments in sums)
             return [ca.DM.eye(3), *(turn.rotation for turn in whole)]
         return list(accumulate((turn.rotation for turn in self.turns), operator.matmul, initial=ca.DM.eye(3)))
 
@@ -375,7 +375,7 @@ class StrainStation(ModalMotion):
     segment: StrainSegment
     weights: Array
     node: int
-    step: Step | None
+    step: MagnusStep | None
     beam: Array
     coordinate_names: tuple[str, ...] = ()
 
