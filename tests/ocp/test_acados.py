@@ -163,6 +163,12 @@ def test_what_acados_says_of_failures_and_options() -> None:
     ) as found:
         problem.solve("acados", {"acados.nlp_solver_max_iter": 1}, q0=[0.1, 0.2])
     assert found.value.solution.constraint_violation > 1e-3
+    free = ocp.Problem(gd.NewtonEuler(gd.load_urdf("two_link_arm")), 0.8, 12, degree=1)
+    free.start([0.0, 0.0])
+    free.end([0.4, -0.3])
+    free.squares(lambda u: u)  # without bounds of u, steps lead where Newton's method has no root
+    with pytest.raises(OptimizationError, match=r"^two_link_arm: the solver stopped with 'QP_Solver_Failed' after"):
+        free.solve("acados")
     with pytest.raises(ArgumentError, match=r"^solve: acados has no option 'max_iter'; give any of alpha_min, "):
         problem.solver("acados", {"acados.max_iter": 1})
     with pytest.raises(ArgumentError, match=r"^solve: acados refuses the option hessian_approx='NEWTON': "):

@@ -56,6 +56,8 @@ _STATUS = (
     "QP_Solver_Failed",
 )
 """acados' statuses, in words."""
+_ROOT, _NO_ROOT = 1e-6, "Root_Not_Found"
+"""What may be left of the equations that Newton's method solves within a step, and the status where more is."""
 _TIMES = ("time_tot", "time_lin", "time_qp", "time_qp_solver_call", "time_reg", "time_glob")
 """Parts of a solve [s]."""
 _LIBRARIES = ("blasfeo", "hpipm", "qpOASES_e", "acados")
@@ -172,21 +174,25 @@ class StageForm:
 
     @cached_property
     def unknowns(self) -> ca.Function | None:
-        """(x, u, p) → w; none if a step has none."""
+        """(x, u, p) → (w, what is left of their equations); none if a step has no w.
+
+        A root that is not found is no exception: acados goes through such points, or ends at one.
+        """
         if not self._sizes[2]:
             return None
         x, u, w, p = self._symbols
         equations = ca.Function("equations", [w, ca.vertcat(x, u, p)], [ca.vertcat(*self._equations)])
-        options: dict[str, Any] = {"linear_solver": "qr", "abstol": 1e-13, "max_iter": 30}
+        options: dict[str, Any] = {"linear_solver": "qr", "abstol": 1e-13, "max_iter": 30, "error_on_fail": False}
         solve = ca.rootfinder("unknowns", "fast_newton", equations, options)
         given = [ca.MX.sym(name, size) for name, size in zip("xup", (*self._sizes[:2], self.size), strict=True)]
         known = ca.vertcat(*given[:2], given[2][: len(self.numbers)])
-        return ca.Function("unknowns", given, [solve(given[2][len(self.numbers) :], known)])
+        w = solve(given[2][len(self.numbers) :], known)
+        return ca.Function("unknowns", given, [w, equations(w, known)])
 
     def expressions(self, x: ca.MX, u: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
         """The next state, rows and cost of x, u and p, and the cost's Hessian by (u, x), without that of w itself."""
         p, moving = p[: self.size], ca.vertcat(u, x)
-        w = ca.MX(0, 1) if self.unknowns is None else self.unknowns(x, u, p)
+        w = ca.MX(0, 1) if self.unknowns is None else self.unknowns(x, u, p)[0]
 
         def value(expression: ca.SX) -> ca.MX:
             graph = ca.Function("part", self._symbols, [expression])
@@ -270,7 +276,7 @@ class AcadosProgram:
             if k < len(self._u):
                 inner.set(k, "u", z[self._u[k]])
                 inner.set(k, "pi", -multipliers[len(z) + self._gaps[k]])
-        status = int(inner.solve())
+        status, left = int(inner.solve()), 0.0
         for k, limited in enumerate(self._limited):
             z[self._x[k]] = inner.get(k, "x")
             low, high = np.split(inner.get(k, "lam"), 2)
@@ -279,11 +285,17 @@ class AcadosProgram:
                 z[self._u[k]] = inner.get(k, "u")
                 if self._unknowns is not None:
                     own = np.r_[numbers[self._numbers[k]], z[self._w[k]]]
-                    z[self._w[k]] = self._unknowns(z[self._x[k]], z[self._u[k]], own).full().ravel()
+                    w, rest = self._unknowns(z[self._x[k]], z[self._u[k]], own)
+                    z[self._w[k]] = w.full().ravel()
+                    left = np.maximum(left, np.abs(rest.full()).max())
                 multipliers[len(z) + self._gaps[k]] = -inner.get(k, "pi")
         self._stats = {key: float(inner.get_stats(key)[0]) for key in _TIMES}
         self._stats |= {"iter_count": int(inner.get_stats("sqp_iter")[0]), "t_wall_total": self._stats["time_tot"]}
-        self._stats |= {"return_status": _STATUS[status], "success": not status}
+        found = bool(left < _ROOT)  # not where it is no number
+        self._stats |= {
+            "return_status": _STATUS[status] if status or found else _NO_ROOT,
+            "success": not status and found,
+        }
         return {"x": ca.DM(z), "lam_x": ca.DM(multipliers[: len(z)]), "lam_g": ca.DM(multipliers[len(z) : -1])}
 
 
