@@ -218,7 +218,7 @@ def test_generated_c_takes_the_same_steps(tmp_path: Path) -> None:
     """Ends and parameters of every instant are in the rows of their phases, and no shift is taken."""
     solver = via().solver("rti")  # of three iterations: later ones of an interior point are more ill-conditioned
     solver(**VIA)
-    solver.generate(tmp_path / "tick.c")
+    assert solver.generate(tmp_path / "tick.c") == tmp_path / "tick.c"
     (tmp_path / "main.c").write_text(MAIN)
     assert "phase 2  rows 11 to 19" in (tmp_path / "tick.c").read_text()
     command = "cc -std=c99 -O1 -Wall -Werror -Wno-psabi tick.c main.c -o main -lm"

@@ -10,7 +10,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.errors import ArgumentError, ArgumentTypeError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, SolutionWarning
 from gdalembert.nlp.backends import Backend
 from gdalembert.ocp.solvers import SOLVERS
 from tests.helpers.ocp import slider
@@ -78,6 +78,37 @@ def test_ends_that_are_other_numbers_are_those_of_the_next_solve() -> None:
         problem.end([end])
         plan = problem.solve("rti")
         assert plan.q[[0, -1], 0] == pytest.approx([start, end], abs=1e-7)  # of steps that are small
+
+
+@pytest.mark.system
+def test_limits_that_rti_exceeds_are_told() -> None:
+    problem = rest()
+    far = ocp.Problem(problem.dyn, 0.1, 4, degree=1)
+    far.start([0.0])
+    far.path(lambda v: v, upper=1.0)
+    far.end([0.5], None)
+    far.squares(lambda u: u)
+    with pytest.warns(
+        SolutionWarning, match=r"violated by .*, since real-time iterations take limits and ends as soft"
+    ):
+        plan = far.solve("rti")
+    assert plan.constraint_violation > 1e-3
+
+
+def test_what_a_maker_returns_is_called() -> None:
+    ocp.solver("nothing")(lambda problem, options: None)
+    try:
+        for make in (
+            lambda: rest().solver("nothing"),
+            lambda: rest().solve("nothing", q0=0.0),
+            lambda: ocp.ContactSchedule({"one": rest()}).solver("nothing"),
+        ):
+            with pytest.raises(
+                ArgumentTypeError, match=r"^solver: what is registered as 'nothing' returned None; return a function"
+            ):
+                make()
+    finally:
+        SOLVERS.pop("nothing", None)
 
 
 def test_a_name_is_of_one_function() -> None:

@@ -186,8 +186,8 @@ class StageForm:
         solve = ca.rootfinder("unknowns", "fast_newton", equations, options)
         given = [ca.MX.sym(name, size) for name, size in zip("xup", (*self._sizes[:2], self.size), strict=True)]
         known = ca.vertcat(*given[:2], given[2][: len(self.numbers)])
-        w = solve(given[2][len(self.numbers) :], known)
-        return ca.Function("unknowns", given, [w, equations(w, known)])
+        root = solve(given[2][len(self.numbers) :], known)
+        return ca.Function("unknowns", given, [root, equations(root, known)])
 
     def expressions(self, x: ca.MX, u: ca.MX, p: ca.MX) -> tuple[ca.MX, ca.MX, ca.MX, ca.MX]:
         """The next state, rows and cost of x, u and p, and the cost's Hessian by (u, x), without that of w itself."""

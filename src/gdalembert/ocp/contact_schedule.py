@@ -35,7 +35,7 @@ from gdalembert.ocp.problem import Problem
 from gdalembert.ocp.program import Ended, OptimalControlProblem, Part, own_values
 from gdalembert.ocp.real_time_sequences import ContactScheduleSolver, numbered
 from gdalembert.ocp.solution import Solution
-from gdalembert.ocp.solvers import SOLVERS
+from gdalembert.ocp.solvers import SOLVERS, made_by
 from gdalembert.ocp.steps import values_of
 from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.brief import first_of
@@ -139,7 +139,7 @@ class ContactSchedule:
         _check_costs(self.problems)
         given = checked_options("solver", options)
         if isinstance(solver, str) and solver in SOLVERS:
-            return SOLVERS[solver](self, given)
+            return made_by(solver, self, given)
         return self.nonlinear_solver(solver, given)
 
     def nonlinear_solver(

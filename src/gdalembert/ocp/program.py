@@ -28,7 +28,7 @@ from gdalembert.ocp.constraints import CLOSED, OF_INTERVAL
 from gdalembert.ocp.formulation import Formulation, RowOfStages
 from gdalembert.ocp.parameters import matrices_of
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
-from gdalembert.ocp.solvers import SOLVERS, Cold
+from gdalembert.ocp.solvers import SOLVERS, Cold, made_by
 from gdalembert.ocp.stage import Stages
 from gdalembert.spatial.arguments import integer, vector
 from gdalembert.spatial.arrays import Array
@@ -199,6 +199,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         Raises:
             ArgumentError: if nothing is to be minimised, CasADi refuses the options, or parameters of one name have
                 different shapes.
+            ArgumentTypeError: if a registered name makes what cannot be called.
             UnsupportedError: if the solver needs constraints and costs of one interval each, as ``"fatrop"``, and one
                 connects two, or scenarios share u, or contacts or loops hold an arm whose fast modes follow their
                 loads; or if it takes no ``"max_wall_time"``.
@@ -206,7 +207,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         self._check_costs()
         given = checked_options("solver", options)
         if isinstance(solver, str) and solver in SOLVERS:
-            return SOLVERS[solver](self, given)
+            return made_by(solver, self, given)
         return self.nonlinear_solver(solver, given)
 
     def nonlinear_solver(
@@ -267,8 +268,9 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             OptimizationError: if the solver stops without a solution; it has the last iterate.
 
         Warns:
-            SolutionWarning: if the steps are too coarse for the motion, see :attr:`Solution.step_error`; or if no robot
-                has the optimum of p.
+            SolutionWarning: if the steps are too coarse for the motion, see :attr:`Solution.step_error`; if no robot has
+                the optimum of p; or if a plan of ``"rti"`` violates limits or ends, which are soft there, by more than
+                1e-3.
         """
         wanted = checked_options("solve", options)
         self._set(p, values)

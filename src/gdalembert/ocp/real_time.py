@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import casadi as ca
@@ -270,7 +271,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         return self._steps.settle(_FIRST_ITERATIONS, _FIRST_STEPS, _SEARCHED_STEPS, _SMALL, check)
 
     @interruptible
-    def generate(self, path: str | os.PathLike[str]) -> None:
+    def generate(self, path: str | os.PathLike[str]) -> Path:
         """Write a tick as C99, without a library, for a controller that has no Python.
 
         The file of ``tick.c`` has ``int tick(int shift)``, which cuts off intervals and takes one step. Before it, its
@@ -296,6 +297,9 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
 
         Args:
             path: of the file, whose stem is a C identifier.
+
+        Returns:
+            The path, as of IPOPT's.
 
         Raises:
             ArgumentTypeError, ArgumentError: if there is no plan yet, the path is none, or its stem no such name, or a
@@ -329,6 +333,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             os.replace(beside, target)
         finally:
             beside.unlink(missing_ok=True)
+        return target
 
     def _remarks_in_c(self, stem: str) -> str:
         """Remarks of the head of generated C on the schedule, or on phases; "" if there are none."""

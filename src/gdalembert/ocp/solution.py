@@ -32,6 +32,8 @@ COARSE = 0.05
 """A larger step error, relative to the velocity, is worth a warning."""
 _FEASIBLE = 1e-6
 """The largest violation of a constraint that counts as satisfied."""
+_NOTABLE = 1e-3
+"""A larger violation of limits that are soft is worth a warning."""
 _FEWEST, _MOST = 16, 4096
 """Limits of the number of Runge–Kutta steps in an interval."""
 _RESOLVED = 0.5
@@ -362,6 +364,12 @@ def warnings_about(solution: Solution | JoinedSolution) -> Iterator[str]:
                 f"{part}the steps are too coarse: velocities after one miss those of the motion by "
                 f"{each.step_error:.1%}; take more intervals, a higher degree or fewer modes, and look at "
                 "solution.simulate()"
+            )
+        if isinstance(each, RealTimeSolution) and (beyond := each.constraint_violation) > _NOTABLE:
+            limit = max(each.violations, key=each.violations.__getitem__)
+            yield (
+                f"{part}{limit} violated by {beyond:.2g}, since real-time iterations take limits and ends as soft; "
+                "where the motion could keep them, give a larger {'penalty': …}, or take 'ipopt'"
             )
         alone = ConstrainedDynamics.of("solution", each.dyn).dynamics
         yield from (part + line for line in alone.bending_warnings(each.q))

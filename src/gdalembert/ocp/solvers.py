@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from gdalembert.errors import ArgumentTypeError, shown
 from gdalembert.spatial.registry import Registry
 
 Maker = Callable[[Any, Mapping[str, Any]], Any]
@@ -41,6 +42,16 @@ def solver(name: str) -> Callable[[Made], Made]:
         ArgumentError: if another function has the name.
     """
     return SOLVERS.register(name)
+
+
+def made_by(name: str, problem: Any, options: Mapping[str, Any]) -> Any:
+    """What the maker of a registered name returns, or an error if that cannot be called."""
+    made = SOLVERS[name](problem, options)
+    if not callable(made):
+        raise ArgumentTypeError(
+            f"solver: what is registered as {name!r} returned {shown(made)}; return a function, solve(**values)"
+        )
+    return made
 
 
 @runtime_checkable
