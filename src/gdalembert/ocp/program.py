@@ -268,9 +268,9 @@ class OptimalControlProblem(ABC, Generic[Planned]):
             OptimizationError: if the solver stops without a solution; it has the last iterate.
 
         Warns:
-            SolutionWarning: if the steps are too coarse for the motion, see :attr:`Solution.step_error`; if no robot has
-                the optimum of p; or if a plan of ``"rti"`` violates limits or ends, which are soft there, by more than
-                1e-3.
+            SolutionWarning: if the steps are too coarse for the motion, see :attr:`Solution.step_error`; if no robot
+                has the optimum of p; or if a plan of ``"rti"`` violates limits or ends, which are soft there, by more
+                than 1e-3.
         """
         wanted = checked_options("solve", options)
         self._set(p, values)

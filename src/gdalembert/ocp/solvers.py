@@ -44,22 +44,22 @@ def solver(name: str) -> Callable[[Made], Made]:
     return SOLVERS.register(name)
 
 
-def made_by(name: str, problem: Any, options: Mapping[str, Any]) -> Any:
-    """What the maker of a registered name returns, or an error if that cannot be called."""
-    made = SOLVERS[name](problem, options)
-    if not callable(made):
-        raise ArgumentTypeError(
-            f"solver: what is registered as {name!r} returned {shown(made)}; return a function, solve(**values)"
-        )
-    return made
-
-
 @runtime_checkable
 class Cold(Protocol):
     """A solver whose solves can begin anew, at the values that its problem has: that of ``problem.solve``."""
 
     def cold(self) -> Any:
         """Solve from the guess of the problem."""
+
+
+def made_by(name: str, problem: Any, options: Mapping[str, Any]) -> Any:
+    """What the maker of a registered name returns, or an error if that cannot be called."""
+    made = SOLVERS[name](problem, options)
+    if not callable(made) and not isinstance(made, Cold):
+        raise ArgumentTypeError(
+            f"solver: what is registered as {name!r} returned {shown(made)}; return a function, solve(**values)"
+        )
+    return made
 
 
 @solver("rti")
