@@ -296,10 +296,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         several.
 
         Args:
-            path: of the file, whose stem is a C identifier.
-
-        Returns:
-            The path, as of IPOPT's.
+            path: of the file, whose stem is a C identifier; it is returned.
 
         Raises:
             ArgumentTypeError, ArgumentError: if there is no plan yet, the path is none, or its stem no such name, or a
@@ -324,8 +321,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         if name := next((key for key in inputs.values() if not key.isascii()), None):
             raise ArgumentError(f"generate: the parameter {name!r} is no name in C; give it letters from a to z")
         exported = dict(zip(fixed, fixed, strict=True)) | inputs
-        about = f"Real-time iterations of {comment_text(self._tree.name)}"
-        remarks = self._remarks_in_c(stem)
+        about, remarks = f"Real-time iterations of {comment_text(self._tree.name)}", self._remarks_in_c(stem)
         text = step_code(steps, stem, exported, about, remarks, self._most_shift, self._iterations, _UNMET)
         beside = target.with_name(f".{target.name}.{os.getpid()}")
         try:
