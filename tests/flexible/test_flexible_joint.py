@@ -364,6 +364,17 @@ def test_a_plan_and_a_simulation_on_springs() -> None:
     assert np.isfinite(motion.q).all()
 
 
+def test_a_table_too_stiff_for_the_measure_of_a_plan() -> None:
+    table = FlexibleJoint(1e12, directions=["x"], body=pin.Inertia(5.0, np.zeros(3), np.eye(3)))
+    arm, rest = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), {}, {"base": table}), np.zeros(3)
+    problem = ocp.Problem(arm, 1.0, 4)
+    problem.start(rest, rest)
+    problem.end([0.8, -0.6, 0.0])
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    with pytest.warns(ocp.SolutionWarning, match=r"accuracy is unknown, .* diverge: .*simulate\(method=\"radau\"\)$"):
+        problem.solve()
+
+
 @pytest.mark.long
 def test_real_time_iterations_and_machine_code_on_springs() -> None:
     """The optimum of IPOPT, with a bearing beside the rotor of a joint; and the numbers of the graph."""
