@@ -77,6 +77,7 @@ def test_linearisation_of_a_rigid_robot_is_the_derivative_of_its_state() -> None
         dyn.linearize([0.0, 0.3])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "names", [("Spherical",), pytest.param(("FreeFlyer", "RX"), marks=pytest.mark.long), ("Planar", "RUBZ")]
 )
