@@ -39,6 +39,7 @@ def test_motions_take_symbols() -> None:
     np.testing.assert_allclose(symbols.q, numbers.q, rtol=0, atol=1e-7)  # within the tolerances of the integrator
 
 
+@pytest.mark.long
 def test_optimal_control_takes_symbols() -> None:
     plans = []
     for dyn in (robot(), gd.NewtonEuler(MODEL)):

@@ -26,6 +26,7 @@ def test_energy_stays_within_a_band_that_shrinks_with_the_square_of_the_step() -
         assert late.mean() == pytest.approx(early.mean(), abs=0.05 * np.ptp(early) + 0.02)
 
 
+@pytest.mark.long
 def test_it_is_of_order_2() -> None:
     """Beside gd.simulate, which starts with the velocity that the first step of the other has in its middle."""
     model, q = gd.load_urdf(SCRIPT.ROBOT), SCRIPT.START

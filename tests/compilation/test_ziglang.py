@@ -29,6 +29,7 @@ def test_a_function_is_compiled() -> None:
     assert relative_error(tau, DYN.inverse_dynamics(q, v, a).full().ravel()) < 1e-14
 
 
+@pytest.mark.long
 def test_real_time_iterations_settle_at_the_optimum() -> None:
     """Their stage, their tick and the interior point are C; the optimum is that of IPOPT."""
     problem = ocp.Problem(DYN, 0.5, 5, degree=1, bounds=ocp.Bounds.of(DYN, MODEL))

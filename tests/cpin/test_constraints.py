@@ -144,6 +144,7 @@ def test_impulses_of_contact_models(model: pin.Model) -> None:
     assert relative_error(found.full().ravel(), after) < 1e-10
 
 
+@pytest.mark.long
 def test_redundant_rows_of_a_jacobian_take_damping(model: pin.Model) -> None:
     (q, v, tau), *_ = states(model, np.random.default_rng(3), 1)
     cmodel = cpin.Model(model)

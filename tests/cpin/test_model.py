@@ -67,6 +67,7 @@ def results(lib: Any, model: Any, q: Any, v: Any, a: Any) -> list[Any]:
     return [placed, mass, torque, m, acceleration, center, momentum, jacobian]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", quick([ca.SX, ca.MX], ca.SX))
 def test_constants_with_symbols(robot: pin.Model, kind: Any) -> None:
     rng = np.random.default_rng(1)
@@ -85,6 +86,7 @@ def test_constants_with_symbols(robot: pin.Model, kind: Any) -> None:
         assert relative_error(ours.full().ravel(), np.ravel(theirs)) < 1e-12
 
 
+@pytest.mark.long
 def test_changed_numbers_are_those_of_pinocchio(robot: pin.Model) -> None:
     rng = np.random.default_rng(2)
     (q, v, a), *_ = states(robot, rng, 1)

@@ -38,6 +38,7 @@ def driven() -> ca.Function:
     return ca.Function("driven", [q, rope, motor], [tau], ["q", "rope", "motor"], ["tau"])
 
 
+@pytest.mark.long
 def test_actuators_act_by_a_function() -> None:
     model, function = gd.load_urdf("cart_pendulum"), driven()
     dyn = gd.NewtonEuler(model, actuation=function)
@@ -279,6 +280,7 @@ def test_efforts_are_the_best_tensions(seed: int) -> None:
     assert np.linalg.norm(b @ found - tau) == pytest.approx(nnls(b, tau)[1], abs=1e-12)
 
 
+@pytest.mark.long
 def test_tensions_are_planned() -> None:
     """Two tendons that hold the shoulder against each other, and a motor at the elbow; the motion is that of tau."""
     upper = gd.Tendon([("universe", (-0.1, 0, 0.1)), ("link1", (0.2, 0.0, 0.03))])

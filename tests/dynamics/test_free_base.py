@@ -38,6 +38,7 @@ class Drag(Force):
         return ca.vertcat(0.3 * v[:6] + 0.2 * q[:6] * q[1], 0.1 * v[6:])
 
 
+@pytest.mark.long
 @mostly_newton_euler
 def test_derivatives_with_forces_on_the_base(name: str) -> None:
     model = free_robot()

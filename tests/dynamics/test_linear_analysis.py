@@ -34,6 +34,23 @@ def test_a_rigid_robot_with_springs_has_natural_frequencies() -> None:
     assert relative_error(k @ shapes, m @ shapes * omega**2) < 1e-12
 
 
+@pytest.mark.parametrize("stiffness", [1e4, 1e12])
+def test_soft_modes_beside_a_stiff_spring_keep_their_digits(stiffness: float) -> None:
+    """Of a cart on a stiff spring and a pendulum on a soft one, ω² from the coefficients of det(K − ω² M)."""
+    model = gd.load_urdf("cart_pendulum")
+    names = list(model.names)[1:]
+    springs = dict(zip(names, ((stiffness, 0.0), (4.0, 0.0)), strict=True))
+    dyn, q = gd.NewtonEuler(model, springs=springs, clean=0), np.zeros(2)
+    (a, b), (_, c) = dyn.mass_matrix(q).full()
+    omega, shapes = dyn.natural_modes(q)
+    half, product = (stiffness * c + 4.0 * a) / 2, 4.0 * stiffness * (a * c - b * b)
+    largest = half + np.sqrt(half**2 - product)
+    expected = np.sqrt([4.0 * stiffness / largest, largest / (a * c - b * b)])
+    # rounding of the greatest frequency, which the lesser one has in full
+    assert np.abs(omega - expected).max() < 1e-14 * expected[1]
+    assert relative_error(shapes.T @ dyn.mass_matrix(q).full() @ shapes, np.eye(2)) < 1e-12
+
+
 def test_modes_at_lengths_that_are_not_one_are_refused() -> None:
     model = pin.Model()
     turn = model.addJoint(0, pin.JointModelRUBZ(), pin.SE3.Identity(), "turn")
@@ -60,6 +77,7 @@ def test_linearisation_of_a_rigid_robot_is_the_derivative_of_its_state() -> None
         dyn.linearize([0.0, 0.3])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "names", [("Spherical",), pytest.param(("FreeFlyer", "RX"), marks=pytest.mark.long), ("Planar", "RUBZ")]
 )

@@ -122,6 +122,7 @@ def test_nor_than_what_is_made_of_its_other_functions(model: Callable[[], pin.Mo
         assert getattr(dyn, name).n_instructions() <= min(sizes), name
 
 
+@pytest.mark.long
 def test_compositions_are_the_functions_that_they_replace() -> None:
     """Of a robot with springs, friction, parameters and wrenches, and of one with a quaternion."""
     model = pairs("RZ", "PX")

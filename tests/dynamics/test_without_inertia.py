@@ -151,6 +151,7 @@ def test_rotors_count() -> None:
     assert gd.NewtonEuler(model).mass_matrix(0.0).full().item() == pytest.approx(0.1, rel=1e-12)
 
 
+@pytest.mark.long
 def test_beams_give_inertia_and_a_rotor_behind_a_spring_does_not() -> None:
     section = gd.Beam.round(None, 0.01, density=2700.0, youngs_modulus=70e9)
     last = gd.FlexibleLink(gd.Beam.round(0.2, 0.01, density=2700.0, youngs_modulus=70e9), root=pin.SE3.Identity())

@@ -107,6 +107,7 @@ def test_the_distances_of_the_bound_are_said() -> None:
 # Parameters
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("to", ["python", "c", "matlab"])
 def test_heads_list_p_in_order(to: str) -> None:
     """Names and values, in the order of p; what p replaces is said nowhere else."""

@@ -47,6 +47,7 @@ def by_pinocchio() -> dict[str, np.ndarray]:
     }
 
 
+@pytest.mark.long
 def test_code_is_what_pinocchio_computes() -> None:
     (source,) = derive(ARM, "python", terms=ASKED).values()
     module, given = executed(source), {"q": Q, "v": V, "a": A}
@@ -65,6 +66,7 @@ def test_code_is_what_pinocchio_computes() -> None:
     assert "tau = Y_base beta + I_act a, without friction" in " ".join(source.split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("to", FORMATS)
 def test_every_format_writes_them(to: str) -> None:
     files = derive("two_link_arm", to, terms=[x.replace("wrist", "tip") for x in ASKED], symbolic=False)

@@ -562,7 +562,7 @@ def two(**links: gd.FlexibleLink | gd.Beam) -> gd.FlexibleArm:
         (
             lambda: gd.FlexibleArm(mimic(), {"boom": gd.FlexibleLink(FLAT, to="nose")}),
             UnsupportedError,
-            r"^crane: mimic joints are not supported beside flexible links$",
+            r"^crane: mimic joints are not supported beside flexible links, joints or springs; hold them by pin\.build",
         ),
         (
             lambda: gd.FlexibleArm(gd.load_urdf(TWO), fixed_bodies={"tip": pin.Inertia.Zero()}),

@@ -146,11 +146,17 @@ def test_a_joint_of_two_degrees_of_freedom_is_flexible() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (([[1.0, 2.0], [0.0, 1.0]],), r"stiffness: the matrix is not symmetric and positive definite$"),
-        (([[1.0, 0.0], [0.0, 0.0]],), r"stiffness: the matrix is not symmetric and positive definite$"),
+        (
+            ([[1.0, 2.0], [0.0, 1.0]],),
+            r"stiffness: the matrix is not symmetric: entry \[0, 1\] is 2, and \[1, 0\] is 0; ",
+        ),
+        (
+            ([[1.0, 0.0], [0.0, 0.0]],),
+            r"stiffness: the matrix is not positive definite: entry \[1, 1\] is 0; give more ",
+        ),
         (
             (np.eye(2), None, [[1.0, 2.0], [2.0, 1.0]]),
-            r"damping: the matrix is not symmetric and positive semidefinite$",
+            r"damping: the matrix is not positive semidefinite: an eigenvalue is -1 of its diagonal; give less ",
         ),
         ((np.eye(2), None, np.eye(3)), r"damping: got shape \(3, 3\); give 2 × 2 numbers$"),
         ((np.ones(2),), r"stiffness: got shape \(2,\); give 2 × 2 numbers$"),

@@ -228,6 +228,7 @@ PUSHED = {"rod tip": pin.LOCAL, "tool": pin.LOCAL_WORLD_ALIGNED, "rod": pin.WORL
 TAPERED = replace(BEAM, mass_per_length=lambda s: 1.5 - 0.5 * s, EI_z=lambda s: 3.0 - s)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("beam", "options", "at"),
     [

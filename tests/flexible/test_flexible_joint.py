@@ -364,6 +364,17 @@ def test_a_plan_and_a_simulation_on_springs() -> None:
     assert np.isfinite(motion.q).all()
 
 
+def test_a_table_too_stiff_for_the_measure_of_a_plan() -> None:
+    table = FlexibleJoint(1e12, directions=["x"], body=pin.Inertia(5.0, np.zeros(3), np.eye(3)))
+    arm, rest = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), {}, {"base": table}), np.zeros(3)
+    problem = ocp.Problem(arm, 1.0, 4)
+    problem.start(rest, rest)
+    problem.end([0.8, -0.6, 0.0])
+    problem.minimize(problem.integral(lambda u: ca.sumsqr(u)))
+    with pytest.warns(ocp.SolutionWarning, match=r"accuracy is unknown, .* diverge: .*simulate\(method=\"radau\"\)$"):
+        problem.solve()
+
+
 @pytest.mark.long
 def test_real_time_iterations_and_machine_code_on_springs() -> None:
     """The optimum of IPOPT, with a bearing beside the rotor of a joint; and the numbers of the graph."""
@@ -402,17 +413,22 @@ def test_real_time_iterations_and_machine_code_on_springs() -> None:
         (
             {"stiffness": [1.0, -1.0]},
             ArgumentError,
-            r"^FlexibleJoint: stiffness: the matrix is not symmetric and positive d",
+            r"^FlexibleJoint: stiffness: the matrix is not positive definite: entry \[1, 1\] is -1; give more than 0$",
         ),
         (
             {"stiffness": [1.0, 0.0]},
             ArgumentError,
-            r"^FlexibleJoint: stiffness: the matrix is not symmetric and positive d",
+            r"^FlexibleJoint: stiffness: the matrix is not positive definite: entry \[1, 1\] is 0; give more than 0$",
+        ),
+        (
+            {"stiffness": [[1.0, 2.0], [2.0, 1.0]]},
+            ArgumentError,
+            r"^FlexibleJoint: stiffness: the matrix is not positive definite: an eigenvalue is -1 of its d",
         ),
         (
             {"stiffness": [[1.0, 0.5], [0.0, 1.0]]},
             ArgumentError,
-            r"^FlexibleJoint: stiffness: the matrix is not symmetric",
+            r"^FlexibleJoint: stiffness: the matrix is not symmetric: entry \[0, 1\] is 0\.5, and \[1, 0\] is 0; give",
         ),
         (
             {"stiffness": 5.0},
@@ -427,7 +443,7 @@ def test_real_time_iterations_and_machine_code_on_springs() -> None:
         (
             {"damping": [1.0, -2.0]},
             ArgumentError,
-            r"^FlexibleJoint: damping: the matrix is not symmetric and positive semi",
+            r"^FlexibleJoint: damping: the matrix is not positive semidefinite: entry \[1, 1\] is -2; give at least 0$",
         ),
         (
             {"rotor_inertia": 0.1},
@@ -461,6 +477,7 @@ def test_springs_that_are_refused(given: dict[str, Any], error: type[Exception],
             ArgumentError,
             r"^joint 'slide': it moves along 'z' already; leave that direction out, and ",
         ),
+        ({"wrist": FlexibleJoint(1.0, 0.1)}, ArgumentError, r"^joint 'wrist': a frame has no rotor; give directions="),
         ({"knee": six()}, UnknownNameError, r"^no joint or frame named 'knee'; known: 'shoulder', "),
         (
             {"upper": six()},
@@ -483,6 +500,24 @@ def test_springs_that_are_refused(given: dict[str, Any], error: type[Exception],
 def test_places_that_are_refused(joints: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         gd.FlexibleArm(on_table(), {}, joints)
+
+
+def test_a_direction_of_a_base_that_moves_is_refused() -> None:
+    model = pin.Model()
+    base = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+    model.appendBodyToJoint(base, pin.Inertia.Random(), pin.SE3.Identity())
+    with pytest.raises(ArgumentError, match=r"^joint 'base': it moves along 'z' already; .* at a fixed joint of its "):
+        gd.FlexibleArm(model, joints={"base": FlexibleJoint(1.0, directions=["z"])})
+
+
+def test_joints_without_frames_are_on_the_universe() -> None:
+    """Two coordinates of a turntable that has no frame: eigenvalues of M⁻¹ K."""
+    model = pin.Model()
+    turn = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "turn")
+    model.appendBodyToJoint(turn, pin.Inertia(2.0, np.array([0.3, 0, 0]), 0.01 * np.eye(3)), pin.SE3.Identity())
+    arm = gd.FlexibleArm(model, joints={"universe": FlexibleJoint([100.0, 50.0], directions=("y", "rz"))})
+    squares = np.linalg.eigvals(np.linalg.solve([[2.0, 0.6], [0.6, 0.19]], np.diag([100.0, 50.0])))
+    assert relative_error(arm.natural_frequencies([0.0]), np.sqrt(np.sort(squares))) < TIGHT
 
 
 def test_springs_that_move_nothing_are_refused() -> None:

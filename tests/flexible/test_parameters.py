@@ -108,6 +108,7 @@ def test_the_rotor_of_a_flexible_joint_is_not_written() -> None:
     assert given.at(p).tree.armature.tolist()[-1] == 0.7
 
 
+@pytest.mark.long
 def test_first_order_kinematics_take_all_kinds() -> None:
     """Placements, inertia, payload, armature, gravity and the factors: those of an arm built from the model at p."""
     skeleton = robot(("revolute", "base"), ("revolute", "l0"), ("prismatic", "l1"))

@@ -169,6 +169,7 @@ def test_costs_of_an_instant_are_those_of_the_interval_that_begins_there() -> No
     assert abs(cost - plan.cost) < 1e-12 * cost
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind", quick([{}, {"anchored": True}, {"anchored": True, "redundant": True}], {"anchored": True})
 )

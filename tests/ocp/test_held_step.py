@@ -64,6 +64,7 @@ def test_where_forces_are_not_determined_there_is_no_step() -> None:
     assert np.isnan(finer(np.zeros((4, 1)), np.zeros((2, 1)), np.array([[0.01]]))[0].full()).all()
 
 
+@pytest.mark.long
 def test_a_solve_of_what_is_held_builds_no_forward_dynamics(monkeypatch: pytest.MonkeyPatch) -> None:
     con, q = four_bar_loop(), closed_four_bar(0.4)
     problem = Problem(con, 0.2, 4)

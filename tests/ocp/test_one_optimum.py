@@ -186,6 +186,7 @@ def test_solvers_of_higher_degrees_have_one_optimum(make: Callable[..., ocp.Prob
     assert abs(costs["fatrop"] - costs["ipopt"]) < 1e-7 * abs(costs["ipopt"])
 
 
+@pytest.mark.long
 def test_a_fixed_end_and_a_loop_leave_no_dependent_rows() -> None:
     """Residuals of the loop drift by the error of the steps, and what is fixed holds along motions that keep it."""
     robot = five_bar_loop()

@@ -64,6 +64,7 @@ def test_fixed_p_is_the_robot_that_has_it(method: str) -> None:
     assert nominal.cost != pytest.approx(solution.cost, rel=0.1)
 
 
+@pytest.mark.long
 def test_steps_at_p_are_those_of_the_robot_that_has_it() -> None:
     _, dyn = arm()
     p = dyn.parameters.vector([*LOAD, 0.1, 0.05, 0.0, 0.0, -3.7])

@@ -112,6 +112,7 @@ def fixed() -> ocp.Phases:
 BY_FATROP = {"fixed": fixed, "fall": falling, "hop": lambda: hop()[0]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", quick(BY_FATROP, "fixed"))
 def test_fatrop_and_ipopt_find_one_optimum(kind: str) -> None:
     """With fixed and free durations, and an impact, whose impulses are variables of the interval behind it."""
@@ -123,6 +124,7 @@ def test_fatrop_and_ipopt_find_one_optimum(kind: str) -> None:
     assert relative_error(other.q, one.q) < 1e-4
 
 
+@pytest.mark.long
 def test_rows_of_one_phase_are_those_of_any_solver() -> None:
     """What ``Phases.subject_to`` asks of one instant connects nothing; of both ends it is refused by its name."""
     phases = fixed()
@@ -184,6 +186,7 @@ def test_impacts_are_those_of_constrained_dynamics(hopped: ocp.PhasesSolution) -
     assert np.abs(before.v[-1] - after.v[0]).max() > 0.1
 
 
+@pytest.mark.long
 def test_what_is_released_goes_on(hopped: ocp.PhasesSolution) -> None:
     stance, flight, _ = hopped.phases
     assert relative_error(flight.q[0], stance.q[-1]) < 1e-8

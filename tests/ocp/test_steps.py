@@ -144,6 +144,7 @@ def test_legendre_keeps_unit_lengths() -> None:
         assert np.linalg.norm(x[start:stop]) == pytest.approx(1, abs=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", quick([ocp.rk4, ocp.collocation], ocp.collocation))
 def test_a_length_that_has_drifted_turns_nothing_aside(make: object) -> None:
     """The stages that are given have unit lengths; rk4 brings x_next to them, collocation keeps those of x."""

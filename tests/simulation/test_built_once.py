@@ -48,6 +48,7 @@ def assert_same(one: Simulation, other: Simulation) -> None:
         assert relative_error(getattr(one, name), getattr(other, name)) < 1e-12, name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "u",
     [
@@ -88,6 +89,7 @@ def test_adams_method_evaluates_nothing_for_the_integrals_alone() -> None:
     assert motion.relative_balance < 1e-6
 
 
+@pytest.mark.long
 def test_steps_of_order_8_are_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
     dyn = arm()
     expected = simulate(arm(), [0.3, 0.2, 0.1, 0.0], [0.1, 0.2], [0.5, 0.1], method="dop853")
@@ -96,6 +98,7 @@ def test_steps_of_order_8_are_built_once(monkeypatch: pytest.MonkeyPatch) -> Non
     assert_same(simulate(dyn, [0.3, 0.2, 0.1, 0.0], [0.1, 0.2], [0.5, 0.1], method="dop853"), expected)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [pytest.param({}, marks=pytest.mark.long), {"stiffness": 100.0, "damping": 20.0}],

@@ -246,6 +246,7 @@ def test_talos_stands_on_both_feet() -> None:
     assert relative_error(pushed + weight, rates) < 1e-7  # the soles turn by as much as they drift
 
 
+@pytest.mark.long
 def test_methods_for_slow_and_for_fast_stabilisation() -> None:
     for damping, method in ((100.0, "adams"), (1e4, "radau")):
         con, x0 = swinging(damping=damping)

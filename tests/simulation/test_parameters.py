@@ -81,6 +81,7 @@ def test_names_stand_for_the_values_of_the_model() -> None:
     assert_same(motion, gd.simulate(dyn, np.zeros(4), TIMES, p=expected, **FIXED))
 
 
+@pytest.mark.long
 def test_springs_and_dampers_see_p() -> None:
     model = gd.load_urdf("two_link_arm")
     dyn = gd.NewtonEuler(model, springs={"joint2": (3.0, 0.1)}, parameters=["springs"])
@@ -106,6 +107,7 @@ def test_a_flexible_arm_with_a_payload() -> None:
     assert_same(motion, gd.simulate(arm.at(p), x0, TIMES[:3], [0.1, 0.05], method="rk4", step=0.001))
 
 
+@pytest.mark.long
 def test_base_parameters_of_another_model() -> None:
     model = gd.load_urdf("two_link_arm")
     dyn = gd.NewtonEuler(model, parameters=["base"], clean=0)

@@ -155,6 +155,7 @@ def test_derived_is_lagrange(modes: Modes, masses: tuple[str, str] | None, term:
     assert [k for k in np.ndindex(found.shape) if found[k] != expected[k]] == []
 
 
+@pytest.mark.long
 def test_kinetic_energy() -> None:
     """½ vᵀ M v (CB19)."""
     v = np.array([gs.TrigonometricPolynomial.of(x) for x in coordinates((2, 1))[1]])

@@ -462,20 +462,23 @@ class Dynamics(EquationsOfMotion, ABC):
                 "linearize(q)"
             )
         unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
-        held = np.linalg.eigvalsh(stiffness / np.outer(unit, unit))
+        held, directions = np.linalg.eigh(stiffness / np.outer(unit, unit))
         if held.min(initial=0) < -elements.ASYMMETRY:
             raise ArgumentError(
                 f"{context}: a force drives the robot away from q (negative stiffness), so that it does not vibrate "
                 "about it; take the eigenvalues of linearize(q)"
             )
-        # by Cholesky, since eigh of NumPy takes one matrix, and that of SciPy, which takes M too, is in an extra
-        half = np.linalg.inv(np.linalg.cholesky(self.mass_matrix(configuration, *values).full()[index]))
-        squares, vectors = np.linalg.eigh(half @ stiffness @ half.T)
         # K alone, in units of its own diagonal, says how many of them are zero; in the products it is lost in rounding
-        squares[: np.count_nonzero(held < _HELD)] = 0
+        held[held < _HELD] = 0
+        factor = unit[:, None] * directions * np.sqrt(held)
+        half = np.linalg.inv(np.linalg.cholesky(self.mass_matrix(configuration, *values).full()[index]))
+        # singular values of M^(-1/2) K^(1/2), since ω² of eigh are right to rounding of the stiffest spring's alone: of
+        # a soft link on a table of 1e10 N/m a few per mille are lost
+        vectors, frequencies, _ = np.linalg.svd(half @ factor)
+        frequencies[np.count_nonzero(held) :] = 0
         shapes = np.zeros((nv, len(chosen)))
-        shapes[chosen] = half.T @ vectors
-        return np.sqrt(np.maximum(squares, 0.0)), shapes
+        shapes[chosen] = half.T @ vectors[:, ::-1]
+        return frequencies[::-1], shapes
 
     def linearize(
         self,

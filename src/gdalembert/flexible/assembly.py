@@ -137,7 +137,10 @@ def assemble(
         ArgumentTypeError: if a description is of the wrong type.
     """
     if tree.has_mimic:
-        raise UnsupportedError(f"{tree.name}: mimic joints are not supported beside flexible links")
+        raise UnsupportedError(
+            f"{tree.name}: mimic joints are not supported beside flexible links, joints or springs; hold them by "
+            "pin.buildReducedModel, or free them by load_urdf(…, mimic=False)"
+        )
     if not isinstance(fixed_bodies, Mapping):
         raise ArgumentTypeError(f"fixed_bodies: expected a dict by name, got {type(fixed_bodies).__name__}")
     in_directions, with_rotors = in_directions_and_behind_rotors(joints)

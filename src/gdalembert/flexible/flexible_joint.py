@@ -61,7 +61,8 @@ class FlexibleJoint(ByValue):
         damping: D_t, in the same shapes, N m s/rad or N s/m.
         directions: n of ``"x"``, ``"y"``, ``"z"``, ``"rx"``, ``"ry"``, ``"rz"``, in the order of K_t; rigid in others.
         body: a ``pin.Inertia`` on the moved side, in its frame, beside what the model has there.
-        offset: the moved frame at rest, seen from where the model has it, 4 × 4 or a ``pin.SE3`` [m].
+        offset: the moved frame at rest, seen from where the model has it, 4 × 4 or a ``pin.SE3`` [m]. The springs,
+            their axes and the centre of rotation stay where the model has the frame.
 
     Raises:
         ArgumentTypeError: if an argument is neither a number nor an array of numbers, or of another wrong type.
@@ -134,9 +135,19 @@ class FlexibleJoint(ByValue):
         # not over the largest entry: N/m and N m/rad may be far apart
         unit = np.sqrt(np.maximum(np.abs(matrix.diagonal()), np.finfo(float).tiny))
         scaled = matrix / np.outer(unit, unit)
-        symmetric = np.abs(scaled - scaled.T).max() <= ROUND_OFF * np.abs(scaled).max()
-        if not symmetric or np.linalg.eigvalsh(scaled).min() < least:
-            raise ArgumentError(f"FlexibleJoint: {name}: the matrix is not symmetric and positive {sign}")
+        gaps = np.abs(scaled - scaled.T)
+        i, j = (int(k) for k in np.unravel_index(gaps.argmax(), gaps.shape))
+        if gaps[i, j] > ROUND_OFF * np.abs(scaled).max():
+            raise ArgumentError(
+                f"FlexibleJoint: {name}: the matrix is not symmetric: entry [{i}, {j}] is {matrix[i, j]:.6g}, and "
+                f"[{j}, {i}] is {matrix[j, i]:.6g}; give both alike"
+            )
+        if (part := np.linalg.eigvalsh(scaled).min()) < least:
+            k, lowest = int(matrix.diagonal().argmin()), "more than" if name == "stiffness" else "at least"
+            reason = f"an eigenvalue is {part:.2g} of its diagonal; give less beside the diagonal"
+            if matrix[k, k] < 0 or (matrix[k, k] == 0 and name == "stiffness"):
+                reason = f"entry [{k}, {k}] is {matrix[k, k]:.6g}; give {lowest} 0"
+            raise ArgumentError(f"FlexibleJoint: {name}: the matrix is not positive {sign}: {reason}")
         return frozen((matrix + matrix.T) / 2)
 
     @property
@@ -320,10 +331,16 @@ def _check_free(tree: Tree, name: str, spring: FlexibleJoint, at_rest: Array) ->
     if together.shape[1] <= 6 and sizes[-1] > _DEPENDENT:
         return
     direction = directions[int(np.abs(shapes[-1, : len(directions)]).argmax())]
+    has_rotors = all(_can_have_rotor(tree.joints[i]) for i in parts)
+    there = "as a FlexibleJoint without directions, behind its rotor" if has_rotors else "at a fixed joint of its link"
     raise ArgumentError(
-        f"joint {name!r}: it moves along {direction!r} already; leave that direction out, and give a spring there as a "
-        "FlexibleJoint without directions, behind its rotor"
+        f"joint {name!r}: it moves along {direction!r} already; leave that direction out, and give a spring there "
+        f"{there}"
     )
+
+
+def _can_have_rotor(part: Joint) -> bool:
+    return (part.type.is_revolute or part.type.is_prismatic) and part.type.velocity_is_rate
 
 
 def _at_frame(tree: Tree, index: int, name: str, spring: FlexibleJoint, inertias: Mapping[str, pin.Inertia]) -> Tree:
@@ -334,7 +351,9 @@ def _at_frame(tree: Tree, index: int, name: str, spring: FlexibleJoint, inertias
         if k > index and other.previous in on_frame and (other.joint == link or other.type == "JOINT"):
             on_frame.add(k)
     names = {tree.frames[k].name for k in on_frame}
-    firsts = [tree.first_part(i) for i, joint in zip(tree.links, tree.joint_names, strict=True) if joint in names]
+    named = zip(tree.links, tree.joint_names, strict=True)
+    # a joint of a model made by hand may have no frame; then what is on the universe is all that is known
+    firsts = [tree.first_part(i) for i, joint in named if joint in names or not index]
     carried = [i for i in firsts if tree.joints[i].parent == link]
     on_frame = {k for k in on_frame if tree.frames[k].joint == link}
     bodies = _bodies(tree, [tree.frames[k] for k in sorted(on_frame)], inertias)
@@ -416,9 +435,11 @@ def rotors_of(tree: Tree, springs: Mapping[str, FlexibleJoint]) -> dict[str, lis
         parts = [joint for joint in tree.joints if joint.name == name or joint.name.startswith(f"{name}[")]
         names = [part.name for part in parts]
         if not parts:
+            if any(frame.name == name for frame in tree.frames):
+                raise ArgumentError(f"joint {name!r}: a frame has no rotor; give directions= for springs there")
             raise UnknownNameError("joint", name, [joint.name for joint in tree.joints])
         for part in parts:
-            if not (part.type.is_revolute or part.type.is_prismatic) or not part.type.velocity_is_rate:
+            if not _can_have_rotor(part):
                 raise UnsupportedError(
                     f"joint {part.name!r}: a {part.type.kind} joint cannot be flexible; revolute joints with limits "
                     "and prismatic ones can"

@@ -359,7 +359,13 @@ def warnings_about(solution: Solution | JoinedSolution) -> Iterator[str]:
     yield from solution.hints
     for part, each in by_part(solution):
         yield from (part + inconsistency for inconsistency in inconsistencies(each))
-        if not each.step_error <= COARSE:
+        if not np.isfinite(each.step_error):
+            yield (
+                f"{part}the accuracy is unknown, since the finer steps that measure it diverge: a mode vibrates or "
+                "decays too fast for them; leave out the stiffest springs and their dampers, or look at "
+                'solution.simulate(method="radau")'
+            )
+        elif each.step_error > COARSE:
             yield (
                 f"{part}the steps are too coarse: velocities after one miss those of the motion by "
                 f"{each.step_error:.1%}; take more intervals, a higher degree or fewer modes, and look at "

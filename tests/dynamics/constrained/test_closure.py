@@ -79,6 +79,7 @@ def test_every_joint_closes(joint: str, kind: str) -> None:
     assert con.degrees_of_freedom(q) == model.nv - con.nc
 
 
+@pytest.mark.long
 def test_held_joints_keep_configuration_and_velocity() -> None:
     rng = np.random.default_rng(5)
     model = build(rng, ["FreeFlyer", "Spherical", "RX", "RY", "RZ"], [0, 1, 2, 3, 4])

@@ -90,6 +90,7 @@ def compare(dyn: SimplifiedDynamics, plain: SimplifiedDynamics, at_p: gd.Dynamic
             assert np.abs((found - change).full()).max() < 1e-12 * size, name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", quick(KINDS, "placement of the first joint"))
 def test_what_parameters_change_is_exact(kind: str) -> None:
     """Against the exact robot whose model has p, read anew, and Pinocchio."""
@@ -192,6 +193,7 @@ def heavy(tree: Tree) -> list[int]:
     return [i for i, joint in enumerate(tree.joints) if spatial.constant(joint.pseudo_inertia).nnz()]
 
 
+@pytest.mark.long
 def test_only_what_varies_is_computed() -> None:
     """The bodies in what is added and subtracted: nothing for armature, which is exact already."""
     given: Any = ([], ["armature"], *({"inertia": [name]} for name in NAMES), ["inertia"])
