@@ -156,7 +156,7 @@ class FlexibleJoint(ByValue):
         return len(np.atleast_1d(self.stiffness) if self.directions is None else self.directions)
 
     @property
-    def matrices(self) -> tuple[Array, Array]:
+    def _matrices(self) -> tuple[Array, Array]:
         """K_t and D_t, n × n each."""
         n = self.count
         stiffness, damping = (np.asarray(x, dtype=float).reshape(n, n) for x in (self.stiffness, self.damping))
@@ -415,7 +415,7 @@ def _with_coordinates(tree: Tree, springs: Mapping[str, FlexibleJoint]) -> tuple
         column = starts[name] + list(springs[name].directions or ()).index(joint.name.rpartition(" ")[2])
         joints[i] = replace(joint, idx_q=column + behind, idx_v=column)
     elements = [
-        Elastic(name, range(start, start + springs[name].count), *springs[name].matrices)
+        Elastic(name, range(start, start + springs[name].count), *springs[name]._matrices)
         for name, start in starts.items()
     ]
     armature = frozen(np.pad(tree.armature, (0, nv - tree.nv)))
@@ -480,7 +480,7 @@ def behind_rotors(
         armature[of_rotor] = armature[of_joint] if spring.rotor_inertia is None else spring.rotor_inertia
         if spring.rotor_inertia is None:
             armature[of_joint] = 0.0
-        difference = np.kron([[1.0, -1.0], [-1.0, 1.0]], spring.matrices)  # of both at once
+        difference = np.kron([[1.0, -1.0], [-1.0, 1.0]], spring._matrices)  # of both at once
         elements.append(Elastic(name, [*of_joint, *of_rotor], *difference))
         for part, column in zip(parts, of_rotor, strict=True):
             actuation[:, part.idx_v] = np.eye(nv)[column]
