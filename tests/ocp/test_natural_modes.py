@@ -106,12 +106,12 @@ def test_variables_and_equations_are_those_of_natural_modes(method: str) -> None
     for stop in (nq, motion.size):
         gaps[stop - size : stop] = np.linalg.solve(psi, gaps[stop - size : stop])
     expected = (gaps.T / scales.state).ravel()
-    assert np.abs(rows[nlp._is_gap] - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
+    assert np.abs(rows[nlp.gaps] - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
     if motion.k is not None:
         residual[nv - size : nv] = psi.T @ residual[nv - size : nv]
         expected = (residual.T / scales.equations).ravel()
-        assert np.abs(rows[~nlp._is_gap] - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
-    gap_rows = np.flatnonzero(nlp._is_gap)
+        assert np.abs(rows[~nlp.gaps] - expected).max() < 1e-12 * max(1.0, np.abs(expected).max())
+    gap_rows = np.flatnonzero(nlp.gaps)
     row, column = (np.array(index) for index in nlp.sum.pattern.get_triplet())
     later = np.isin(row, gap_rows) & (nlp.variables.intervals[column] > nlp.constraints.intervals[row])
     assert np.bincount(row[later], minlength=len(rows))[gap_rows].tolist() == [1] * len(gap_rows)

@@ -94,7 +94,7 @@ def test_a_solve_at_another_p_builds_nothing(monkeypatch: pytest.MonkeyPatch) ->
     _, dyn = arm()
     problem = lift(dyn, p={"tip.m": 0.5})
     first = problem.solve()
-    monkeypatch.setattr("gdalembert.ocp.program.Solver", None)
+    monkeypatch.setattr("gdalembert.ocp.program.Program", None)
     second = problem.solve(p={"gravity.z": -3.7})
     again = problem.solve(p={"gravity.z": dyn.parameters.values[-1]})
     monkeypatch.undo()
