@@ -111,10 +111,10 @@ def warn_of_changes(given: Tree, cleaned: Tree, changes: tuple[Change, ...], tol
         )
 
 
-def _change(found: Array, wanted: Array) -> float:
-    """max|Δ| / max|wanted|; 0 where tau is zero, as of a robot without inertia."""
-    size = np.abs(wanted).max()
-    return float(np.abs(found - wanted).max() / size) if size else 0.0
+def _change(value: Array, reference: Array) -> float:
+    """Relative error max|Δ| / max|reference|; 0 where tau is zero, as of a robot without inertia."""
+    size = np.abs(reference).max()
+    return float(np.abs(value - reference).max() / size) if size else 0.0
 
 
 def _gyration(joint: Joint) -> float:

@@ -40,15 +40,15 @@ def side_by_side(
     """The variables and segments of whole motions: of each the parameters, its name, and where its intervals begin."""
     chosen, segments, begin = list[Variables](), list[Segment](), 0
     for k, (part, count, name, first) in enumerate(zip(parts, numbers, names, firsts, strict=True)):
-        own = part.variables
+        variables = part.variables
         chosen.append(
-            own._replace(
-                groups=own.groups + k * MANY,
-                intervals=own.intervals + first,
-                names=[name + bound if bound else "" for bound in own.names],
+            variables._replace(
+                groups=variables.groups + k * MANY,
+                intervals=variables.intervals + first,
+                names=[name + bound if bound else "" for bound in variables.names],
             )
         )
-        places = begin + np.arange(len(own.groups))
+        places = begin + np.arange(len(variables.groups))
         terms = [*part.terms, *part.of_ends, *part.others]
         segments.append(Segment(terms, part.fixed, count, places, places, name, first))
         begin += len(places)
@@ -56,16 +56,16 @@ def side_by_side(
 
 
 def joined(chosen: Sequence[Variables]) -> Variables:
-    """Variables behind each other."""
-    counts = np.cumsum([0, *(len(each.groups) for each in chosen)])
+    """Variables behind variables other."""
+    counts = np.cumsum([0, *(len(variables.groups) for variables in chosen)])
     columns = {
-        name: np.concatenate([getattr(each, name) for each in chosen])
+        name: np.concatenate([getattr(variables, name) for variables in chosen])
         for name in ("groups", "intervals", "scales", "lower", "upper")
     }
     return Variables(
-        copies=np.concatenate([each.copies + first for each, first in zip(chosen, counts, strict=False)]),
-        shapes=ca.diagcat(*(each.shapes for each in chosen)),
-        names=[name for each in chosen for name in each.names],
+        copies=np.concatenate([variables.copies + first for variables, first in zip(chosen, counts, strict=False)]),
+        shapes=ca.diagcat(*(variables.shapes for variables in chosen)),
+        names=[name for variables in chosen for name in variables.names],
         **columns,
     )
 
@@ -219,11 +219,11 @@ class ScheduledProgram(StageProgram):
         for k, (part, places) in enumerate(zip(parts, reached, strict=True)):
             places[part.shared] = np.arange(len(part.shared))
             if part.of is not None:
-                own = np.setdiff1d(np.arange(part.size), part.shared)
-                own = own[self._holds[part.of.variables.intervals[own]] == k]
-                places[own] = count + np.arange(len(own))
-                count += len(own)
-                chosen.append(_chosen(part.of, own, k * MANY))
+                others = np.setdiff1d(np.arange(part.size), part.shared)
+                others = others[self._holds[part.of.variables.intervals[others]] == k]
+                places[others] = count + np.arange(len(others))
+                count += len(others)
+                chosen.append(_chosen(part.of, others, k * MANY))
         begun, jumped = [places.copy() for places in reached], list[tuple[Indices, Indices]]()
         for jump in self._jumps:
             k, group, size = int(self._holds[jump.instant]), len(parts) * MANY, len(jump.jumps)
@@ -245,27 +245,27 @@ class ScheduledProgram(StageProgram):
         """The terms of a part, where it holds."""
         if (of := self._parts[k].of) is None:
             return []
-        found = list(of.of_ends)
+        terms = list(of.of_ends)
         for term in (*of.terms, *of.others):
             places = np.flatnonzero(self._ends(k, term) if term.of_end else self._holds_at(k, term, of.variables))
             if len(places):
-                found.append(self._asked(k, term.at(places)) if term.of_end else term.at(places))
-        return found
+                terms.append(self._asked(k, term.at(places)) if term.of_end else term.at(places))
+        return terms
 
     def _holds_at(self, k: int, term: StageTerm, variables: Variables) -> Mask:
         """Whether a part holds at each place of a term."""
         if any(rows.next_state is not None for rows in term.rows):
             return np.asarray(self._holds[term.intervals] == k)
-        own = self._holds[variables.intervals[term.variables]] == k
-        if not len(own):
+        holds = self._holds[variables.intervals[term.variables]] == k
+        if not len(holds):
             return np.full(len(term.intervals), self._holds[-1] == k)
-        if np.any(own.any(axis=0) & ~own.all(axis=0)):
+        if np.any(holds.any(axis=0) & ~holds.all(axis=0)):
             name = term.rows[0].label.name if term.rows else "the cost"
             raise UnsupportedError(
                 f"{self._parts[k].name}: {name} connects instants of which some are of other problems; give rows and "
                 "costs of one instant each"
             )
-        return np.asarray(own.all(axis=0))
+        return np.asarray(holds.all(axis=0))
 
     def _ends(self, k: int, term: StageTerm) -> Mask:
         """Whether a part asks rows of the end of an interval at each place of a term."""
@@ -297,16 +297,16 @@ def _jump_term(jump: Jump, places: Sequence[Indices], first_number: int) -> Stag
 def _chosen(of: StageParts | None, entries: Indices, group: int = 0) -> Variables:
     """Some variables, with groups from this one on."""
     assert of is not None
-    own, numbers = of.variables, np.full(len(of.variables.groups), -1)
+    variables, numbers = of.variables, np.full(len(of.variables.groups), -1)
     numbers[entries] = np.arange(len(entries))
-    copies = numbers[own.copies[entries]]
+    copies = numbers[variables.copies[entries]]
     return Variables(
-        groups=own.groups[entries] + group,
-        intervals=own.intervals[entries],
+        groups=variables.groups[entries] + group,
+        intervals=variables.intervals[entries],
         copies=np.where(copies < 0, np.arange(len(entries)), copies),
-        scales=own.scales[entries],
-        shapes=own.shapes[entries.tolist(), entries.tolist()],
-        lower=own.lower[entries],
-        upper=own.upper[entries],
-        names=[own.names[i] for i in entries.tolist()],
+        scales=variables.scales[entries],
+        shapes=variables.shapes[entries.tolist(), entries.tolist()],
+        lower=variables.lower[entries],
+        upper=variables.upper[entries],
+        names=[variables.names[i] for i in entries.tolist()],
     )

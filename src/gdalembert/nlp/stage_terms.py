@@ -232,7 +232,7 @@ class Segment(NamedTuple):
         ]
 
     def _rows(self, rows: Rows) -> Rows:
-        label, *labels = (self._named(own) for own in (rows.label, *rows.labels))
+        label, *labels = (self._named(label) for label in (rows.label, *rows.labels))
         reached = None if rows.next_state is None else self.reached[rows.next_state]
         return replace(rows, label=rows.label if rows.summed else label, labels=labels, next_state=reached)
 
@@ -241,5 +241,7 @@ class Segment(NamedTuple):
 
     @property
     def fixed_entries(self) -> list[FixedEntries]:
-        """What is fixed of it, in all variables."""
-        return [each._replace(label=self._named(each.label), entries=self.places[each.entries]) for each in self.fixed]
+        """Its entries that are fixed, in all variables."""
+        return [
+            entry._replace(label=self._named(entry.label), entries=self.places[entry.entries]) for entry in self.fixed
+        ]

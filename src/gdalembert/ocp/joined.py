@@ -202,7 +202,7 @@ class Phases(JoinedProblems[PhasesSolution]):
                 changes[k + 1]["before"] = LastInput(self.problems[k + 1].dyn.nu)
                 if stagewise and self.problems[k + 1]._formulation().remembers:  # its last u is a state
                     changes[k]["remembers"] = self.problems[k].control == "constant"
-            return [problem._part(**own) for problem, own in zip(self.problems, changes, strict=True)]
+            return [problem._part(**change) for problem, change in zip(self.problems, changes, strict=True)]
 
     def _each_guess(self, guess: Any) -> Sequence[Any]:
         self._set_boundaries()
