@@ -1,0 +1,1 @@
+"""Distances: covers, pairs, gaps and their derivatives."""

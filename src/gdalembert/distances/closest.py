@@ -1,0 +1,238 @@
+"""Gaps between placed shapes, and where they are closest: closed forms, exact where the shapes are apart.
+
+Points within a radius of a segment or of a point are *rounded* shapes: capsules and spheres. Two of them are closest
+where their segments are (Ericson 2005, 5.1.9); a segment and a box where the convex function t → d(x(t), box)² has its
+minimum (ours, :func:`_nearest_on_segment`). A gap is negative where shapes overlap, and its size is there that of one
+way out of the overlap, not always the shortest. With u the unit normal from the second shape to the first, and x, y the
+points of both that are closest,
+
+    d = u · (x − y) − r₁ − r₂        ∂d/∂q = u · (∂x/∂q − ∂y/∂q)
+
+where x and y are points fixed in their bodies: that they move along the bodies does not count (the envelope theorem).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+import casadi as ca
+
+from gdalembert.spatial.algebra import Matrix
+
+_TOUCHING = 1e-18
+"""What is added to squares of distances [m²], so that the gap of axes that touch has a derivative, 0."""
+_DEGENERATE = 1e-100
+"""What is added to squares of lengths [m²] and to directions, so that those of no length divide nothing by 0."""
+
+
+class Material(NamedTuple):
+    """A point fixed in a body: its carrier (a link of the tree, or −1), its share in a point between two, its place."""
+
+    carrier: int
+    share: Matrix
+    place: Matrix
+
+
+class Rounded(NamedTuple):
+    """All points within a radius of a point, or of the segment between two, each fixed in a carrier.
+
+    ``direction``: from the first end to the second, and ``squared_length`` [m²], which is a number on a rigid link.
+    """
+
+    carriers: Sequence[int]
+    ends: Sequence[Matrix]
+    radius: Matrix
+    squared_length: Matrix = 0.0
+    direction: Matrix = 0.0
+
+    @property
+    def is_point(self) -> bool:
+        return len(self.ends) == 1
+
+    def at(self, share: Matrix, place: Matrix) -> list[Material]:
+        """The point between both ends, this share of the way from the first to the second."""
+        if len(set(self.carriers)) == 1:
+            return [Material(self.carriers[0], 1.0, place)]
+        return [Material(c, x, e) for c, x, e in zip(self.carriers, (1 - share, share), self.ends, strict=True)]
+
+
+class PlacedBox(NamedTuple):
+    """A box: its axes as columns of a rotation, its centre, and its half sizes."""
+
+    carrier: int
+    rotation: Matrix
+    centre: Matrix
+    half_sizes: ca.DM
+
+
+class PlacedHalfSpace(NamedTuple):
+    """All points with normal · x ≤ offset."""
+
+    carrier: int
+    normal: Matrix
+    offset: Matrix
+
+
+Placed = Rounded | PlacedBox | PlacedHalfSpace
+
+
+class Closest(NamedTuple):
+    """The gap of two shapes, the unit normal from the second to the first, and the points of both that make it."""
+
+    gap: Matrix
+    normal: Matrix
+    of_first: list[Material]
+    of_second: list[Material]
+
+    def swapped(self) -> Closest:
+        return Closest(self.gap, -self.normal, self.of_second, self.of_first)
+
+
+def closest(first: Placed, second: Placed) -> Closest:
+    """Where two shapes are closest; two half-spaces have no gap."""
+    if isinstance(first, Rounded):
+        if isinstance(second, Rounded):
+            return _of_rounded(first, second)
+        return _to_box(first, second) if isinstance(second, PlacedBox) else _to_half_space(first, second)
+    if isinstance(second, Rounded) or isinstance(first, PlacedHalfSpace):
+        return closest(second, first).swapped()
+    return _of_boxes(first, second) if isinstance(second, PlacedBox) else _box_to_half_space(first, second)
+
+
+def _clamped(share: Matrix) -> Matrix:
+    return ca.fmin(1, ca.fmax(0, share))
+
+
+def _of_rounded(first: Rounded, second: Rounded) -> Closest:
+    apart = first.ends[0] - second.ends[0]
+    s: Matrix = 0.0
+    t: Matrix = 0.0
+    if first.is_point and not second.is_point:
+        t = _clamped(ca.dot(second.direction, apart) / second.squared_length)
+    elif second.is_point and not first.is_point:
+        s = _clamped(-ca.dot(first.direction, apart) / first.squared_length)
+    elif not first.is_point:
+        a, b, squared_a, squared_b = first.direction, second.direction, first.squared_length, second.squared_length
+        ab, along_a, along_b = ca.dot(a, b), ca.dot(a, apart), ca.dot(b, apart)
+        # parallel axes have 0 / 0 without the last term, and any s is right
+        s = _clamped((ab * along_b - along_a * squared_b) / (squared_a * squared_b * (1 + 1e-12) - ab * ab))
+        t = _clamped((ab * s + along_b) / squared_b)
+        s = _clamped((ab * t - along_a) / squared_a)
+    on_first, on_second = s * first.direction, t * second.direction
+    x, y = first.ends[0] + on_first, second.ends[0] + on_second
+    way = apart + on_first - on_second  # not x − y: gaps alone need neither
+    distance = ca.sqrt(ca.dot(way, way) + _TOUCHING)
+    return Closest(distance - (first.radius + second.radius), way / distance, first.at(s, x), second.at(t, y))
+
+
+def _nearest_on_segment(start: Matrix, direction: Matrix, half_sizes: Matrix) -> Matrix:
+    """The share t of a segment, in the axes of a box, at which its point is nearest to the box, not clamped to [0, 1].
+
+    The squared distance is Σ d_i² dist(t, [lo_i, hi_i])², the i-th coordinate being within the box from lo_i to hi_i.
+    If the intervals have no t in common, that which ends first (at H, weight w) and that which begins last (at L,
+    weight w') are apart, the minimum lies between, and with the mean t₀ = (w H + w' L) / (w + w') of both
+
+        t = Σ d_i² clamp(t₀, lo_i, hi_i) / Σ d_i²
+
+    which is the minimum of all three: at the third interval either t₀ is within, or it pulls from its nearer end. If
+    they have some t in common, t₀ is one of those. (Sorting the six ends takes 60 instructions more.)
+    """
+    lows, highs, weights = [], [], []
+    for i in range(3):  # of −t, which takes two instructions less
+        d = direction[i] + _DEGENERATE
+        inverse = 1 / d
+        middle, reach = start[i] * inverse, ca.fabs(half_sizes[i] * inverse)
+        lows.append(middle - reach)
+        highs.append(middle + reach)
+        weights.append(d * d)
+    (first, w), (last, of_last) = (
+        _extreme(ends, weights, is_least) for ends, is_least in ((highs, True), (lows, False))
+    )
+    mean = (w * first + of_last * last) / (w + of_last)
+    pulls = (x * ca.fmin(ca.fmax(mean, low), high) for x, low, high in zip(weights, lows, highs, strict=True))
+    return -(sum(pulls) / sum(weights))
+
+
+def _extreme(values: Sequence[Matrix], weights: Sequence[Matrix], is_least: bool) -> tuple[Matrix, Matrix]:
+    """The least or the largest of three values, and its weight."""
+    choose = ca.fmin if is_least else ca.fmax
+    of_two = choose(values[0], values[1])
+    weight = weights[1] + (values[0] == of_two) * (weights[0] - weights[1])
+    value = choose(of_two, values[2])
+    return value, weights[2] + (of_two == value) * (weight - weights[2])
+
+
+def _outside(point: Matrix, half_sizes: Matrix) -> tuple[Matrix, Matrix]:
+    """The signed distance of a point from a box, in its axes, and its gradient."""
+    beyond = ca.fabs(point) - half_sizes
+    out, deepest = ca.fmax(beyond, 0), ca.fmax(ca.fmax(beyond[0], beyond[1]), beyond[2])
+    distance = ca.sqrt(ca.dot(out, out) + _TOUCHING)
+    gradient = ca.if_else(deepest > 0, out / distance, beyond >= deepest)
+    return distance + ca.fmin(deepest, 0), ca.sign(point) * gradient
+
+
+def _to_box(first: Rounded, box: PlacedBox) -> Closest:
+    # the product of each, since obstacles that are turned alike share the first
+    start, s = box.rotation.T @ first.ends[0] - box.rotation.T @ box.centre, 0.0
+    x = first.ends[0]
+    if not first.is_point:
+        direction = box.rotation.T @ first.direction
+        s = _clamped(_nearest_on_segment(start, direction, box.half_sizes))
+        start, x = start + s * direction, x + s * first.direction
+    distance, gradient = _outside(start, box.half_sizes)
+    return Closest(distance - first.radius, box.rotation @ gradient, first.at(s, x), [Material(box.carrier, 1.0, x)])
+
+
+def _to_half_space(first: Rounded, solid: PlacedHalfSpace) -> Closest:
+    heights = [ca.dot(solid.normal, end) for end in first.ends]
+    height, s, x = heights[0], 0.0, first.ends[0]
+    if not first.is_point:
+        s = heights[1] < heights[0]
+        height, x = ca.fmin(*heights), x + s * first.direction
+    gap = height - solid.offset - first.radius
+    return Closest(gap, solid.normal, first.at(s, x), [Material(solid.carrier, 1.0, x)])
+
+
+def _box_to_half_space(box: PlacedBox, solid: PlacedHalfSpace) -> Closest:
+    normal = box.rotation.T @ solid.normal
+    lowest = -ca.sign(normal) * box.half_sizes
+    x = box.centre + box.rotation @ lowest
+    gap = ca.dot(solid.normal, box.centre) + ca.dot(normal, lowest) - solid.offset
+    return Closest(gap, solid.normal, [Material(box.carrier, 1.0, x)], [Material(solid.carrier, 1.0, x)])
+
+
+def _of_boxes(first: PlacedBox, second: PlacedBox) -> Closest:
+    """The nearest of the 24 edges of both to the other box: two boxes are closest, or overlap, at an edge of one."""
+    ways = [_to_box(edge, second) for edge in _edges(first)]
+    ways += [_to_box(edge, first).swapped() for edge in _edges(second)]
+    found = ways[0]
+    for way in ways[1:]:
+        is_nearer = way.gap < found.gap
+        (x,), (y,) = (
+            [ca.if_else(is_nearer, new.place, old.place)]
+            for new, old in zip(
+                (way.of_first[0], way.of_second[0]), (found.of_first[0], found.of_second[0]), strict=True
+            )
+        )
+        found = Closest(
+            ca.fmin(way.gap, found.gap),
+            ca.if_else(is_nearer, way.normal, found.normal),
+            [Material(first.carrier, 1.0, x)],
+            [Material(second.carrier, 1.0, y)],
+        )
+    return found
+
+
+def _edges(box: PlacedBox) -> list[Rounded]:
+    edges = []
+    for axis, signs in product(range(3), product((-1.0, 1.0), repeat=2)):
+        ends = []
+        for sign in (-1.0, 1.0):
+            corner = list(signs)
+            corner.insert(axis, sign)
+            ends.append(box.centre + box.rotation @ (ca.DM(corner) * box.half_sizes))
+        direction = 2 * box.half_sizes[axis] * box.rotation[:, axis]
+        edges.append(Rounded((box.carrier,) * 2, ends, 0.0, 4 * box.half_sizes[axis] ** 2, direction))
+    return edges
