@@ -42,13 +42,14 @@ class Gaps(NamedTuple):
     """Gaps that :meth:`Problem.keep_clear` keeps.
 
     Attributes:
-        graph: (q, obstacles by name, p) → (d) [m], without what is added to the margin.
+        graph: (q, obstacles by name, p) → (d) [m], without what is added to the margin; ``slopes``: to (d, dd_dq).
         pairs: the names of both shapes of each. ``margin``: of all [m].
         raised: the name of the parameter that has what is added to the margin of each at each instant [m].
         guarded: whether the margin is raised where gaps fall below it between instants.
     """
 
     graph: ca.Function
+    slopes: ca.Function
     pairs: Sequence[tuple[str, str]]
     margin: Array
     raised: str
