@@ -32,6 +32,10 @@ from gdalembert.spatial.functions import function, symbols
 
 NEXT = "_next"
 """The end of the name of an array that begins with the next row of another: the parameter at the end of an interval."""
+_GAPS = 30.0
+"""The unit of gaps [1/m], whose violations cost as much more: with 1 more motions cut corners of obstacles, with 1,000
+the interior point does not get ready in three iterations.
+"""
 _NEAR, _FASTEST = 2.0, 1e6
 """The intervals within which a gap may reach its margin for its row to take part, and v without bounds."""
 _BY_ROWS = {"helper_options": {"ad_weight": 1.0}}
@@ -47,7 +51,10 @@ class _Squares(NamedTuple):
 
 
 class LimitedRow(NamedTuple):
-    """An expression that is limited, and where; its name is empty if no violations are told of it alone."""
+    """An expression that is limited, and where; its name is empty if no violations are told of it alone.
+
+    ``unit``: by which it is multiplied, and with it what its violations cost.
+    """
 
     name: str
     value: ca.MX
@@ -55,6 +62,7 @@ class LimitedRow(NamedTuple):
     upper: ca.MX
     place: Place
     is_of_end: bool = False
+    unit: float = 1.0
 
 
 class LinearStage:
@@ -154,9 +162,11 @@ class LinearStage:
                 instant = self._at(path.places[-1])
                 value = instant(path.graph) if path.gaps is None else self._gaps(path.gaps, instant)
                 lower, upper = (self._limit(bound, value.numel()) for bound in (path.lower, path.upper))
-                if path.gaps is not None:
-                    lower = ca.if_else(value > lower + self._reach(path.gaps, instant), -ca.inf, lower)
-                yield LimitedRow(path.name, value, lower, upper, place)
+                if path.gaps is None:
+                    yield LimitedRow(path.name, value, lower, upper, place)
+                else:
+                    lower = ca.if_else(value > lower + self._reach(path.gaps, instant), -ca.inf, _GAPS * lower)
+                    yield LimitedRow(path.name, _GAPS * value, lower, upper, place, unit=_GAPS)
         bounds = self._problem.motion.bounds
         limited = np.isfinite(bounds.q_lower) | np.isfinite(bounds.q_upper)
         if turned := [i for i in free_rates(self.tree)[0] if limited[i]]:
@@ -452,7 +462,8 @@ class LinearStage:
         for row in self._rows:
             rows = slice(first, first := first + row.value.numel())
             if row.name:
-                excess.append(ca.mmax(ca.vertcat(lower[rows] - off[rows], -upper[rows] - off[rows])))
+                beyond = ca.mmax(ca.vertcat(lower[rows] - off[rows], -upper[rows] - off[rows]))
+                excess.append(beyond / row.unit)
         outputs = {"q": self._parts["middle"][0], "excess": ca.vertcat(*excess)}
         used = {name: x for name, x in self._symbols.items() if ca.depends_on(ca.vertcat(*outputs.values()), x)}
         return function("outcome", used, outputs)
