@@ -92,7 +92,7 @@ def test_without_a_guard_it_does_not() -> None:
 
 
 def test_a_motion_that_nothing_keeps_clear_has_no_clearance() -> None:
-    with pytest.raises(ArgumentError, match="keeps nothing clear; call problem.keep_clear"):
+    with pytest.raises(ArgumentError, match=r"keeps nothing clear; call problem\.keep_clear"):
         _ = fastest(None).solve().clearance
 
 
@@ -136,6 +136,7 @@ def test_rows_in_real_time_count_rates() -> None:
     np.testing.assert_allclose(by_v, np.hstack(rates), atol=1e-9)  # rounding of differences
 
 
+@pytest.mark.filterwarnings("ignore::gdalembert.errors.SolutionWarning")  # rates have a kink at 0, where steps stay
 def test_real_time_iterations_stay_clear_in_a_loop() -> None:
     n, h = 20, 0.05
     problem = ocp.Problem(DYN, n * h, n, bounds=BOUNDS, degree=1)
@@ -150,7 +151,7 @@ def test_real_time_iterations_stay_clear_in_a_loop() -> None:
     for _ in range(40):
         plan = solver(q0=q, v0=v, ball=FAR, shift=int(bool(path)))
         for _ in range(20):
-            x = DYN_STEP(np.r_[q, v], plan.u[0], h / 20)
+            x = DYN_STEP(np.r_[q, v], plan.u[0], h / 20)[0]
             q, v = np.split(x.full().ravel(), 2)
             path.append(q)
     along = np.array(path)
@@ -193,7 +194,7 @@ def test_ends_that_are_too_close_are_told() -> None:
         problem.solve()
     problem = fastest()
     problem.start(problem.parameter("q0", 2), problem.parameter("v0", 2))
-    with pytest.raises(ArgumentError, match="at the start link2 is .* inside post"):
+    with pytest.raises(ArgumentError, match=r"at the start link2 is .* inside post"):
         problem.solve(q0=inside, v0=[0, 0])
     solver = problem.solver()
     last = solver(q0=START, v0=[0, 0])

@@ -36,8 +36,6 @@ _GAPS = 30.0
 """The unit of gaps [1/m], whose violations cost as much more: with 1 more motions cut corners of obstacles, with 1,000
 the interior point does not get ready in three iterations.
 """
-_NEAR, _FASTEST = 2.0, 1e6
-"""The intervals within which a gap may reach its margin for its row to take part, and v without bounds."""
 _BY_ROWS = {"helper_options": {"ad_weight": 1.0}}
 MIDPOINTS = collocation_method(1, "legendre")
 
@@ -162,11 +160,8 @@ class LinearStage:
                 instant = self._at(path.places[-1])
                 value = instant(path.graph) if path.gaps is None else self._gaps(path.gaps, instant)
                 lower, upper = (self._limit(bound, value.numel()) for bound in (path.lower, path.upper))
-                if path.gaps is None:
-                    yield LimitedRow(path.name, value, lower, upper, place)
-                else:
-                    lower = ca.if_else(value > lower + self._reach(path.gaps, instant), -ca.inf, _GAPS * lower)
-                    yield LimitedRow(path.name, _GAPS * value, lower, upper, place, unit=_GAPS)
+                unit = 1.0 if path.gaps is None else _GAPS
+                yield LimitedRow(path.name, unit * value, unit * lower, unit * upper, place, unit=unit)
         bounds = self._problem.motion.bounds
         limited = np.isfinite(bounds.q_lower) | np.isfinite(bounds.q_upper)
         if turned := [i for i in free_rates(self.tree)[0] if limited[i]]:
@@ -179,12 +174,6 @@ class LinearStage:
     def _gaps(self, gaps: Gaps, instant: Instant) -> ca.MX:
         """Gaps; less half of what they change by in an interval, where they are kept between instants."""
         return instant(gaps.with_rates(self._h) if gaps.guarded else gaps.graph)
-
-    def _reach(self, gaps: Gaps, instant: Instant) -> ca.MX:
-        """By how much v within its bounds changes gaps in some intervals: a row that is further away takes no part."""
-        fastest = np.maximum(np.abs(self._problem.motion.bounds.v_lower), np.abs(self._problem.motion.bounds.v_upper))
-        slopes = gaps.slopes.call([instant.values[name] for name in gaps.slopes.name_in()])[1]
-        return ca.MX(_NEAR * self._h * (ca.fabs(slopes) @ ca.DM(np.minimum(fastest, _FASTEST))))
 
     def _rows_of_start(self) -> Iterator[LimitedRow]:
         """Rows of contacts and loops, in combinations that do not follow from what is fixed of the start."""
