@@ -133,7 +133,7 @@ def test_rows_of_one_phase_are_those_of_any_solver() -> None:
     phases.solver("fatrop")
     phases.subject_to(landing.q[:, -1] == stance.q[:, 0])
     with pytest.raises(
-        UnsupportedError, match=r"^fatrop: constraints of several phases connects the intervals 0 and 12"
+        UnsupportedError, match=r"^fatrop: the intervals 0 and 12 are connected by constraints of several phases"
     ):
         phases.solver("fatrop")
 
