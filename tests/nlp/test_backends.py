@@ -82,9 +82,7 @@ def test_sqpmethod_finds_what_ipopt_finds() -> None:
 def test_fatrop_refuses_what_connects_intervals() -> None:
     made = swing()
     made.subject_to(made.u[0, 0] == made.u[0, 3])
-    with pytest.raises(
-        UnsupportedError, match=r"^fatrop: the intervals 0 and 3 are connected by subject_to 1; give constr"
-    ):
+    with pytest.raises(UnsupportedError, match=r"^fatrop: the intervals 0 and 3 are connected by subject_to 1; "):
         made.solver("fatrop")
     made = swing()
     made.minimize(made.integral(lambda u: ca.sumsqr(u)) + ca.sumsqr(ca.diff(made.u, 1, 1)))
