@@ -491,7 +491,7 @@ REFUSED: dict[str, tuple[Callable[[], object], type[GdalembertError], str]] = {
     "duration of all, by fatrop": (
         lambda: ocp.Phases(hop()[1], duration=(0.3, 0.8)).solver("fatrop"),
         UnsupportedError,
-        r"^fatrop: the intervals 0 and 10 are connected by duration; give constraints and costs of one interval each, or",
+        r"^fatrop: the intervals 0 and 10 are connected by duration; give constraints and costs of one interval each",
     ),
     "acados": (
         lambda: falling().solver("acados"),

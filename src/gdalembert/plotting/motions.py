@@ -386,9 +386,8 @@ def _parameters(result: Identification) -> Axes:
         size = np.where(values == 0, np.nan, np.abs(values))  # 0 has no place on a logarithmic axis
         ax.plot(size, rows, marker, color=colour, markersize=5 if marker != "|" else 9, label=name)
     ax.set_xscale("log")
-    ax.set_yticks(
-        rows, [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 2]} …" for name in base.names], parse_math=False
-    )
+    names = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 2]} …" for name in base.names]
+    ax.set_yticks(rows, names, parse_math=False)
     ax.set_ylim(len(base) - 0.5, -0.5)
     label(ax, "absolute value, SI units")
     legend(ax)
