@@ -288,6 +288,12 @@ def test_nested_springs_divide_a_link() -> None:
         gd.FlexibleArm(model, {}, joints, parameters={"placement": ["slide"]})
     free = gd.FlexibleArm(model, {}, joints, parameters={"inertia": True, "placement": True})
     assert {name.split(".")[0] for name in free.parameters.names} == {"shoulder", "elbow", "slide"}
+    wanted = r"^no parameter named 'elbow.Ixx': the link of 'elbow' has a part on springs; nearest: 'elbow.x', "
+    with pytest.raises(UnknownNameError, match=wanted) as refused:
+        free.parameters["elbow.Ixx"]
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+    with pytest.raises(UnknownNameError, match=r"^no parameter named 'elbow.Iyx'; nearest: "):
+        free.parameters["elbow.Iyx"]
 
 
 @pytest.mark.long
@@ -451,6 +457,11 @@ def test_real_time_iterations_and_machine_code_on_springs() -> None:
             r"^FlexibleJoint: rotor_inertia: springs in directions have no rotors; ",
         ),
         ({"body": 3.0}, ArgumentTypeError, r"^FlexibleJoint: body: expected a pin.Inertia, got 3.0$"),
+        (
+            {"body": pin.Inertia(1.0, np.zeros(3), np.diag([0.5, 1.0, 0.4]))},
+            ArgumentError,
+            r"^FlexibleJoint: body: of its principal moments 0.4, 0.5, 1 kg m² the last exceeds the sum of ",
+        ),
         ({"offset": np.ones((4, 4))}, ArgumentError, r"^FlexibleJoint: offset"),
         (
             {"directions": None, "stiffness": 1.0, "body": pin.Inertia.Zero()},

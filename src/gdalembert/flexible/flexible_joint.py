@@ -68,7 +68,7 @@ class FlexibleJoint(ByValue):
         ArgumentTypeError: if an argument is neither a number nor an array of numbers, or of another wrong type.
         ArgumentError: if an argument is negative, or if the stiffness or the rotor inertia is zero; if a matrix is not
             symmetric, K_t not positive definite or D_t not positive semidefinite, or if their sizes differ; if a
-            direction is unknown or there twice, or an argument does not go with the others.
+            direction is unknown or there twice, no body has such moments, or an argument does not go with the others.
     """
 
     stiffness: float | npt.ArrayLike
