@@ -344,7 +344,8 @@ class Problem(OptimalControlProblem[Solution]):
                 (:class:`~gdalembert.ocp.RealTimeSolver`), of the problem with ``degree=1``, whose cost is a sum of
                 squares.
             options: as of :meth:`solve`; of ``"rti"``: ``"iterations"`` of the interior point (3); ``"penalty"`` of
-                limits of q, v and paths, by default after the cost and ten times as large of equations and the end;
+                limits of q, v and paths, by default after the cost, more where the first plan needs it to keep them,
+                and ten times as large of equations and the end;
                 ``"first_gap"``, where the interior point begins, by default after the cost; and
                 ``"levenberg_marquardt"`` (0.3), which shortens steps towards what is out of reach, 0 for plain ones.
 

@@ -193,7 +193,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         arrays: list[Any] = [*plan, *self._given.values(), *self._padded.values(), steps.set, steps.lands]
         copies = [array.copy() for array in arrays]
         parameters = [(dict(problem.parameters.values), problem.robot.last) for problem in problems]
-        weight, known = steps.tick.weight, self._known
+        weight, raised, known = steps.tick.weight, steps.tick.raised, self._known
 
         def restore() -> None:
             for array, copy in zip(arrays, copies, strict=True):
@@ -202,7 +202,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 problem.parameters.values.clear()
                 problem.parameters.values.update(values)
                 problem.robot.set(p)
-            steps.tick.weight, self._known, self._prepared = weight, known, False
+            steps.tick.weight, steps.tick.raised, self._known, self._prepared = weight, raised, known, False
 
         return restore
 
@@ -262,7 +262,6 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     def _first_steps(self, guess: Any, interrupts: Interrupts) -> str:
         """Steps from a guess until they are small; why the last one was not taken, or "" if it was."""
         self._begin(guess)
-        self._steps.tick.weight = 0.0  # of penalties, which is chosen anew
 
         def check() -> None:
             if interrupts.error is not None:
