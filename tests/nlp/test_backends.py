@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import casadi as ca
@@ -11,7 +12,7 @@ import pytest
 import gdalembert as gd
 from benchmarks.common.robots import path
 from gdalembert import ocp
-from gdalembert.errors import UnsupportedError
+from gdalembert.errors import ArgumentError, UnsupportedError
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import quadrotor, slider
 from tests.helpers.sets import quick
@@ -76,6 +77,22 @@ def test_sqpmethod_finds_what_ipopt_finds() -> None:
     one, other = made.solve("ipopt"), made.solve("sqpmethod")
     assert other.cost == pytest.approx(one.cost, rel=1e-6)
     assert relative_error(other.u, one.u) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("solver", "options", "message"),
+    [
+        ("fatrop", {"fatrop.tolerance": "x"}, "it is of another type; give a number"),
+        ("fatrop", {"fatrop.max_iter": "3"}, "it is of another type; give a whole number"),
+        ("fatrop", {"fatrop.spped": 1.0}, "Fatrop option not supported: spped"),
+        ("ipopt", {"ipopt.tol": "x"}, "it is of another type; give a number"),
+    ],
+)
+def test_an_option_that_a_solver_refuses_is_named(solver: str, options: dict[str, Any], message: str) -> None:
+    """Of several; fatrop reads them when it is called first."""
+    wanted = f"^solve: CasADi refuses '{solver}' with {re.escape(str(options))}: {message}$"
+    with pytest.raises(ArgumentError, match=wanted):
+        swing().solve(solver, {f"{solver}.max_iter": 20} | options)
 
 
 @pytest.mark.long
