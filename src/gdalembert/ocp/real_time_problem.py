@@ -11,10 +11,10 @@ import numpy as np
 
 from gdalembert.compilation.compiled_function import CompiledFunction
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
-from gdalembert.errors import UnsupportedError
+from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.nlp.least_squares import residuals_of
 from gdalembert.ocp.constraints import LimitedExpression, parts_of_residuals, parts_of_state
-from gdalembert.ocp.ends import End, EndpointConstraints
+from gdalembert.ocp.ends import NEAR_Q, NEAR_V, End, EndpointConstraints
 from gdalembert.ocp.formulation import Formulation
 from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.solution import FollowedPath
@@ -145,6 +145,23 @@ class RealTimeProblem(NamedTuple):
         """The times of the grid, and of the middles of intervals [s]."""
         instants = frozen(self.interval * np.arange(self.motion.intervals + 1.0))
         return instants, frozen(instants[:-1, None] + self.interval / 2)
+
+    def apart(self) -> ca.Function:
+        """(x) → how far [q; v] is off contacts and loops, over the farthest that solvers move a start onto them."""
+        places, rows, nq = self.motion.system.places, self.motion.system.rows, self.con.tree.nq
+        x, p = ca.MX.sym("x", nq + self.con.tree.nv), [ca.MX.sym("p", len(self.robot))] if len(self.robot) else []
+        of_q, of_v = ca.norm_inf(places.residual(x, *p)), ca.norm_inf(rows.velocity(x, *p))
+        far = ca.fmax(of_q / NEAR_Q, of_v / (NEAR_V * ca.fmax(1, ca.norm_inf(x[nq:]))))
+        return ca.Function("apart", [x, *p], [far])
+
+    def refusal(self, x: Array) -> str:
+        """Why [q; v] is no start: the contact or loop that it violates, and by how much."""
+        nq = self.con.tree.nq
+        try:
+            self.con.anchored(x[:nq]).check_state("start of the motion", x[:nq], x[nq : nq + self.con.tree.nv])
+        except ArgumentError as error:
+            return str(error)
+        return ""
 
     @property
     def squares(self) -> Iterator[PlacedSquares]:
