@@ -145,7 +145,7 @@ def assemble(
         raise ArgumentTypeError(f"fixed_bodies: expected a dict by name, got {type(fixed_bodies).__name__}")
     in_directions, with_rotors = in_directions_and_behind_rotors(joints)
     for name, body in fixed_bodies.items():
-        check_body(f"fixed_bodies[{name!r}]", body, of_file=True)
+        check_body(f"fixed_bodies[{name!r}]", body)
     rigid, springs = on_springs(tree, in_directions, fixed_bodies)
     names = _names_by_index(rigid, links)
     merged = [frame.name for i in names for frame in attach.RigidLink(rigid, i).merged_bodies]

@@ -18,7 +18,7 @@ import pinocchio as pin
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.model.joints.deflection import Deflection
 from gdalembert.model.modal_inertia import ModalInertia, SegmentInertia
-from gdalembert.model.rounding import clean_matrix, exceeds_the_others, least_moment
+from gdalembert.model.rounding import clean_matrix, least_moment
 from gdalembert.model.tree import Joint
 from gdalembert.spatial.arrays import Array, frozen, homogeneous
 from gdalembert.spatial.brief import Brief
@@ -238,11 +238,8 @@ def ahead(eta: float) -> Array:
     return homogeneous(np.eye(3), np.array([eta, 0.0, 0.0]))
 
 
-def check_body(argument: str, body: Any, *, of_file: bool = False) -> None:
-    """Refuse anything but the inertia of a rigid body, a ``pin.Inertia``.
-
-    ``of_file``: whether it is what a file has, in which a moment may be larger than that of a body can be.
-    """
+def check_body(argument: str, body: Any) -> None:
+    """Refuse anything but the inertia of a rigid body, a ``pin.Inertia``."""
     if not isinstance(body, pin.Inertia):
         raise ArgumentTypeError(f"{argument}: expected a pin.Inertia, got {shown(body)}")
     mass, lever, tensor = float(body.mass), np.array(body.lever), np.array(body.inertia)
@@ -252,12 +249,6 @@ def check_body(argument: str, body: Any, *, of_file: bool = False) -> None:
         least = float(np.linalg.eigvalsh(tensor)[0])
         raise ArgumentError(
             f"{argument}: its mass is {mass:g} kg and its least principal moment {least:g} kg m²; give at least 0"
-        )
-    if not of_file and exceeds_the_others(tensor, mass):
-        moments = ", ".join(f"{moment:g}" for moment in np.linalg.eigvalsh(tensor))
-        raise ArgumentError(
-            f"{argument}: of its principal moments {moments} kg m² the last exceeds the sum of the others, as in no "
-            "real body; give those about the centre of mass"
         )
 
 

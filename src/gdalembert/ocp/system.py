@@ -27,7 +27,7 @@ from gdalembert.ocp import steps
 from gdalembert.ocp.steps import RungeKutta
 from gdalembert.spatial import constant
 from gdalembert.spatial.arguments import choice, number, warn
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arrays import Array, vibrations
 from gdalembert.spatial.functions import function, symbols
 
 Robot = Dynamics | ConstrainedDynamics
@@ -359,20 +359,14 @@ def locked_vibrations(dyn: Dynamics, p: Array, chosen: range) -> tuple[Array, Ar
     if not chosen:
         return np.zeros(0), np.zeros((0, 0))
     q, index = neutral(dyn.tree).full().ravel(), np.ix_(chosen, chosen)
-    squares, shapes = vibrations(dyn.mass_matrix(q, *columns(p, 1)).full()[index], dyn.force_stiffness(q, p)[index])
-    return np.sqrt(squares) / (2 * np.pi), shapes
+    mass, stiffness = dyn.mass_matrix(q, *columns(p, 1)).full()[index], dyn.force_stiffness(q, p)[index]
+    frequencies, shapes, _ = vibrations(mass, stiffness)
+    return frequencies / (2 * np.pi), shapes
 
 
 def _along(shapes: Array, size: int) -> ca.DM:
     """Φ as a sparse matrix (size × size), for v, or for q, which begins with entries that are no coordinates of Φ."""
     return ca.diagcat(ca.DM.eye(size - len(shapes)), ca.sparsify(ca.DM(shapes)))
-
-
-def vibrations(mass: Array, stiffness: Array) -> tuple[Array, Array]:
-    """ω² and mass-normalised shapes Ψ of M and the symmetric part of K; zero where K drives away."""
-    half = np.linalg.inv(np.linalg.cholesky(mass))
-    squares, vectors = np.linalg.eigh(half @ (stiffness + stiffness.T) @ half.T / 2)
-    return np.maximum(squares, 0.0), half.T @ vectors
 
 
 AUTO = "auto"
