@@ -79,6 +79,25 @@ def test_sqpmethod_finds_what_ipopt_finds() -> None:
     assert relative_error(other.u, one.u) < 1e-4
 
 
+@pytest.mark.parametrize("size", quick([1e-5, 1e-3, 1.0], 1e-3))
+def test_small_costs_of_defaults_are_one(size: float) -> None:
+    """Of IPOPT, of fatrop, and of IPOPT to all digits; limits of v are active."""
+    dyn = gd.NewtonEuler(ARM)
+
+    def reach() -> ocp.Problem:
+        bounds = ocp.Bounds.of(dyn, v=dict.fromkeys(dyn.coordinate_names, 0.7))
+        problem = ocp.Problem(dyn, 1.0, 10, bounds=bounds, degree=1)
+        problem.start([0.1, 0.2])
+        problem.squares(lambda q: q - ca.DM([0.6, 0.7]), size)
+        problem.squares(lambda u: u, 1e-5 * size)
+        return problem
+
+    wanted = reach().solve("ipopt", {"ipopt.tol": 1e-11}).cost
+    assert 1e-3 * size < wanted < size
+    for solver in ("ipopt", "fatrop"):
+        assert reach().solve(solver).cost == pytest.approx(wanted, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("solver", "options", "message"),
     [
