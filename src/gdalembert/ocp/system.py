@@ -244,6 +244,28 @@ class System:
             return k[: self.con.tree.nv, :]
         return ca.MX(self.with_stiff_rates(k[self.moving, :]))
 
+    def takes_hold(self, before: System) -> bool:
+        """Whether constraints hold that did not before, so that v jumps."""
+        return any(each not in before.con.constraints for each in self.con.constraints)
+
+    def check_impact(self, piece: str) -> None:
+        """Refuse a restitution of what takes hold in a ``piece`` of a motion, by an ArgumentError."""
+        if self.con._set.restitution.any():
+            raise ArgumentError(
+                f"{self.con.tree.name}: its constraints have a restitution, and what rebounds does not hold in the "
+                f"next {piece}; give restitution=0"
+            )
+
+    def balance(self, q: Any, change: Any, impulses: Any, p: Sequence[Any]) -> Any:
+        """M Δv − Jᵀ Λ of independent impulses Λ: zero in an impact."""
+        return self.con.dynamics.mass_matrix(q, *p) @ change - self.rows.jacobian(q, p).T @ impulses
+
+    @property
+    def mass(self) -> float:
+        """The largest entry of M where the robot is neutral."""
+        q = neutral(self.con.tree)
+        return float(np.abs(self.con.dynamics.mass_matrix(q, *steps.values_of(self.con)).full()).max())
+
     @cached_property
     def finer(self) -> Callable[..., Any]:
         """A step of the classical Runge–Kutta method (x, u, h) → (x_next, …), which shows the error of other steps.
