@@ -90,7 +90,7 @@ BACKENDS: dict[str, Backend] = {
     "fatrop": Backend(
         {
             "fatrop.print_level": 0,
-            "fatrop.tolerance": 1e-7,  # 1e-6 missed the cost of IPOPT by 6e-6, and is one or two iterations less
+            "fatrop.tolerance": 1e-6,  # at 1e-7 it finds no end for phases of a hop, whose cost is right to 1e-9
             "fatrop.mu_superlinear_decrease_power": 1.1,
             "fatrop.mu_allow_fast_monotone_decrease": False,
             "fatrop.kappa_wmin": 0.1,
