@@ -7,6 +7,11 @@ from gdalembert import ocp as ocp
 from gdalembert.citation import citation as citation
 from gdalembert.compilation.compiled_function import CompiledFunction as CompiledFunction
 from gdalembert.compilation.compiled_function import compile as compile
+from gdalembert.distances.distances import Distances as Distances
+from gdalembert.distances.shapes import Box as Box
+from gdalembert.distances.shapes import Capsule as Capsule
+from gdalembert.distances.shapes import HalfSpace as HalfSpace
+from gdalembert.distances.shapes import Sphere as Sphere
 from gdalembert.dynamics.actuation import Tendon as Tendon
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics as ConstrainedDynamics
 from gdalembert.dynamics.constraints.constraint import Contact as Contact

@@ -23,29 +23,43 @@ from gdalembert.spatial.algebra import Matrix
 
 _TOUCHING = 1e-18
 """What is added to squares of distances [m²], so that the gap of axes that touch has a derivative, 0."""
-_DEGENERATE = 1e-100
-"""What is added to squares of lengths [m²] and to directions, so that those of no length divide nothing by 0."""
+_DEGENERATE = 1e-9
+"""What is added to directions [m], so that those of no length divide nothing by 0; gaps change by its square."""
+
+
+Deformation = Sequence[tuple[int, Matrix]]
+"""Columns of v that move a point beside its carrier, as modes do, each with its velocity per unit (3)."""
 
 
 class Material(NamedTuple):
-    """A point fixed in a body: its carrier (a link of the tree, or −1), its share in a point between two, its place."""
+    """A point of a body.
+
+    Attributes:
+        carrier: the link of the tree in which it is fixed, or −1.
+        share: that in a point between several.
+        place: in the universe. ``deformation``: what moves it in its carrier.
+    """
 
     carrier: int
     share: Matrix
     place: Matrix
+    deformation: Deformation = ()
 
 
 class Rounded(NamedTuple):
-    """All points within a radius of a point, or of the segment between two, each fixed in a carrier.
+    """All points within a radius of a point, or of the segment between two.
 
-    ``direction``: from the first end to the second, and ``squared_length`` [m²], which is a number on a rigid link.
+    Attributes:
+        carrier: the link in which the ends are fixed, or move by their ``deformations``.
+        direction: from the first end to the second. ``squared_length``: of it [m²], a number on a rigid link.
     """
 
-    carriers: Sequence[int]
+    carrier: int
     ends: Sequence[Matrix]
     radius: Matrix
     squared_length: Matrix = 0.0
     direction: Matrix = 0.0
+    deformations: Sequence[Deformation] = ()
 
     @property
     def is_point(self) -> bool:
@@ -53,9 +67,10 @@ class Rounded(NamedTuple):
 
     def at(self, share: Matrix, place: Matrix) -> list[Material]:
         """The point between both ends, this share of the way from the first to the second."""
-        if len(set(self.carriers)) == 1:
-            return [Material(self.carriers[0], 1.0, place)]
-        return [Material(c, x, e) for c, x, e in zip(self.carriers, (1 - share, share), self.ends, strict=True)]
+        if not self.deformations:
+            return [Material(self.carrier, 1.0, place)]
+        shares = (1 - share, share)[: len(self.ends)]
+        return [Material(self.carrier, *point) for point in zip(shares, self.ends, self.deformations, strict=True)]
 
 
 class PlacedBox(NamedTuple):
@@ -127,8 +142,8 @@ def _of_rounded(first: Rounded, second: Rounded) -> Closest:
     return Closest(distance - (first.radius + second.radius), way / distance, first.at(s, x), second.at(t, y))
 
 
-def _nearest_on_segment(start: Matrix, direction: Matrix, half_sizes: Matrix) -> Matrix:
-    """The share t of a segment, in the axes of a box, at which its point is nearest to the box, not clamped to [0, 1].
+def _nearest_on_segment(start: Matrix, direction: Matrix, squared_length: Matrix, half_sizes: Matrix) -> Matrix:
+    """−t of the share t of a segment, in the axes of a box, at which it is nearest to the box, not clamped to [0, 1].
 
     The squared distance is Σ d_i² dist(t, [lo_i, hi_i])², the i-th coordinate being within the box from lo_i to hi_i.
     If the intervals have no t in common, that which ends first (at H, weight w) and that which begins last (at L,
@@ -152,16 +167,17 @@ def _nearest_on_segment(start: Matrix, direction: Matrix, half_sizes: Matrix) ->
     )
     mean = (w * first + of_last * last) / (w + of_last)
     pulls = (x * ca.fmin(ca.fmax(mean, low), high) for x, low, high in zip(weights, lows, highs, strict=True))
-    return -(sum(pulls) / sum(weights))
+    return sum(pulls) / squared_length
 
 
 def _extreme(values: Sequence[Matrix], weights: Sequence[Matrix], is_least: bool) -> tuple[Matrix, Matrix]:
     """The least or the largest of three values, and its weight."""
     choose = ca.fmin if is_least else ca.fmax
     of_two = choose(values[0], values[1])
-    weight = weights[1] + (values[0] == of_two) * (weights[0] - weights[1])
+    # not w₁ + (v₀ = v) (w₀ − w₁), one instruction less: of a large w₁ and a small w₀ it leaves 0
+    weight = ca.if_else(values[0] == of_two, weights[0], weights[1])
     value = choose(of_two, values[2])
-    return value, weights[2] + (of_two == value) * (weight - weights[2])
+    return value, ca.if_else(of_two == value, weight, weights[2])
 
 
 def _outside(point: Matrix, half_sizes: Matrix) -> tuple[Matrix, Matrix]:
@@ -174,20 +190,24 @@ def _outside(point: Matrix, half_sizes: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _to_box(first: Rounded, box: PlacedBox) -> Closest:
-    # the product of each, since obstacles that are turned alike share the first
-    start, s = box.rotation.T @ first.ends[0] - box.rotation.T @ box.centre, 0.0
-    x = first.ends[0]
+    # of a box that stands, the product of each, since boxes that are turned alike share the first; of one that moves,
+    # that takes 15 instructions more
+    moves, x = box.carrier >= 0, first.ends[0]
+    s: Matrix = 0.0
+    start = box.rotation.T @ (x - box.centre) if moves else box.rotation.T @ x - box.rotation.T @ box.centre
     if not first.is_point:
         direction = box.rotation.T @ first.direction
-        s = _clamped(_nearest_on_segment(start, direction, box.half_sizes))
-        start, x = start + s * direction, x + s * first.direction
+        back = _nearest_on_segment(start, direction, first.squared_length, box.half_sizes)
+        back = ca.fmax(-1, ca.fmin(0, back))
+        start, x, s = start - back * direction, x - back * first.direction, -back
     distance, gradient = _outside(start, box.half_sizes)
     return Closest(distance - first.radius, box.rotation @ gradient, first.at(s, x), [Material(box.carrier, 1.0, x)])
 
 
 def _to_half_space(first: Rounded, solid: PlacedHalfSpace) -> Closest:
     heights = [ca.dot(solid.normal, end) for end in first.ends]
-    height, s, x = heights[0], 0.0, first.ends[0]
+    height, x = heights[0], first.ends[0]
+    s: Matrix = 0.0
     if not first.is_point:
         s = heights[1] < heights[0]
         height, x = ca.fmin(*heights), x + s * first.direction
@@ -234,5 +254,5 @@ def _edges(box: PlacedBox) -> list[Rounded]:
             corner.insert(axis, sign)
             ends.append(box.centre + box.rotation @ (ca.DM(corner) * box.half_sizes))
         direction = 2 * box.half_sizes[axis] * box.rotation[:, axis]
-        edges.append(Rounded((box.carrier,) * 2, ends, 0.0, 4 * box.half_sizes[axis] ** 2, direction))
+        edges.append(Rounded(box.carrier, ends, 0.0, 4 * box.half_sizes[axis] ** 2, direction))
     return edges

@@ -2,59 +2,309 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from itertools import combinations, product
+from typing import Any
 
 import casadi as ca
+import numpy as np
+import pinocchio as pin
 
 from gdalembert.distances.closest import Closest, closest
-from gdalembert.distances.placed import Body, RobotWithShapes
+from gdalembert.distances.placed import Body, RobotWithShapes, slopes_by_numbers
+from gdalembert.distances.selection import Item, configurations, select
+from gdalembert.distances.shapes import Box, Shape
+from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
+from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.spatial.functions import function
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
+from gdalembert.flexible.centreline import axis_pieces
+from gdalembert.model.configuration import neutral, random_configuration
+from gdalembert.model.limits import NO_LIMIT, Bounds
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.spatial.arguments import choice, listed
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.functions import Function, function
+from gdalembert.spatial.instructions import eliminate_common_subexpressions
+from gdalembert.spatial.interrupts import interruptible
+
+Obstacles = Mapping[str, Shape | type[Shape]]
+_COVERS = ("capsules",)
+_NO_FRAME = 2**63
+"""A larger index of a frame is that of none."""
+_CONFIGURATIONS, _ALWAYS = 1000, 0.99
+"""At which pieces of flexible links are compared with other shapes, and the part in which what touches always does."""
 
 
+@interruptible
 class Distances:
-    def __init__(self, kinematics: Kinematics, bodies: Sequence[Body], pairs: Sequence[tuple[int, int]]) -> None:
-        self.kinematics, self.bodies, self._pairs = kinematics, bodies, pairs
-        self.tree = kinematics.tree
+    """Distances between the links of a robot, and between them and obstacles, as ``casadi.Function`` objects.
 
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        return [(self.bodies[i].name, self.bodies[k].name) for i, k in self._pairs]
+    Spheres, capsules, boxes and half-spaces are exact; cylinders, meshes and other convex shapes are covered by
+    capsules, so that a distance that is told is at most the true one. A gap is negative where two shapes overlap.
+
+    Args:
+        robot: a ``pin.Model``, a :class:`~gdalembert.Kinematics`, or a robot with dynamics.
+        geometry: the ``pin.GeometryModel`` of the robot. Its collision pairs are those of the distances; without any,
+            all pairs of links are, but for those that are near each other always or never, by configurations at random.
+        obstacles: ``{name: shape}`` in the frame of the universe, as ``{"pole": gd.Capsule(a, b, 0.05)}``. A class in
+            place of a shape, as ``gd.Sphere``, makes its numbers an input. Each is paired with every shape that moves.
+        cover: how what has no closed form is covered: by ``"capsules"``.
+        pairs: pairs of names of geometry objects and of obstacles, in place of all of these.
+        bounds: those of q within which configurations are chosen; by default those of the ``pin.Model``.
+
+    Attributes:
+        kinematics: of the robot. ``pairs``: the two names of each distance; a mesh with several capsules has several
+            distances with the same two names.
+        inputs: the number of inputs of each obstacle that is one, by name.
+
+    Raises:
+        ArgumentTypeError: if an argument is of another type.
+        ArgumentError: if the geometry is of another model, or an obstacle has the name of a geometry object.
+        UnknownNameError: if a pair has a name that no shape has.
+        UnsupportedError: if a shape has no cover, or two half-spaces would be a pair.
+    """
+
+    kinematics: Kinematics
+    pairs: list[tuple[str, str]]
+
+    def __init__(
+        self,
+        robot: pin.Model | Kinematics | Dynamics | ConstrainedDynamics,
+        geometry: pin.GeometryModel | None = None,
+        obstacles: Obstacles | None = None,
+        *,
+        cover: str = "capsules",
+        pairs: Sequence[tuple[str, str]] | None = None,
+        bounds: Bounds | None = None,
+    ) -> None:
+        choice("Distances: cover", cover, _COVERS)
+        self.kinematics, self._obstacles = _kinematics_of(robot), _checked_obstacles(obstacles)
+        self.tree = self.kinematics.tree
+        pieces = [Body(piece.name, piece.link, piece) for piece in axis_pieces(getattr(robot, "dynamics", robot))]
+        items = _items_of(self.kinematics, geometry, {piece.link for piece in pieces})
+        names = [*(item.name for item in items), *dict.fromkeys(piece.name for piece in pieces)]
+        if clash := next((name for name in names if name in self._obstacles), None):
+            raise ArgumentError(f"Distances: {clash!r} is an obstacle and a part of the robot; rename the obstacle")
+        asked = None if pairs is None else _checked_pairs(pairs, names, self._obstacles)
+        chosen = asked
+        if asked is None and geometry is not None and len(geometry.collisionPairs):
+            objects = geometry.geometryObjects
+            chosen = [(objects[pair.first].name, objects[pair.second].name) for pair in geometry.collisionPairs]
+        index = {item.name: k for k, item in enumerate(items)}
+        of_items = [(index[i], index[k]) for i, k in chosen or () if i in index and k in index]
+        nominal, limits = self.kinematics.parameters.nominal, _limits_of(robot, self.tree, bounds)
+        self._selection = select(nominal, items, None if chosen is None else of_items, lower=limits[0], upper=limits[1])
+        of_pieces = [*combinations(pieces, 2), *product(pieces, self._selection.bodies)]
+        if asked is None:
+            q = configurations(nominal, *limits, _CONFIGURATIONS, seed=0)
+            of_pieces = [pair for pair in of_pieces if pair[0].link != pair[1].link and _may_touch(nominal, pair, q)]
+        bodies = [Body(name, -1, shape) for name, shape in self._obstacles.items()]
+        rows = [*of_pieces, *((body, obstacle) for obstacle in bodies for body in (*pieces, *self._selection.bodies))]
+        wanted = None if asked is None else set(map(frozenset, asked))
+        rows = [pair for pair in rows if wanted is None or frozenset(body.name for body in pair) in wanted]
+        self._rows = [*self._selection.rows, *rows]
+        self.pairs = [(first.name, second.name) for first, second in self._rows]
+        self.inputs = {
+            name: sum(shape.sizes.values()) for name, shape in self._obstacles.items() if isinstance(shape, type)
+        }
+
+    def __repr__(self) -> str:
+        return f"Distances({self.tree.name!r}, {len(self.pairs)} distances)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without graphs, which are built anew: symbols cannot be pickled alone."""
+        graphs = {name for name, value in vars(type(self)).items() if isinstance(value, cached_property)}
+        return {name: value for name, value in vars(self).items() if name not in graphs}
 
     @cached_property
-    def _inputs(self) -> dict[str, ca.SX]:
-        count = sum(sum(body.shape.sizes.values()) for body in self.bodies if isinstance(body.shape, type))
-        named = self.kinematics.symbols("q")
-        return (
-            {"q": named["q"]}
-            | ({"obstacles": ca.SX.sym("obstacles", count)} if count else {})
-            | {k: x for k, x in named.items() if k != "q"}
-        )
+    def _symbols(self) -> dict[str, ca.SX]:
+        """The inputs of all Functions, by name."""
+        numbers = {"obstacles": ca.SX.sym("obstacles", sum(self.inputs.values()))} if self.inputs else {}
+        q, *p = self.kinematics.symbols("q").items()
+        return dict([q, *numbers.items(), *p])
+
+    @cached_property
+    def _numbers(self) -> dict[str, ca.SX]:
+        """The symbols of each obstacle that is an input, by name."""
+        parts = ca.vertsplit(self._symbols["obstacles"], np.cumsum([0, *self.inputs.values()]).tolist())
+        return dict(zip(self.inputs, parts, strict=True))
 
     @cached_property
     def _closest(self) -> tuple[RobotWithShapes, list[Closest]]:
-        s = self._inputs
-        robot, first, placed = RobotWithShapes(self.tree, s["q"]), 0, []
-        used = {i for pair in self._pairs for i in pair}
-        for i, body in enumerate(self.bodies):
-            numbers = None
-            if isinstance(body.shape, type):
-                size = sum(body.shape.sizes.values())
-                numbers, first = s["obstacles"][first : first + size], first + size
-            placed.append(robot.placed(body, numbers) if i in used else None)
-        return robot, [closest(placed[i], placed[k]) for i, k in self._pairs]
+        robot = RobotWithShapes(self.tree, self._symbols["q"])
+        bodies = {id(body): body for pair in self._rows for body in pair}
+        placed = {
+            key: robot.placed(body, self._numbers[body.name] if isinstance(body.shape, type) else None)
+            for key, body in bodies.items()
+        }
+        return robot, [closest(placed[id(first)], placed[id(second)]) for first, second in self._rows]
 
     @cached_property
     def distance(self) -> ca.Function:
-        gaps = [c.gap for c in self._closest[1]]
-        return function("distance", self._inputs, {"d": ca.vertcat(*gaps)})
+        """(q[, obstacles][, p]) → (d): the gap of each pair of :attr:`pairs` [m].
+
+        Called with MX, its derivatives are those of :attr:`derivatives`, by the entries of q; second derivatives are
+        those of these, exact where the closest points move smoothly.
+        """
+        gaps = {"d": ca.vertcat(ca.SX(0, 1), *(pair.gap for pair in self._closest[1]))}
+        plain = function("distance", self._symbols, gaps)
+        options: dict[str, Any] = {"custom_jacobian": self._jacobian(), "jac_penalty": 0, "never_inline": True}
+        inputs = plain.sx_in()
+        return Function("distance", inputs, plain.call(inputs), plain.name_in(), ["d"], options)
 
     @cached_property
     def derivatives(self) -> ca.Function:
-        robot, found = self._closest
-        return function(
-            "distance_derivatives",
-            self._inputs,
-            {"d": ca.vertcat(*(c.gap for c in found)), "dd_dq": ca.vertcat(*(robot.slopes(c) for c in found))},
+        """(q[, obstacles][, p]) → (d, dd_dq): gaps and their derivatives along v (n × nv).
+
+        At the points that are closest, fixed in their links: that they move along them does not change the gap to first
+        order (the envelope theorem).
+        """
+        gaps = ca.vertcat(ca.SX(0, 1), *(pair.gap for pair in self._closest[1]))
+        return function("distance_derivatives", self._symbols, {"d": gaps, "dd_dq": self._slopes})
+
+    @cached_property
+    def _slopes(self) -> ca.SX:
+        robot, pairs = self._closest
+        return ca.SX(ca.vertcat(ca.SX(0, self.tree.nv), *(robot.slopes(pair) for pair in pairs)))
+
+    def _jacobian(self) -> ca.Function:
+        """The Jacobian of :attr:`distance` as CasADi calls it: by the entries of each input."""
+        robot, pairs = self._closest
+        slopes = {"q": self._slopes @ _velocity_of_entries(self.tree, self._symbols["q"])}
+        if self.inputs:
+            by_numbers = ca.SX(len(pairs), self._symbols["obstacles"].numel())
+            first = dict(zip(self.inputs, np.cumsum([0, *self.inputs.values()]).tolist(), strict=False))
+            for row, ((_, body), pair) in enumerate(zip(self._rows, pairs, strict=True)):
+                if isinstance(body.shape, type):
+                    columns = slice(first[body.name], first[body.name] + self.inputs[body.name])
+                    by_numbers[row, columns] = slopes_by_numbers(body.shape, pair, self._numbers[body.name])
+            slopes["obstacles"] = by_numbers
+        if "p" in self._symbols:
+            slopes["p"] = ca.vertcat(
+                ca.SX(0, self._symbols["p"].numel()), *(robot.slopes_by(pair, self._symbols["p"]) for pair in pairs)
+            )
+        arguments = [*self._symbols.values(), ca.SX.sym("out_d", len(pairs))]
+        values = [ca.sparsify(ca.SX(slope)) for slope in slopes.values()]
+        values = eliminate_common_subexpressions(arguments, values)
+        return ca.Function(
+            "jac_distance", arguments, values, [*self._symbols, "out_d"], [f"jac_d_{name}" for name in slopes]
         )
+
+    def report(self) -> str:
+        """What covers the links and how well, which pairs have distances, and which are left out and why."""
+        return str(self._selection)
+
+
+def _kinematics_of(robot: Any) -> Kinematics:
+    if isinstance(robot, Kinematics):
+        return robot
+    dyn = getattr(robot, "dynamics", robot)
+    if isinstance(dyn, Dynamics):
+        return Kinematics.of(dyn.parameters)
+    if not isinstance(robot, pin.Model | Tree):
+        raise ArgumentTypeError(f"Distances takes a pin.Model, a Kinematics or a Dynamics, not {type(robot).__name__}")
+    return Kinematics(robot)
+
+
+def _limits_of(robot: Any, tree: Tree, bounds: Any) -> tuple[Array, Array]:
+    """The limits of q within which configurations are chosen: infinite where none are known, as those of modes."""
+    if bounds is not None and not isinstance(bounds, Bounds):
+        raise ArgumentTypeError(f"Distances: bounds: got {shown(bounds)}; give gd.ocp.Bounds")
+    known = (bounds.q_lower, bounds.q_upper) if bounds is not None else ()
+    if bounds is None and isinstance(robot, pin.Model):
+        known = robot.lowerPositionLimit, robot.upperPositionLimit
+    if known and len(known[0]) != tree.nq:
+        raise ArgumentError(f"Distances: bounds have {len(known[0])} entries of q, and {tree.name} has {tree.nq}")
+    lower, upper = known or (np.full(tree.nq, -np.inf), np.full(tree.nq, np.inf))
+    return np.where(lower < -NO_LIMIT, -np.inf, lower), np.where(upper > NO_LIMIT, np.inf, upper)
+
+
+def _may_touch(tree: Tree, pair: tuple[Body, Body], q: Array) -> bool:
+    """Whether two shapes touch in some configurations (rows), but not in all, as neighbours do."""
+    symbol = ca.SX.sym("q", tree.nq)
+    robot = RobotWithShapes(tree, symbol)
+    gap = closest(*map(robot.placed, pair)).gap
+    touching = ca.Function("gap", [symbol], [ca.densify(gap)]).map(len(q))(q.T).full() < 0
+    return bool(touching.any() and touching.mean() < _ALWAYS)
+
+
+def _checked_obstacles(obstacles: Any) -> dict[str, Shape | type[Shape]]:
+    if obstacles is None:
+        return {}
+    if not isinstance(obstacles, Mapping):
+        raise ArgumentTypeError(f"Distances: obstacles: got {shown(obstacles)}; give {{name: shape}}")
+    for name, shape in obstacles.items():
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"Distances: obstacles: got the name {shown(name)}; give text")
+        if shape is Box:
+            raise UnsupportedError(
+                f"Distances: obstacle {name!r}: the numbers of a box are no inputs; give a gd.Box, or gd.Capsule"
+            )
+        is_kind = isinstance(shape, type) and issubclass(shape, Shape) and bool(shape.sizes)
+        if not is_kind and not isinstance(shape, Shape):
+            raise ArgumentTypeError(
+                f"Distances: obstacle {name!r} is {shown(shape)}; give a gd.Sphere, gd.Capsule, gd.Box or gd.HalfSpace"
+            )
+    return dict(obstacles)
+
+
+def _checked_pairs(pairs: Any, names: Sequence[str], obstacles: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Pairs of names of geometry objects and obstacles, objects first."""
+    checked = []
+    for pair in listed(pairs) or ():
+        both = listed(pair)
+        if both is None or len(both) != 2:
+            raise ArgumentTypeError(f"Distances: pairs: got {shown(pair)}; give (name, name)")
+        for name in both:
+            if name not in names and name not in obstacles:
+                raise UnknownNameError("shape", name, [*names, *obstacles])
+        first, second = sorted(both, key=lambda name: name in obstacles)
+        if first in obstacles:
+            raise ArgumentError(f"Distances: pairs: {first!r} and {second!r} are both obstacles, which do not move")
+        checked.append((first, second))
+    return checked
+
+
+def _items_of(kinematics: Kinematics, geometry: Any, flexible: Collection[int]) -> list[Item]:
+    """The objects of a geometry on links of the tree, but for those of links whose axes stand for them."""
+    if geometry is None:
+        return []
+    if not isinstance(geometry, pin.GeometryModel):
+        raise ArgumentTypeError(
+            f"Distances: geometry: got {shown(geometry)}; give a pin.GeometryModel, as pin.buildGeomFromUrdf makes one"
+        )
+    tree, items = kinematics.parameters.nominal, []
+    for item in geometry.geometryObjects:
+        frame = item.parentFrame if item.parentFrame < _NO_FRAME else None
+        if item.parentJoint > len(tree.links) or (frame is not None and frame >= len(tree.frames)):
+            raise ArgumentError(
+                f"Distances: {item.name!r} is on joint {item.parentJoint} and frame {frame}, and {tree.name} has "
+                f"{len(tree.links)} and {len(tree.frames)}; give the geometry of this model"
+            )
+        link = tree.links[item.parentJoint - 1] if item.parentJoint else -1
+        if link not in flexible:
+            items.append(Item(item.name, link, item))
+        elif frame is not None and (carrier := tree.frames[frame].joint) != link:
+            items.append(Item(item.name, carrier, _on_station(item, tree.joints[carrier], tree)))
+    return items
+
+
+def _on_station(item: Any, station: Joint, tree: Tree) -> Any:
+    """An object of a flexible link, which is placed in the frame of the link at rest, in that of a station of it."""
+    rotation, translation = (ca.DM(x).full() for x in station.placement(neutral(tree)))
+    moved = item.copy()
+    moved.placement = pin.SE3(rotation, translation).inverse() * item.placement
+    return moved
+
+
+def _velocity_of_entries(tree: Tree, q: ca.SX) -> Any:
+    """The matrix (nv × nq) of v = T⁺ dq/dt, for entries of unit length: T⁺ = (Tᵀ T)⁻¹ Tᵀ of dq/dt = T v."""
+    slopes = tree.tangent_map(q)
+    squares = ca.Function("squares", [q], [slopes.T @ slopes])
+    rng = np.random.default_rng(0)
+    first, second = (squares(random_configuration(tree, rng)).full() for _ in range(2))
+    if np.allclose(first, second, rtol=1e-9, atol=1e-12):  # of all joints but those whose v is no rate on a manifold
+        return ca.sparsify(ca.DM(np.linalg.inv(first)), 1e-9) @ slopes.T
+    return ca.solve(slopes.T @ slopes, slopes.T)

@@ -1,0 +1,284 @@
+"""Gaps of spheres, capsules, boxes and half-spaces against coal's, and their derivatives against differences."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import casadi as ca
+import coal
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import gdalembert as gd
+from gdalembert.distances.placed import RobotWithShapes
+from tests.helpers.models import build, placement, states
+
+KINDS = ("sphere", "capsule", "box", "half-space")
+TREE = ("FreeFlyer", "RUBX", "SphericalZYX", "HelicalUnaligned", "Ellipsoid", "Planar", "PX")
+"""Joints with a quaternion, pairs (cos, sin), velocities that are no rates of q, a pitch, and a slide."""
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def solid_of(kind: str, rng: np.random.Generator) -> Any:
+    sizes = rng.uniform(0.05, 0.4, 3)
+    if kind == "sphere":
+        return coal.Sphere(sizes[0])
+    if kind == "capsule":
+        return coal.Capsule(sizes[0], 2 * sizes[1])
+    if kind == "box":
+        return coal.Box(*sizes)
+    normal = rng.normal(size=3)
+    return coal.Halfspace(normal / np.linalg.norm(normal), -1.5)
+
+
+def with_solids(rng: np.random.Generator, joints: tuple[str, ...] = TREE, kinds: tuple[str, ...] = KINDS) -> Any:
+    """A tree of two branches with a shape on each link and two on the universe, every two of which are a pair."""
+    model = build(rng, joints, [0, 1, 2, 1, 4, 5, 6][: len(joints)], mimic=2 if "RUBX" in joints else None)
+    geometry = pin.GeometryModel()
+    for joint in range(-1, model.njoints):
+        kind = kinds[joint % len(kinds)]
+        where = rng.normal(scale=0.2, size=3)
+        placed = pin.SE3(placement(rng).rotation, where)
+        item = pin.GeometryObject(f"{kind} {joint}", max(joint, 0), placed, solid_of(kind, rng))
+        geometry.addGeometryObject(item)
+    objects = geometry.geometryObjects
+    for first in range(len(objects)):
+        for second in range(first):
+            both = {objects[first].name.split()[0], objects[second].name.split()[0]}
+            if objects[first].parentJoint != objects[second].parentJoint and both != {"half-space"}:
+                geometry.addCollisionPair(pin.CollisionPair(first, second))
+    return model, geometry
+
+
+def true_gaps(model: pin.Model, geometry: pin.GeometryModel, q: np.ndarray) -> np.ndarray:
+    data, of_geometry = model.createData(), geometry.createData()
+    pin.computeDistances(model, data, geometry, of_geometry, q)
+    return np.array([result.min_distance for result in of_geometry.distanceResults])
+
+
+def test_gaps_are_those_of_coal_where_shapes_are_apart(rng: np.random.Generator) -> None:
+    compared = 0
+    for joints in (TREE[:3], ("Spherical", "RX")):
+        model, geometry = with_solids(rng, joints)
+        shapes = gd.Distances(model, geometry)
+        for q, _, _ in states(model, rng, 6):
+            gaps, true = shapes.distance(q).full().ravel(), true_gaps(model, geometry, q)
+            apart = true > 1e-6
+            compared += apart.sum()
+            # coal's own tolerance of the distance of two convex shapes is 1e-6 of it
+            np.testing.assert_allclose(gaps[apart], true[apart], rtol=2e-6, atol=1e-9)
+            assert (gaps[~apart] < 1e-5).all()
+    assert compared > 60
+
+
+def test_capsules_and_spheres_are_exact_to_rounding(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, kinds=("sphere", "capsule"))
+    shapes = gd.Distances(model, geometry)
+    for q, _, _ in states(model, rng, 10):
+        gaps, true = shapes.distance(q).full().ravel(), true_gaps(model, geometry, q)
+        np.testing.assert_allclose(gaps[true > 0], true[true > 0], rtol=0, atol=1e-13 * max(1.0, true.max()))
+
+
+def test_derivatives_are_differences_of_gaps(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng)
+    shapes, step, compared = gd.Distances(model, geometry), 1e-6, 0
+    for q, _, _ in states(model, rng, 4):
+        gaps, slopes = (x.full() for x in shapes.derivatives(q))
+        columns = []
+        for direction in step * np.eye(model.nv):
+            ends = [shapes.distance(pin.integrate(model, q, sign * direction)).full().ravel() for sign in (1, -1)]
+            columns.append((ends[0] - ends[1]) / (2 * step))
+        near_corner = np.abs(np.column_stack(columns) - slopes).max(axis=1) > 1e-6 * max(1, np.abs(slopes).max())
+        apart = gaps.ravel() > 1e-3
+        compared += apart.sum()
+        # a difference is wrong beside a place where the nearest edge changes
+        assert (near_corner & apart).sum() <= 0.02 * apart.sum()
+    assert compared > 50
+
+
+def test_casadi_has_the_derivatives_of_the_envelope_theorem(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng)
+    shapes = gd.Distances(model, geometry)
+    q, v = ca.MX.sym("q", model.nq), ca.MX.sym("v", model.nv)
+    rate = gd.Kinematics(model).tree.configuration_rate(q, v)
+    along = ca.Function("along", [q, v], [ca.jtimes(shapes.distance(q), q, rate)])
+    mapped = shapes.distance.map(3).expand()
+    for at, velocity, _ in states(model, rng, 3):
+        gaps, slopes = shapes.derivatives(at)
+        np.testing.assert_allclose(along(at, velocity).full(), slopes.full() @ velocity[:, None], atol=1e-11)
+        np.testing.assert_array_equal(mapped(np.column_stack([at] * 3)).full()[:, 2:], gaps.full())
+
+
+def test_second_derivatives_are_differences_of_first_ones(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, ("RX", "RY", "PX"), ("capsule", "sphere"))
+    shapes, weights = gd.Distances(model, geometry), rng.normal(size=100)
+    q = ca.MX.sym("q", model.nq)
+    lagrangian = ca.dot(weights[: len(shapes.pairs)], shapes.distance(q))
+    hessian, gradient = (ca.Function("f", [q], [x]) for x in ca.hessian(lagrangian, q))
+    at, step = rng.normal(size=3), 1e-6
+    ends = [[gradient(at + sign * column).full() for sign in (1, -1)] for column in step * np.eye(3)]
+    differences = np.hstack([(ahead - behind) / (2 * step) for ahead, behind in ends])
+    np.testing.assert_allclose(hessian(at).full(), differences, atol=1e-6 * np.abs(differences).max())
+
+
+def test_obstacles_are_numbers_or_inputs(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, kinds=("sphere", "capsule"))
+    solids = {
+        "ball": gd.Sphere([1, 0.5, 0.2], 0.3),
+        "pole": gd.Capsule([1, 0, 0], [1, 0, 2], 0.05),
+        "floor": gd.HalfSpace([0, 0, 1], -3.0),
+    }
+    known = gd.Distances(model, geometry, solids)
+    moving = gd.Distances(model, geometry, {name: type(solid) for name, solid in solids.items()})
+    numbers = np.concatenate([solid.numbers for solid in solids.values()])
+    assert moving.pairs == known.pairs
+    assert moving.inputs == {"ball": 4, "pole": 7, "floor": 4}
+    for q, _, _ in states(model, rng, 3):
+        for ours, others in zip(moving.derivatives(q, numbers), known.derivatives(q), strict=True):
+            np.testing.assert_allclose(ours.full(), others.full(), atol=1e-13)
+
+
+def test_distances_are_pickled(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, ("RX", "PY"), ("capsule", "sphere"))
+    shapes = gd.Distances(model, geometry, {"ball": gd.Sphere})
+    at, numbers = rng.normal(size=2), [2, 1, 3, 0.1]
+    gaps = shapes.derivatives(at, numbers)
+    copied = pickle.loads(pickle.dumps(shapes))
+    assert copied.pairs == shapes.pairs
+    for ours, others in zip(copied.derivatives(at, numbers), gaps, strict=True):
+        np.testing.assert_array_equal(ours.full(), others.full())
+
+
+def test_derivatives_by_obstacles_are_differences(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, ("RX", "PY"), ("capsule", "box"))
+    kinds = {"ball": gd.Sphere, "pole": gd.Capsule, "floor": gd.HalfSpace}
+    shapes = gd.Distances(model, geometry, kinds)
+    q, x = ca.MX.sym("q", model.nq), ca.MX.sym("x", 15)
+    slopes = ca.Function("slopes", [q, x], [ca.jacobian(shapes.distance(q, x), x)])
+    numbers = np.r_[2, 1, 3, 0.1, -2, 1, 0, -2.5, 1, 1, 0.2, 0, 0, 1, -4]
+    at, step = rng.normal(size=2), 1e-6
+    ends = [[shapes.distance(at, numbers + sign * e) for sign in (1, -1)] for e in step * np.eye(15)]
+    differences = np.hstack([(ahead - behind).full() / (2 * step) for ahead, behind in ends])
+    np.testing.assert_allclose(slopes(at, numbers).full(), differences, atol=1e-8)
+
+
+def test_placements_are_parameters(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, ("RX", "PY", "RZ"), ("capsule", "sphere"))
+    shapes = gd.Distances(gd.Kinematics(model, parameters={"placement": True}), geometry)
+    names = shapes.kinematics.parameters.names
+    q, p = ca.MX.sym("q", model.nq), ca.MX.sym("p", len(names))
+    slopes = ca.Function("slopes", [q, p], [ca.jacobian(shapes.distance(q, p), p)])
+    at, values, step = rng.normal(size=3), 0.1 * rng.normal(size=len(names)), 1e-6
+    ends = [[shapes.distance(at, values + sign * e) for sign in (1, -1)] for e in step * np.eye(len(names))]
+    differences = np.hstack([(ahead - behind).full() / (2 * step) for ahead, behind in ends])
+    np.testing.assert_allclose(slopes(at, values).full(), differences, atol=1e-8)
+    displaced = shapes.kinematics.parameters.write(model, values)
+    np.testing.assert_allclose(
+        gd.Distances(displaced, geometry).distance(at).full(), shapes.distance(at, values).full(), atol=1e-12
+    )
+
+
+def degenerate(rng: np.random.Generator) -> list[list[float]]:
+    """Placements of one capsule beside another: parallel, in a line, touching, crossing, within each other."""
+    angles = rng.choice([0.0, np.pi / 2, np.pi], size=3)
+    steps = rng.choice([0.0, 0.1, 0.2, -0.1], size=3)
+    return [*angles, *steps]
+
+
+def test_nothing_is_nan_where_axes_are_parallel_touch_or_cross(rng: np.random.Generator) -> None:
+    model = pin.Model()
+    joint = 0
+    for kind in (
+        pin.JointModelRX(),
+        pin.JointModelRY(),
+        pin.JointModelRZ(),
+        *map(pin.JointModelPrismaticUnaligned, np.eye(3)),
+    ):
+        joint = model.addJoint(joint, kind, pin.SE3.Identity(), f"{joint}")
+    geometry, kinds = pin.GeometryModel(), [coal.Capsule(0.1, 0.2), coal.Box(0.2, 0.2, 0.2), coal.Sphere(0.1)]
+    for parent in (0, joint):
+        for kind in kinds:
+            geometry.addGeometryObject(pin.GeometryObject(f"{parent} {kind}", parent, pin.SE3.Identity(), kind))
+    shapes = gd.Distances(model, geometry, {"floor": gd.HalfSpace([0, 0, 1])})
+    hessian = ca.Function("hessian", [q := ca.MX.sym("q", 6)], [ca.hessian(ca.sum1(shapes.distance(q)), q)[0]])
+    columns = np.array([degenerate(rng) for _ in range(1000)]).T
+    gaps, slopes = (x.full() for x in shapes.derivatives.map(1000)(columns))
+    assert np.isfinite(gaps).all()
+    assert np.isfinite(slopes).all()
+    assert np.isfinite(hessian.map(200)(columns[:, :200]).full()).all()
+
+
+@pytest.mark.parametrize(("first", "second", "most"), [("capsule", "capsule", 60), ("capsule", "box", 124)])
+def test_a_further_pair_takes_so_many_instructions(first: str, second: str, most: int) -> None:
+    assert _instructions(first, second, 3) - _instructions(first, second, 2) <= most
+
+
+def _instructions(first: str, second: str, count: int) -> int:
+    """Those of distances between shapes on links of their own, without those that place them."""
+    rng, model, geometry = np.random.default_rng(0), pin.Model(), pin.GeometryModel()
+    for k in range(count):
+        for kind in (first, second):
+            joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), f"{model.njoints}")
+            item = pin.GeometryObject(f"{joint}", joint, pin.SE3.Identity(), solid_of(kind, rng))
+            geometry.addGeometryObject(item)
+        geometry.addCollisionPair(pin.CollisionPair(2 * k, 2 * k + 1))
+    shapes = gd.Distances(model, geometry)
+    robot = RobotWithShapes(shapes.tree, q := ca.SX.sym("q", model.nq))
+    placed = [ca.SX(x) for pair in shapes._rows for body in pair for x in _matrices(robot.placed(body))]
+    kinematics = ca.Function("placed", [q], ca.cse(placed)).n_instructions() - sum(x.nnz() for x in placed)
+    return shapes.distance.n_instructions() - kinematics
+
+
+def _matrices(placed: Any) -> list[Any]:
+    return [x for field in placed for x in (field if isinstance(field, list) else [field]) if isinstance(x, ca.SX)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"robot": 3}, "takes a pin.Model"),
+        ({"geometry": 3}, "geometry"),
+        ({"obstacles": [1]}, "obstacles"),
+        ({"obstacles": {"box": gd.Box}}, "box"),
+        ({"obstacles": {"pole": 3}}, "pole"),
+        ({"pairs": [("a", "pole")]}, "'a'"),
+        ({"pairs": ["pole"]}, "pole"),
+        ({"pairs": [("pole", "floor")]}, "do not move"),
+        ({"cover": "spheres"}, "cover"),
+        ({"bounds": 3}, "bounds"),
+        ({"obstacles": {"sphere 1": gd.Sphere([0, 0, 0], 1.0)}}, "sphere 1"),
+    ],
+)
+def test_bad_arguments_are_told_in_a_sentence(
+    rng: np.random.Generator, arguments: dict[str, Any], message: str
+) -> None:
+    model, geometry = with_solids(rng, ("RX", "PY"), ("capsule", "sphere"))
+    obstacles = {"pole": gd.Capsule([0, 0, 0], [0, 0, 1], 0.1), "floor": gd.HalfSpace([0, 0, 1])}
+    given = {"robot": model, "geometry": geometry, "obstacles": obstacles} | arguments
+    with pytest.raises(gd.errors.GdalembertError, match=message) as caught:
+        gd.Distances(**given)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_geometry_of_another_model_is_refused(rng: np.random.Generator) -> None:
+    _, geometry = with_solids(rng, ("RX", "PY"), ("capsule", "sphere"))
+    other, _ = with_solids(rng, ("RX",), ("capsule", "sphere"))
+    with pytest.raises(gd.errors.ArgumentError, match="geometry of this model"):
+        gd.Distances(other, geometry)
+
+
+@pytest.mark.parametrize("radius", [0.0, -1.0, np.nan])
+def test_a_radius_is_positive(radius: float) -> None:
+    for make in (lambda: gd.Sphere([0, 0, 0], radius), lambda: gd.Capsule([0, 0, 0], [0, 0, 1], radius)):
+        with pytest.raises(gd.errors.ArgumentError, match="radius"):
+            make()
+    with pytest.raises(gd.errors.ArgumentError, match="half_sizes"):
+        gd.Box(pin.SE3.Identity(), [1, 1, radius])
+    with pytest.raises(gd.errors.ArgumentError, match="normal"):
+        gd.HalfSpace([0, 0, 0])
