@@ -152,9 +152,9 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._followed = [problem.followed for problem in problems]
         graphs = [[graph for pair in paths.values() for graph in pair] for paths in self._followed]
         self._used = [{name for graph in pairs for name in graph.name_in()} & self._given.keys() for pairs in graphs]
-        held = (not free and bool(problem.con.nc) for problem in problems)
         self._apart = [
-            compiled_function(problem.apart()) if x else None for problem, x in zip(problems, held, strict=True)
+            None if free or not problem.con.nc or (in_sequence and k) else compiled_function(problem.apart())
+            for k, problem in enumerate(problems)
         ]
         self._prepared, self._known = False, set[str]()
         self.last: Planned | None = None
@@ -431,12 +431,10 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
 
     def _refusal(self) -> str:
         """Why the start is none, or "": it is farther off contacts and loops than what is measured may be."""
-        first = int(self._steps.set[0])
-        if (apart := self._apart[first]) is None:
-            return ""
-        x = self._steps.arrays["x_0"][: self._tree.nq + self._tree.nv]
-        far = apart(x, self._given["p"]) if "p" in self._given else apart(x)
-        return self._problems[first].refusal(x) if far > 1 else ""
+        first, x = int(self._steps.set[0]), self._steps.arrays["x_0"][: self._tree.nq + self._tree.nv]
+        p = [self._given["p"]] if "p" in self._given else []
+        is_far = (apart := self._apart[first]) is not None and apart(x, *p) > 1
+        return self._problems[first].refusal(x) if is_far else ""
 
     def _guesses(self, guess: Any) -> Sequence[Any]:
         """A guess for each problem that has intervals of its own."""
