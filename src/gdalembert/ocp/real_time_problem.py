@@ -18,7 +18,7 @@ from gdalembert.ocp.ends import NEAR_Q, NEAR_V, End, EndpointConstraints
 from gdalembert.ocp.formulation import Formulation
 from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.solution import FollowedPath
-from gdalembert.ocp.stage import InstantCost, Motion
+from gdalembert.ocp.stage import CostTerm, Motion
 from gdalembert.ocp.steps import free_rates
 from gdalembert.ocp.system import System
 from gdalembert.spatial.arrays import Array, frozen
@@ -271,7 +271,7 @@ class RealTimeProblem(NamedTuple):
             )
 
     @property
-    def costs_of_instants(self) -> list[InstantCost]:
+    def costs_of_instants(self) -> list[CostTerm]:
         """The costs of single instants; what else is no integral is one of the end.
 
         Raises:
@@ -279,7 +279,7 @@ class RealTimeProblem(NamedTuple):
         """
         return [*self.formulation.instants, *map(self._of_end, self.formulation.others)]
 
-    def _of_end(self, cost: ca.MX) -> InstantCost:
+    def _of_end(self, cost: ca.MX) -> CostTerm:
         tree, state = self.con.tree, self.motion.state
         ends = {"q": ca.MX.sym("q", tree.nq), "v": ca.MX.sym("v", tree.nv)}
         known = dict(self.parameters.symbols) | ({"p": self.robot.fixed} if len(self.robot) else {})
@@ -296,7 +296,7 @@ class RealTimeProblem(NamedTuple):
             )
         value = ca.substitute([value], before, [ca.MX.zeros(*x.shape) for x in before])[0]
         graph = ca.Function("end", [*ends.values()], [value], [*ends], ["value"])
-        return InstantCost(ca.MX(1), graph, self.motion.intervals)
+        return CostTerm(ca.MX(1), graph, self.motion.intervals)
 
     @property
     def names(self) -> list[str]:
