@@ -21,7 +21,6 @@ from gdalembert.ocp.real_time import RealTimeSolver
 from tests.helpers.names import SPLICES
 from tests.helpers.sets import quick
 from tests.helpers.signals import Alarm, assert_stops, no_collector, ring, rings
-from tests.ocp.test_one_optimum import falling
 from tests.ocp.test_real_time import ARM, DYN, PLACE, numbers, reaching
 
 TICKS = 1000
@@ -325,6 +324,15 @@ def test_generated_c_takes_the_same_steps(tmp_path: Path, flags: str) -> None:
         assert (verdict, plan.solved) == ("4", False)
         assert abs(float(left) - plan.stats["infeasibility"]) < 1e-8
     assert printed[8:] == ["1"]
+
+
+def falling() -> ocp.Problem:
+    """An arm that costs next to nothing where it falls faster than its limits of v, which are active."""
+    dyn = gd.NewtonEuler(gd.load_urdf("puma560_3"))
+    problem = ocp.Problem(dyn, 1.0, 10, bounds=ocp.Bounds.of(dyn, v=dict.fromkeys(dyn.coordinate_names, 1.0)), degree=1)
+    problem.start(np.zeros(3))
+    problem.squares(lambda u: u, 1e-6)
+    return problem
 
 
 FALLS = """
