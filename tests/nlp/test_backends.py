@@ -79,25 +79,6 @@ def test_sqpmethod_finds_what_ipopt_finds() -> None:
     assert relative_error(other.u, one.u) < 1e-4
 
 
-@pytest.mark.parametrize("size", quick([1e-4, 1e-3, 1.0], 1e-3))
-def test_small_costs_of_defaults_are_one(size: float) -> None:
-    """Of IPOPT, of fatrop, and of IPOPT to all digits; limits of v are active."""
-    dyn = gd.NewtonEuler(ARM)
-
-    def reach() -> ocp.Problem:
-        bounds = ocp.Bounds.of(dyn, v=dict.fromkeys(dyn.coordinate_names, 0.7))
-        problem = ocp.Problem(dyn, 1.0, 10, bounds=bounds, degree=1)
-        problem.start([0.1, 0.2])
-        problem.squares(lambda q: q - ca.DM([0.6, 0.7]), size)
-        problem.squares(lambda u: u, 1e-5 * size)
-        return problem
-
-    wanted = reach().solve("ipopt", {"ipopt.tol": 1e-11}).cost
-    assert 1e-3 * size < wanted < size
-    for solver in ("ipopt", "fatrop"):
-        assert reach().solve(solver).cost == pytest.approx(wanted, rel=1e-6)
-
-
 @pytest.mark.parametrize(
     ("solver", "options", "message"),
     [
@@ -145,18 +126,18 @@ def test_a_small_cost_is_as_large_as_a_barrier() -> None:
         begin = solver._program.begin(None)
         graph = ca.Function("cost", [solver._nlp.problem["x"], solver._nlp.problem["p"]], [solver._nlp.problem["f"]])
         expected = 100 / float(graph(begin, solver._program.current()))
-        assert abs(solver._factor - min(max(expected, 1.0), 1e6)) < 1e-12 * solver._factor
+        assert abs(solver._factor - min(max(expected, 1.0), 1e4)) < 1e-12 * solver._factor
         return solver._factor, solver()
 
     (one, solution), (other, same), (far, _) = least(0.5), least(0.05), least(1e-9)
     assert abs(other / one - 10) < 1e-11
-    assert far == 1e6
+    assert far == 1e4
     assert same.iterations == solution.iterations
     assert abs(same.cost / solution.cost - 0.1) < 1e-9  # the tolerance of the solver
 
 
 def test_fatrop_returns_the_cost_and_multipliers_of_the_problem() -> None:
-    """Its cost is multiplied by the factor; CasADi's multipliers are those of the multiplied one."""
+    """Its cost is multiplied by the root of the factor; CasADi's multipliers are those of the multiplied one."""
     problem = swing()
     solver = problem.solver("fatrop")
     plan = solver()

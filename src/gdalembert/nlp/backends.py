@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,8 +19,8 @@ from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import Interrupts
 
 JACOBIAN = "nlp_jac_g"
-_LARGEST_FACTOR = 1e6
-"""The largest factor of a cost: one may be next to nothing at the guess alone."""
+_LARGEST_FACTOR = 1e4
+"""The largest factor of a cost."""
 BUDGET = "max_wall_time"
 """The option of every solver that limits the wall time of a solve [s]."""
 OUT_OF_TIME = "Maximum_WallTime_Exceeded"
@@ -29,6 +30,12 @@ OUT_OF_TIME = "Maximum_WallTime_Exceeded"
 def _to_hundred(size: float) -> float:
     """What makes a smaller cost 100: barrier and regularization are numbers without a unit, beside which it counts."""
     return min(max(100 / size, 1.0), _LARGEST_FACTOR) if size > 0 else 1.0
+
+
+def _halfway_to_hundred(size: float) -> float:
+    """The root of :func:`_to_hundred`, and at least what makes a smaller cost 1: more costs fatrop iterations, and the
+    phases of a falling leg find no end."""
+    return max(math.sqrt(_to_hundred(size)), _to_hundred(100 * size))
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ BACKENDS: dict[str, Backend] = {
     "fatrop": Backend(
         {
             "fatrop.print_level": 0,
-            "fatrop.tolerance": 1e-6,  # at 1e-7 it finds no end for phases of a hop, whose cost is right to 1e-9
+            "fatrop.tolerance": 1e-6,
             "fatrop.mu_superlinear_decrease_power": 1.1,
             "fatrop.mu_allow_fast_monotone_decrease": False,
             "fatrop.kappa_wmin": 0.1,
@@ -101,7 +108,7 @@ BACKENDS: dict[str, Backend] = {
         stagewise=True,
         hessian="whole",
         endless=True,
-        cost_factor=_to_hundred,
+        cost_factor=_halfway_to_hundred,
         asks=JACOBIAN,
     ),
     "sqpmethod": Backend(
