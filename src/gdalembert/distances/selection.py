@@ -19,7 +19,7 @@ from gdalembert.distances.closest import closest
 from gdalembert.distances.covers import Part, best_capsule, exact_shape, surface_of, volume, volume_and_gradient
 from gdalembert.distances.placed import Body, RobotWithShapes
 from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Shape, Sphere
-from gdalembert.errors import ArgumentError
+from gdalembert.errors import UnknownNameError
 from gdalembert.model.configuration import reached
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
@@ -32,6 +32,8 @@ NEAR = 0.02
 """Covers that never come nearer are left out [m]: meshes are farther apart still."""
 _ALWAYS = 0.99
 """The part of configurations in which what touches is said to touch always."""
+_FEW = 400
+"""The number of configurations that tell so."""
 _PAYS = 0.002
 """The part of false alarms that a further row must save."""
 _CAPSULE = 0.4
@@ -71,7 +73,8 @@ class _Group:
 
     @property
     def name(self) -> str:
-        return " + ".join(item.name for item in self.items)
+        first, *others = (item.name for item in self.items)
+        return first if not others else f"{first} and {others[0] if len(others) == 1 else f'{len(others)} more'}"
 
     @property
     def link(self) -> int:
@@ -160,6 +163,7 @@ class _Pair:
             self.parts = ([_covered(groups[0])], [groups[1].whole])
         self.touches: Mask = np.zeros(TRIED, dtype=bool)
         self.never: set[tuple[Part, Part]] = set()
+        self.is_always_touching = False
 
     @property
     def rows(self) -> list[tuple[Part, Part]]:
@@ -237,11 +241,14 @@ class _Search:
                 continue
             overlapping = np.flatnonzero(gap < 0)
             tried, more = overlapping[overlapping < TRIED], overlapping[overlapping >= TRIED]
-            pair.touches[tried] = self._touch(pair, tried)
+            first = tried[:_FEW]
+            pair.is_always_touching = len(first) >= _ALWAYS * _FEW and self._touch(pair, first).mean() > _ALWAYS
+            if not pair.is_always_touching:
+                pair.touches[tried] = self._touch(pair, tried)
             if pair.asked:
                 continue
-            if pair.touches.mean() > _ALWAYS:
-                self._drop(pair, f"touch in {pair.touches.mean():.1%} of {TRIED} configurations")
+            if pair.is_always_touching:
+                self._drop(pair, f"touch in more than {_ALWAYS:.0%} of {_FEW} configurations")
             elif not pair.touches.any() and not self._touch(pair, more).any():
                 reason = f"never touch in {len(gap)} configurations, though covers do in {len(overlapping) / len(gap):.2%}"
                 self._drop(pair, reason if len(overlapping) else f"never touch in {len(gap)} configurations")
@@ -249,6 +256,11 @@ class _Search:
     def _drop(self, pair: _Pair, reason: str) -> None:
         self.pairs.remove(pair)
         self.left_out.append((*pair.names, reason))
+
+    @property
+    def told(self) -> list[_Pair]:
+        """The pairs that tell something: those that were asked for may touch always."""
+        return [pair for pair in self.pairs if not pair.is_always_touching]
 
     def _touch(self, pair: _Pair, chosen: npt.NDArray[np.int64]) -> Mask:
         """Whether objects of both groups collide at configurations, by coal."""
@@ -270,17 +282,17 @@ class _Search:
     @property
     def contacts(self) -> Mask:
         """Where meshes of any pair touch."""
-        return np.any([np.zeros(TRIED, dtype=bool), *(pair.touches for pair in self.pairs)], axis=0)
+        return np.any([np.zeros(TRIED, dtype=bool), *(pair.touches for pair in self.told)], axis=0)
 
     @property
     def alarms(self) -> Mask:
         """Where covers overlap and no meshes touch."""
-        return np.any([np.zeros(TRIED, dtype=bool), *map(self.said, self.pairs)], axis=0) & ~self.contacts
+        return np.any([np.zeros(TRIED, dtype=bool), *map(self.said, self.told)], axis=0) & ~self.contacts
 
     def move(self, part: Part) -> None:
         """Move the capsule of a part to where it raises fewest false alarms."""
-        rows = [(pair, both) for pair in self.pairs for both in pair.rows if part in both]
-        clear, raised = ~self.contacts, np.sum([self.said(pair) for pair in self.pairs], axis=0)
+        rows = [(pair, both) for pair in self.told for both in pair.rows if part in both]
+        clear, raised = ~self.contacts, np.sum([self.said(pair) for pair in self.told], axis=0)
         columns, weights = list[tuple[Array, Array, Array]](), []
         for pair, both in rows:
             side = both.index(part)
@@ -294,6 +306,8 @@ class _Search:
             start, way = (np.einsum("kij,ki->kj", r, y) for y in (start - x, way))
             columns.append((start, way, np.full(len(chosen), radius)))
             weights.append(1 / (raised + ~said)[chosen])
+        if not rows:
+            return
         start, way, radii = (np.concatenate(parts) for parts in zip(*columns, strict=True))
         weight, scale = np.concatenate(weights) / TRIED, volume(part.capsule)
         for soft in _SOFT:
@@ -316,7 +330,7 @@ class _Search:
 
     def parts(self) -> list[Part]:
         """The parts that have capsules."""
-        used = dict.fromkeys(part for pair in self.pairs for both in pair.rows for part in both)
+        used = dict.fromkeys(part for pair in self.told for both in pair.rows for part in both)
         return [part for part in used if part.exact is None]
 
     def refine(self) -> None:
@@ -325,9 +339,9 @@ class _Search:
             for part in self.parts():
                 self.move(part)
         done: set[_Pair] = set()
-        while len(done) < len(self.pairs):
+        while len(done) < len(self.told):
             alarms = self.alarms
-            pair = max(set(self.pairs) - done, key=lambda pair: int((self.said(pair) & alarms).sum()))
+            pair = max((p for p in self.told if p not in done), key=lambda pair: int((self.said(pair) & alarms).sum()))
             done.add(pair)
             if self._refine(pair, alarms):
                 done = set()
@@ -335,14 +349,14 @@ class _Search:
     def _refine(self, pair: _Pair, alarms: Mask) -> bool:
         """Cut a part of a pair; False if no cut pays."""
         clear = ~self.contacts
-        others = np.any([np.zeros(TRIED, dtype=bool), *(self.said(p) for p in self.pairs if p is not pair)], axis=0)
+        others = np.any([np.zeros(TRIED, dtype=bool), *(self.said(p) for p in self.told if p is not pair)], axis=0)
         known, weight = set(self.parts()), np.where(clear, np.where(others, 0.3, 1.0), 0.0) / TRIED
         before, parts_before = self.least(pair), pair.parts
 
         def worth(parts: tuple[list[Part], list[Part]]) -> float:
             """The false alarms that are saved for a row, counting half those that become less deep."""
             rows = [both for both in product(*parts) if both not in pair.never]
-            cost = max(len(rows) - len(pair.rows), 0) + _CAPSULE * len(set(parts[0] + parts[1]) - known)
+            cost = max(len(rows) - len(pair.rows), 0) + _CAPSULE * len({part for both in rows for part in both} - known)
             return float(weight @ (_depth(before) - _depth(self.least(pair, rows)))) / cost
 
         finer = list(self._finer(pair, alarms))
@@ -380,30 +394,34 @@ def _depth(gap: Array) -> Array:
 
 def select(
     tree: Tree,
-    items: Sequence[Item],
-    pairs: Sequence[tuple[int, int]] | None = None,
+    items: Sequence[tuple[str, int, Any]],
+    pairs: Sequence[tuple[str, str]] | None = None,
     *,
-    lower: Array,
-    upper: Array,
+    bounds: tuple[Array, Array] | None = None,
     pays: float = _PAYS,
     seed: int = 0,
 ) -> Selection:
     """The pairs of a robot's geometry that may touch, and shapes for them.
 
     Args:
-        tree: the robot, of numbers. ``items``: its geometry. ``pairs``: by index in ``items``; by default all those on
-            different links that are no neighbours, without those that are always or never near.
-        lower, upper: limits of q (nq) of the configurations at random, infinite if there are none.
+        tree: the robot, of numbers. ``items``: (name, link, ``pin.GeometryObject``) of its geometry.
+        pairs: of names; by default all those on different links that are no neighbours, without those that are near
+            each other always or never.
+        bounds: lower and upper limits of q (nq) of the configurations at random.
         pays: the part of false alarms that a further row must save. ``seed``: of the configurations.
     """
-    for i, k in pairs or ():
-        if not 0 <= min(i, k) <= max(i, k) < len(items):
-            raise ArgumentError(f"Distances: pairs has ({i}, {k}), of {len(items)} objects; give indices from 0")
+    items = [Item(*item) for item in items]
+    indices = {item.name: k for k, item in enumerate(items)}
+    for name in (name for pair in pairs or () for name in pair):
+        if name not in indices:
+            raise UnknownNameError("geometry object", name, indices)
+    asked = None if pairs is None else [(indices[first], indices[second]) for first, second in pairs]
+    lower, upper = bounds or (np.full(tree.nq, -np.inf), np.full(tree.nq, np.inf))
     sampled = _Sampled(tree, configurations(tree, lower, upper, CONFIGURATIONS, seed))
     groups: dict[tuple[Item, ...], list[_Group]] = {}
     left_out = list[tuple[str, str, str]]()
     chosen = list[_Pair]()
-    for first, second in _joined(tree, items, pairs, left_out):
+    for first, second in _joined(tree, items, asked, left_out):
         for side in (first, second):
             if side not in groups:
                 groups[side] = _groups(side)
@@ -503,7 +521,7 @@ def _selected(search: _Search, items: Sequence[Item]) -> Selection:
 
 def _paying(part: Part) -> Iterator[Part]:
     """A part, or both sides of its best cut if their capsules are much smaller, and so on."""
-    cut = min(part.cuts, key=lambda halves: sum(volume(half.capsule) for half in halves), default=())
+    cut = min(part.cuts[:2], key=lambda halves: sum(volume(half.capsule) for half in halves), default=())
     if cut and sum(volume(half.capsule) for half in cut) < _SMALLER * volume(part.capsule):
         for half in cut:
             yield from _paying(half)
