@@ -19,11 +19,11 @@ from gdalembert.distances.closest import closest
 from gdalembert.distances.covers import Part, best_capsule, exact_shape, surface_of, volume, volume_and_gradient
 from gdalembert.distances.placed import Body, RobotWithShapes
 from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Shape, Sphere
-from gdalembert.errors import UnknownNameError
 from gdalembert.model.configuration import reached
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 
+Parts = tuple[list[Part], list[Part]]
 Mask = npt.NDArray[np.bool_]
 
 CONFIGURATIONS, TRIED = 20_000, 4_000
@@ -36,15 +36,21 @@ _FEW = 400
 """The number of configurations that tell so."""
 _PAYS = 0.002
 """The part of false alarms that a further row must save."""
+_AHEAD = 3
+"""The number of cuts that may be needed before any pays."""
+_ROWS = 12
+"""The most rows into which a pair is cut whose covers overlap always."""
 _CAPSULE = 0.4
 """What a further capsule costs, in rows: about 40 instructions of 100."""
 _SMALLER = 0.6
 """The part of its volume that two halves of a cover may have, so that obstacles are compared with both."""
+_OTHERS, _CONTACTS = 0.3, 0.1
+"""What a false alarm counts where other pairs raise one too, and where meshes of others touch."""
 _SOFT = (0.01, 0.003)
 """Gaps [m] about which a false alarm counts in part, when capsules are moved, one after the other."""
 _AROUND, _SMALL = 0.1, 1e-3
 """Then covers nearer than this [m] count, and how much volume does, in false alarms."""
-_DEEP = 0.02
+_DEEP = 0.05
 """An overlap as deep [m] is no better than a deeper one."""
 
 
@@ -338,54 +344,73 @@ class _Search:
         for _ in range(2):
             for part in self.parts():
                 self.move(part)
+        for pair in self.told:
+            self.separate(pair)
         done: set[_Pair] = set()
         while len(done) < len(self.told):
             alarms = self.alarms
             pair = max((p for p in self.told if p not in done), key=lambda pair: int((self.said(pair) & alarms).sum()))
             done.add(pair)
-            if self._refine(pair, alarms):
+            if self._refine(pair):
                 done = set()
 
-    def _refine(self, pair: _Pair, alarms: Mask) -> bool:
-        """Cut a part of a pair; False if no cut pays."""
+    def _refine(self, pair: _Pair) -> bool:
+        """Cut a part of a pair, or give it a capsule for this pair alone; False if nothing pays."""
         clear = ~self.contacts
         others = np.any([np.zeros(TRIED, dtype=bool), *(self.said(p) for p in self.told if p is not pair)], axis=0)
-        known, weight = set(self.parts()), np.where(clear, np.where(others, 0.3, 1.0), 0.0) / TRIED
-        before, parts_before = self.least(pair), pair.parts
+        weight = np.where(clear, np.where(others, _OTHERS, 1.0), np.where(pair.touches, 0.0, _CONTACTS)) / TRIED
+        known, before, parts_before = set(self.parts()), self.least(pair), pair.parts
 
-        def worth(parts: tuple[list[Part], list[Part]]) -> float:
+        def worth(parts: Parts) -> float:
             """The false alarms that are saved for a row, counting half those that become less deep."""
             rows = [both for both in product(*parts) if both not in pair.never]
-            cost = max(len(rows) - len(pair.rows), 0) + _CAPSULE * len({part for both in rows for part in both} - known)
-            return float(weight @ (_depth(before) - _depth(self.least(pair, rows)))) / cost
+            cost = max(len(rows) - len(pair.rows), 0) + _CAPSULE * len({p for both in rows for p in both} - known)
+            return float(weight @ (_depth(before) - _depth(self.least(pair, rows)))) / max(cost, _CAPSULE)
 
-        finer = list(self._finer(pair, alarms))
-        if not finer:
+        if weight @ _depth(before) < self.pays:
             return False
-        best = max(finer, key=worth)
-        pair.parts = best
-        for part in (*best[0], *best[1]):
-            if part not in known:
-                self.move(part)
-        pair.parts = parts_before
-        if worth(best) < self.pays:
-            return False
-        pair.parts = best
+        parts = pair.parts
+        for _ in range(_AHEAD):
+            parts = max(self._finer(pair, parts), key=worth, default=parts)
+            pair.parts = parts
+            for part in (*parts[0], *parts[1]):
+                if part not in known:
+                    self.move(part)
+            pair.parts = parts_before
+            if worth(parts) >= self.pays:
+                self._take(pair, parts)
+                return True
+        return False
+
+    def _take(self, pair: _Pair, parts: Parts) -> None:
+        """Give a pair parts, without rows that never come near."""
+        pair.parts = parts
         for both in pair.rows:
             if self.gap(pair, both, CONFIGURATIONS).min() > NEAR:
                 pair.never.add(both)
-        return True
 
-    def _finer(self, pair: _Pair, alarms: Mask) -> Iterator[tuple[list[Part], list[Part]]]:
-        """The parts of a pair with one of them cut in two, by each of its cuts."""
+    def separate(self, pair: _Pair) -> None:
+        """Cut parts that overlap always, though meshes do not, until they do not."""
+        free = ~pair.touches
+
+        def depth(parts: Parts) -> float:
+            return float(np.maximum(-self.least(pair, list(product(*parts))), 0.0)[free].mean())
+
+        while self.said(pair)[free].mean() > _ALWAYS and len(pair.rows) < _ROWS:
+            finer = min(self._finer(pair, pair.parts), key=depth, default=None)
+            if finer is None:
+                break
+            self._take(pair, finer)
+
+    def _finer(self, pair: _Pair, parts: Parts) -> Iterator[Parts]:
+        """The parts of a pair with one of them cut, by each of its cuts."""
         for side in (0, 1):
-            for part in pair.parts[side]:
-                rows = [both for both in pair.rows if both[side] is part]
-                if not ((self.least(pair, rows) < 0) & alarms).any():
-                    continue
-                for cut in part.cuts:
-                    finer = [*(other for other in pair.parts[side] if other is not part), *cut]
-                    yield (finer, pair.parts[1]) if side == 0 else (pair.parts[0], finer)
+            for k, part in enumerate(parts[side]):
+                rows = [both for both in product(*parts) if both[side] is part and both not in pair.never]
+                if ((self.least(pair, rows) < 0) & ~pair.touches).any():
+                    for cut in part.cuts:
+                        finer = [*parts[side][:k], *cut, *parts[side][k + 1 :]]
+                        yield (finer, parts[1]) if side == 0 else (parts[0], finer)
 
 
 def _depth(gap: Array) -> Array:
@@ -394,34 +419,27 @@ def _depth(gap: Array) -> Array:
 
 def select(
     tree: Tree,
-    items: Sequence[tuple[str, int, Any]],
-    pairs: Sequence[tuple[str, str]] | None = None,
+    items: Sequence[Item],
+    pairs: Sequence[tuple[int, int]] | None = None,
     *,
-    bounds: tuple[Array, Array] | None = None,
+    lower: Array,
+    upper: Array,
     pays: float = _PAYS,
     seed: int = 0,
 ) -> Selection:
     """The pairs of a robot's geometry that may touch, and shapes for them.
 
     Args:
-        tree: the robot, of numbers. ``items``: (name, link, ``pin.GeometryObject``) of its geometry.
-        pairs: of names; by default all those on different links that are no neighbours, without those that are near
-            each other always or never.
-        bounds: lower and upper limits of q (nq) of the configurations at random.
+        tree: the robot, of numbers. ``items``: its geometry. ``pairs``: by index in ``items``; by default all those on
+            different links that are no neighbours, without those that are near each other always or never.
+        lower, upper: limits of q (nq) of the configurations at random, infinite if there are none.
         pays: the part of false alarms that a further row must save. ``seed``: of the configurations.
     """
-    items = [Item(*item) for item in items]
-    indices = {item.name: k for k, item in enumerate(items)}
-    for name in (name for pair in pairs or () for name in pair):
-        if name not in indices:
-            raise UnknownNameError("geometry object", name, indices)
-    asked = None if pairs is None else [(indices[first], indices[second]) for first, second in pairs]
-    lower, upper = bounds or (np.full(tree.nq, -np.inf), np.full(tree.nq, np.inf))
     sampled = _Sampled(tree, configurations(tree, lower, upper, CONFIGURATIONS, seed))
     groups: dict[tuple[Item, ...], list[_Group]] = {}
     left_out = list[tuple[str, str, str]]()
     chosen = list[_Pair]()
-    for first, second in _joined(tree, items, asked, left_out):
+    for first, second in _joined(tree, items, pairs, left_out):
         for side in (first, second):
             if side not in groups:
                 groups[side] = _groups(side)
