@@ -11,20 +11,26 @@ import contextlib
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import casadi as ca
+import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.frames import find_frame
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible.assembly import PlacedBeam
 from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
 from gdalembert.flexible.flexible_link import BeamLink, Links
 from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import constant
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import homogeneous
 from gdalembert.spatial.functions import function, symbols
+
+_PIECES_OF_MODES, _PIECES_OF_RODS = 4, 8
+"""Pieces of an axis: between its ends one that turns by φ over its length ℓ leaves the straight line by ℓ φ / 8."""
 
 
 def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | None = None) -> ca.Function:
@@ -59,6 +65,60 @@ def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | 
     positions = ca.horzcat(*(p_clamped + r_clamped @ p_in_clamped for _, p_in_clamped in frames))
     rotations = ca.horzcat(*(r_clamped @ r_in_clamped for r_in_clamped, _ in frames))
     return function("centreline", s, {"positions": positions, "rotations": rotations})
+
+
+class AxisPiece(NamedTuple):
+    """A piece of the axis of a flexible link, straight between its ends.
+
+    Attributes:
+        name: of the flexible link. ``link``: the index of its joint in the tree.
+        points: (f) → the ends of all pieces of the link (3 × n), in its frame [m], at its coordinates f.
+        first: the column of the first end of the piece; the next one is the other.
+        columns: of f in v.
+        radius: that of the circle about all cross sections [m].
+    """
+
+    name: str
+    link: int
+    points: ca.Function
+    first: int
+    columns: range
+    radius: float
+
+
+def axis_pieces(robot: object) -> list[AxisPiece]:
+    """The axes of the flexible links of a robot, in pieces of equal length; none of a robot whose links are rigid.
+
+    Raises:
+        ArgumentError: if the arm was pickled or copied, or a beam has neither a section nor a ``radius``.
+        UnsupportedError: if the placement of a flexible link is a parameter.
+    """
+    return (
+        [piece for name in robot.flexibility.links for piece in _pieces(robot, name)] if isinstance(robot, Arm) else []
+    )
+
+
+def _pieces(arm: Arm, name: str) -> list[AxisPiece]:
+    beam, link = arm.flexibility.link(name), placed_link(arm, name)
+    root = arm.tree.frames[find_frame(arm.tree, beam.root)]
+    if isinstance(root.rotation, ca.SX):
+        raise UnsupportedError(
+            f"{arm.tree.name}: the placement of flexible link {name!r} is a parameter; give a number"
+        )
+    count = _PIECES_OF_MODES if beam.kind.has_assumed_modes else _PIECES_OF_RODS
+    abscissae, f = np.linspace(0.0, beam.length, count + 1), ca.SX.sym("f", len(beam.modes))
+    sections = link.sections(abscissae, f, arm.deflection)
+    places = [constant(root.translation) + constant(root.rotation) @ ca.SX(p) for _, p in sections]
+    points, pieces = ca.Function("points", [f], [ca.horzcat(*places)]), []
+    for k in range(count):
+        radius = link.radius_between(abscissae[k], abscissae[k + 1])
+        if radius is None:
+            raise ArgumentError(
+                f"{arm.tree.name}: the beam of flexible link {name!r} has no section, so that its shape is unknown; "
+                "give the link radius= [m]"
+            )
+        pieces.append(AxisPiece(name, beam.link, points, k, beam.modes, radius))
+    return pieces
 
 
 def links_of(arm: Arm, links: Links | None = None) -> Links:
