@@ -34,10 +34,8 @@ _ALWAYS = 0.99
 """The part of configurations in which what touches is said to touch always."""
 _FEW = 400
 """The number of configurations that tell so."""
-_PAYS = 0.002
+_PAYS = 0.001
 """The part of false alarms that a further row must save."""
-_AHEAD = 3
-"""The number of cuts that may be needed before any pays."""
 _ROWS = 12
 """The most rows into which a pair is cut whose covers overlap always."""
 _CAPSULE = 0.4
@@ -369,20 +367,16 @@ class _Search:
             cost = max(len(rows) - len(pair.rows), 0) + _CAPSULE * len({p for both in rows for p in both} - known)
             return float(weight @ (_depth(before) - _depth(self.least(pair, rows)))) / max(cost, _CAPSULE)
 
-        if weight @ _depth(before) < self.pays:
+        best = max(self._finer(pair), key=worth, default=parts_before)
+        pair.parts = best
+        for part in (*best[0], *best[1]):
+            if part not in known:
+                self.move(part)
+        pair.parts = parts_before
+        if worth(best) < self.pays:
             return False
-        parts = pair.parts
-        for _ in range(_AHEAD):
-            parts = max(self._finer(pair, parts), key=worth, default=parts)
-            pair.parts = parts
-            for part in (*parts[0], *parts[1]):
-                if part not in known:
-                    self.move(part)
-            pair.parts = parts_before
-            if worth(parts) >= self.pays:
-                self._take(pair, parts)
-                return True
-        return False
+        self._take(pair, best)
+        return True
 
     def _take(self, pair: _Pair, parts: Parts) -> None:
         """Give a pair parts, without rows that never come near."""
@@ -399,20 +393,20 @@ class _Search:
             return float(np.maximum(-self.least(pair, list(product(*parts))), 0.0)[free].mean())
 
         while self.said(pair)[free].mean() > _ALWAYS and len(pair.rows) < _ROWS:
-            finer = min(self._finer(pair, pair.parts), key=depth, default=None)
+            finer = min(self._finer(pair), key=depth, default=None)
             if finer is None:
                 break
             self._take(pair, finer)
 
-    def _finer(self, pair: _Pair, parts: Parts) -> Iterator[Parts]:
+    def _finer(self, pair: _Pair) -> Iterator[Parts]:
         """The parts of a pair with one of them cut, by each of its cuts."""
         for side in (0, 1):
-            for k, part in enumerate(parts[side]):
-                rows = [both for both in product(*parts) if both[side] is part and both not in pair.never]
+            for k, part in enumerate(pair.parts[side]):
+                rows = [both for both in pair.rows if both[side] is part]
                 if ((self.least(pair, rows) < 0) & ~pair.touches).any():
                     for cut in part.cuts:
-                        finer = [*parts[side][:k], *cut, *parts[side][k + 1 :]]
-                        yield (finer, parts[1]) if side == 0 else (parts[0], finer)
+                        finer = [*pair.parts[side][:k], *cut, *pair.parts[side][k + 1 :]]
+                        yield (finer, pair.parts[1]) if side == 0 else (pair.parts[0], finer)
 
 
 def _depth(gap: Array) -> Array:
