@@ -35,7 +35,7 @@ _ALWAYS = 0.99
 """The part of configurations in which what touches is said to touch always."""
 _FEW = 400
 """The number of configurations that tell so."""
-_PAYS = 0.001
+_PAYS = 0.0005
 """The part of false alarms that a further row must save."""
 _ROWS = 12
 """The most rows into which a pair is cut whose covers overlap always."""
@@ -362,6 +362,8 @@ class _Search:
             done.add(pair)
             if self._refine(pair):
                 done = set()
+        for part in self.parts():
+            self.move(part)
 
     def _refine(self, pair: _Pair) -> bool:
         """Cut a part of a pair, or give it a capsule for this pair alone; False if nothing pays."""
