@@ -493,7 +493,12 @@ def _are_neighbours(tree: Tree, first: int, second: int) -> bool:
 
 
 def _groups(items: tuple[Item, ...]) -> list[_Group]:
-    """Objects of a link: those with a closed form alone, but boxes beside meshes, which one capsule covers with them."""
+    """Objects of a link: those with a closed form alone, but boxes beside meshes, which one capsule covers with them.
+
+    On the universe all are alone: they may be far from each other.
+    """
+    if len(items) > 1 and items[0].link < 0:
+        return [group for item in items for group in _groups((item,))]
     shapes = [exact_shape(item.geometry) for item in items]
     boxes = [item for item, shape in zip(items, shapes, strict=True) if isinstance(shape, Box)]
     covered = [item for item, shape in zip(items, shapes, strict=True) if shape is None]
