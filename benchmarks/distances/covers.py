@@ -48,7 +48,9 @@ def load(name: str) -> tuple[pin.Model, pin.GeometryModel, Path]:
     return model, geometry, folder / srdf
 
 
-def selected(model: pin.Model, geometry: pin.GeometryModel, has_pairs: bool, **options: float) -> tuple[Tree, Selection]:
+def selected(
+    model: pin.Model, geometry: pin.GeometryModel, has_pairs: bool, **options: float
+) -> tuple[Tree, Selection]:
     """The choice for the collision pairs of a geometry, or for all."""
     tree = read_tree(model)
     links = [-1, *tree.links]
@@ -112,7 +114,16 @@ def measured(name: str, by_srdf: bool, count: int, **options: float) -> list[Any
     outside = max(cover.outside for cover in selection.covers)
     rates = [f"{100 * mask.mean():.1f} %" for mask in (touch, alarms)]
     how = "SRDF" if by_srdf else "sampling"
-    return [name, how, len(selection.rows), len(capsules), *rates, int(missed.sum()), f"{outside:.0e} m", f"{seconds:.0f}"]
+    return [
+        name,
+        how,
+        len(selection.rows),
+        len(capsules),
+        *rates,
+        int(missed.sum()),
+        f"{outside:.0e} m",
+        f"{seconds:.0f}",
+    ]
 
 
 def table(names: list[str], count: int) -> Iterator[list[Any]]:

@@ -63,7 +63,11 @@ def on_ellipsoid(directions: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("solid", "points_on"),
-    [(coal.Cylinder(0.2, 0.8), on_cylinder), (coal.Cone(0.2, 0.8), on_cone), (coal.Ellipsoid(0.1, 0.2, 0.4), on_ellipsoid)],
+    [
+        (coal.Cylinder(0.2, 0.8), on_cylinder),
+        (coal.Cone(0.2, 0.8), on_cone),
+        (coal.Ellipsoid(0.1, 0.2, 0.4), on_ellipsoid),
+    ],
     ids=["cylinder", "cone", "ellipsoid"],
 )
 def test_capsules_hold_round_solids(solid: Any, points_on: Any, rng: np.random.Generator) -> None:
@@ -108,11 +112,15 @@ def test_meshes_have_their_scale(tmp_path: Path) -> None:
     corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
     facets = [[corners[k] for k in order] for order in ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))]
     text = "".join(
-        "facet normal 0 0 0\nouter loop\n" + "".join("vertex {} {} {}\n".format(*x) for x in facet) + "endloop\nendfacet\n"
+        "facet normal 0 0 0\nouter loop\n"
+        + "".join("vertex {} {} {}\n".format(*x) for x in facet)
+        + "endloop\nendfacet\n"
         for facet in facets
     )
     (tmp_path / "mesh.stl").write_text(f"solid a\n{text}endsolid a\n")
-    collision = f'<collision><geometry><mesh filename="{tmp_path}/mesh.stl" scale="0.1 0.2 0.3"/></geometry></collision>'
+    collision = (
+        f'<collision><geometry><mesh filename="{tmp_path}/mesh.stl" scale="0.1 0.2 0.3"/></geometry></collision>'
+    )
     urdf = f'<robot name="a"><link name="b">{collision}</link></robot>'
     geometry = pin.buildGeomFromUrdfString(pin.buildModelFromXML(urdf), urdf, pin.GeometryType.COLLISION)
     surface = surface_of(geometry.geometryObjects[0])
