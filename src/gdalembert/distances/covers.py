@@ -306,5 +306,5 @@ def _points_around(solid: Any) -> Array | None:
         heights = np.pi / _SIDES * np.arange(1 - _SIDES // 2, _SIDES // 2)
         ball = np.vstack([*(np.cos(h) * ring + np.sin(h) * top for h in heights), [top, -top]])
         # the hull of points of a ball is within it; as much larger as its nearest face is nearer, it is around it
-        return ball / -spatial.ConvexHull(ball).equations[:, 3].max() * np.ravel(solid.radii)
+        return np.asarray(ball / -spatial.ConvexHull(ball).equations[:, 3].max() * np.ravel(solid.radii))
     return None

@@ -108,8 +108,8 @@ class _Sampled:
         rotations, translations = self._placements
         return rotations[chosen, link], translations[chosen, link]
 
-    def segment(self, link: int, capsule: Capsule | Sphere, chosen: Any = slice(None)) -> tuple[Array, Array, float]:
-        """Starts, directions and radius of a capsule in the universe."""
+    def segment(self, link: int, capsule: Any, chosen: Any = slice(None)) -> tuple[Array, Array, float]:
+        """Starts, directions and radius of a capsule or a sphere in the universe."""
         r, x = self.placement(link, chosen)
         a, b = (capsule.centre,) * 2 if isinstance(capsule, Sphere) else (capsule.a, capsule.b)
         return r @ a + x, r @ (b - a), capsule.radius
@@ -239,7 +239,7 @@ class _Search:
         for both in (rows := pair.rows if rows is None else rows):
             if both not in self._gaps:
                 self._gaps[both] = self.gap(pair, both, TRIED)
-        return np.min([np.full(TRIED, np.inf), *(self._gaps[both] for both in rows)], axis=0)
+        return np.asarray(np.min([np.full(TRIED, np.inf), *(self._gaps[both] for both in rows)], axis=0))
 
     def said(self, pair: _Pair) -> Mask:
         """Where shapes of a pair overlap."""
@@ -297,12 +297,12 @@ class _Search:
     @property
     def contacts(self) -> Mask:
         """Where meshes of any pair touch."""
-        return np.any([np.zeros(TRIED, dtype=bool), *(pair.touches for pair in self.told)], axis=0)
+        return np.asarray(np.any([np.zeros(TRIED, dtype=bool), *(pair.touches for pair in self.told)], axis=0))
 
     @property
     def alarms(self) -> Mask:
         """Where covers overlap and no meshes touch."""
-        return np.any([np.zeros(TRIED, dtype=bool), *map(self.said, self.told)], axis=0) & ~self.contacts
+        return np.asarray(np.any([np.zeros(TRIED, dtype=bool), *map(self.said, self.told)], axis=0) & ~self.contacts)
 
     def move(self, part: Part) -> None:
         """Move the capsule of a part to where it raises fewest false alarms."""
@@ -467,7 +467,8 @@ def _joined(
     """Objects of one link and of another of which every pair is asked for."""
     by_links: dict[tuple[int, int], dict[int, list[int]]] = {}
     for i, k in combinations(range(len(items)), 2) if pairs is None else pairs:
-        i, k = sorted((i, k), key=lambda index: (items[index].link, index))
+        if (items[k].link, k) < (items[i].link, i):
+            i, k = k, i
         links = items[i].link, items[k].link
         if links[0] == links[1]:
             if pairs is not None:
