@@ -331,9 +331,9 @@ class _Search:
                 gap, share, normal = _gaps(x[:3], x[3:6] - x[:3], x[6], start, way, radii)
                 alarm = 1 / (1 + np.exp(np.minimum(gap / soft, 50.0)))
                 push = -weight * alarm * (1 - alarm) / soft
-                slopes = [(push * (1 - share)) @ normal, (push * share) @ normal, [-push.sum()]]
+                slopes = np.hstack([(push * (1 - share)) @ normal, (push * share) @ normal, -push.sum()])
                 size, by_size = volume_and_gradient(x)
-                return float(weight @ alarm) + _SMALL * size / scale, np.concatenate(slopes) + _SMALL / scale * by_size
+                return float(weight @ alarm) + _SMALL * size / scale, slopes + _SMALL / scale * by_size
 
             old = part.capsule
             new = best_capsule(part.corners, old, cost)
