@@ -19,7 +19,7 @@ import pinocchio as pin
 from benchmarks.common.tables import RESULTS, markdown
 from gdalembert.distances.closest import closest
 from gdalembert.distances.placed import RobotWithShapes
-from gdalembert.distances.selection import Item, Selection, configurations, select
+from gdalembert.distances.selection import ChosenPairs, Item, configurations, select
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
 
@@ -50,7 +50,7 @@ def load(name: str) -> tuple[pin.Model, pin.GeometryModel, Path]:
 
 def selected(
     model: pin.Model, geometry: pin.GeometryModel, has_pairs: bool, **options: float
-) -> tuple[Tree, Selection]:
+) -> tuple[Tree, ChosenPairs]:
     """The choice for the collision pairs of a geometry, or for all."""
     tree = read_tree(model)
     links = [-1, *tree.links]
@@ -60,7 +60,7 @@ def selected(
     return tree, select(tree, items, pairs, lower=lower, upper=upper, **options)
 
 
-def overlaps(tree: Tree, selection: Selection, q: Any) -> dict[frozenset[int], Any]:
+def overlaps(tree: Tree, selection: ChosenPairs, q: Any) -> dict[frozenset[int], Any]:
     """Whether shapes overlap at configurations (rows), by the two links."""
     symbol = ca.SX.sym("q", tree.nq)
     robot = RobotWithShapes(tree, symbol)

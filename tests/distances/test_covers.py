@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 from scipy.spatial import ConvexHull
 
-from gdalembert.distances.covers import Part, Surface, exact_shape, smallest_capsule, surface_of, volume
+from gdalembert.distances.covers import CoveredPart, Surface, exact_shape, smallest_capsule, surface_of, volume
 from gdalembert.errors import ModelError, UnsupportedError
 from tests.helpers.meshes import item_of, mesh_of
 from tests.helpers.models import placement
@@ -72,7 +72,7 @@ def on_ellipsoid(directions: np.ndarray) -> np.ndarray:
 )
 def test_capsules_hold_round_solids(solid: Any, points_on: Any, rng: np.random.Generator) -> None:
     at = placement(rng)
-    part = Part([surface_of(item_of(solid, at))])
+    part = CoveredPart([surface_of(item_of(solid, at))])
     points = points_on(rng.normal(size=(2000, 3))) @ at.rotation.T + at.translation
     capsule = part.capsule
     way = capsule.b - capsule.a
@@ -100,7 +100,7 @@ def test_both_sides_of_a_plane_are_the_whole_surface(rng: np.random.Generator) -
 
 
 def test_no_corner_of_a_part_is_outside_its_capsule(rng: np.random.Generator) -> None:
-    part = Part([cloud(rng), cloud(rng)])
+    part = CoveredPart([cloud(rng), cloud(rng)])
     assert {len(parts) for parts in part.cuts} == {2, 3, 4}
     for parts in part.cuts:
         assert max(piece.outside for piece in parts) <= 0

@@ -13,7 +13,7 @@ import pytest
 from gdalembert.distances import selection
 from gdalembert.distances.closest import closest
 from gdalembert.distances.placed import RobotWithShapes
-from gdalembert.distances.selection import Item, Selection, configurations, select
+from gdalembert.distances.selection import ChosenPairs, Item, configurations, select
 from gdalembert.distances.shapes import Box, Capsule, Sphere
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
@@ -53,12 +53,12 @@ def post(name: str = "post", at: tuple[float, float, float] = (0.8, 0.0, 0.9)) -
     return Item(name, -1, item_of(coal.Box(0.1, 0.5, 0.1), pin.SE3(np.eye(3), np.array(at)), name))
 
 
-def chosen(items: list[Item], pairs: list[tuple[int, int]] | None = None, **options: Any) -> Selection:
+def chosen(items: list[Item], pairs: list[tuple[int, int]] | None = None, **options: Any) -> ChosenPairs:
     limits = {"lower": np.full(3, -TURN), "upper": np.full(3, TURN)}
     return select(arm(), items, pairs, **limits | options)
 
 
-def said(tree: Tree, selected: Selection, q: np.ndarray) -> np.ndarray:
+def said(tree: Tree, selected: ChosenPairs, q: np.ndarray) -> np.ndarray:
     symbol = ca.SX.sym("q", tree.nq)
     robot = RobotWithShapes(tree, symbol)
     gaps = [closest(*map(robot.placed, row)).gap for row in selected.rows]

@@ -64,7 +64,7 @@ class Surface(NamedTuple):
         return Surface(np.vstack(points)[used], triangles.reshape(-1, 3))
 
 
-class Part:
+class CoveredPart:
     """Surfaces of one link that one capsule covers, or one shape that needs no cover.
 
     Attributes:
@@ -102,22 +102,22 @@ class Part:
         return float((np.linalg.norm(ways, axis=1) - self.capsule.radius).max())
 
     @cached_property
-    def cuts(self) -> list[tuple[Part, ...]]:
+    def cuts(self) -> list[tuple[CoveredPart, ...]]:
         """The parts of several cuts: in two by planes across principal axes, in equal slices, or between surfaces."""
         if self.exact is not None:
             return []
-        halves, slices = list[tuple[Part, ...]](), list[tuple[Part, ...]]()
+        halves, slices = list[tuple[CoveredPart, ...]](), list[tuple[CoveredPart, ...]]()
         for axis in principal_axes(self.corners):
             low, high = (self.corners @ axis).min(), (self.corners @ axis).max()
             halves += [self._sliced(axis, [low + share * (high - low)]) for share in _CUTS]
             slices += [self._sliced(axis, np.linspace(low, high, count + 1)[1:-1]) for count in _SLICES]
         if len(self.surfaces) > 1:
             for i, surface in enumerate(self.surfaces):
-                halves.append((Part([surface]), Part([*self.surfaces[:i], *self.surfaces[i + 1 :]])))
+                halves.append((CoveredPart([surface]), CoveredPart([*self.surfaces[:i], *self.surfaces[i + 1 :]])))
         halves.sort(key=lambda parts: sum(_rough_volume(part.corners) for part in parts))
         return [parts for parts in (*halves[:_TRIED_CUTS], *slices) if len(parts) > 1]
 
-    def _sliced(self, axis: Array, offsets: Iterable[float]) -> tuple[Part, ...]:
+    def _sliced(self, axis: Array, offsets: Iterable[float]) -> tuple[CoveredPart, ...]:
         """The parts between planes across an axis."""
         parts, rest = [], list(self.surfaces)
         for offset in (*offsets, np.inf):
@@ -125,7 +125,7 @@ class Part:
             rest = [] if np.isinf(offset) else [surface.beyond(axis, offset) for surface in rest]
             below, rest = ([surface for surface in side if len(surface.triangles)] for side in (below, rest))
             if below:
-                parts.append(Part(below))
+                parts.append(CoveredPart(below))
         return tuple(parts)
 
 

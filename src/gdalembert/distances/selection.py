@@ -17,14 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.distances.closest import closest
-from gdalembert.distances.covers import Part, best_capsule, exact_shape, surface_of, volume, volume_and_gradient
+from gdalembert.distances.covers import CoveredPart, best_capsule, exact_shape, surface_of, volume, volume_and_gradient
 from gdalembert.distances.placed import Body, RobotWithShapes
 from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from gdalembert.model.configuration import reached
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 
-Parts = tuple[list[Part], list[Part]]
+Parts = tuple[list[CoveredPart], list[CoveredPart]]
 Mask = npt.NDArray[np.bool_]
 
 CONFIGURATIONS, TRIED = 20_000, 4_000
@@ -74,7 +74,7 @@ class _Group:
     """Objects of a link that are covered together, or one that needs no cover."""
 
     items: tuple[Item, ...]
-    whole: Part
+    whole: CoveredPart
 
     @property
     def name(self) -> str:
@@ -167,15 +167,15 @@ class _Pair:
 
     def __init__(self, groups: tuple[_Group, _Group], asked: bool) -> None:
         self.groups, self.asked = groups, asked
-        self.parts: tuple[list[Part], list[Part]] = ([groups[0].whole], [groups[1].whole])
+        self.parts: tuple[list[CoveredPart], list[CoveredPart]] = ([groups[0].whole], [groups[1].whole])
         if all(isinstance(group.whole.exact, Box) for group in groups):  # 2,464 instructions, of capsule and box 148
             self.parts = ([_covered(groups[0])], [groups[1].whole])
         self.touches: Mask = np.zeros(TRIED, dtype=bool)
-        self.never: set[tuple[Part, Part]] = set()
+        self.never: set[tuple[CoveredPart, CoveredPart]] = set()
         self.is_always_touching = False
 
     @property
-    def rows(self) -> list[tuple[Part, Part]]:
+    def rows(self) -> list[tuple[CoveredPart, CoveredPart]]:
         return [both for both in product(*self.parts) if both not in self.never]
 
     @property
@@ -187,13 +187,13 @@ class _Pair:
         return self.groups[0].name, self.groups[1].name
 
 
-def _covered(group: _Group) -> Part:
+def _covered(group: _Group) -> CoveredPart:
     """A box as a part to be covered."""
-    return Part([surface_of(item.geometry) for item in group.items])
+    return CoveredPart([surface_of(item.geometry) for item in group.items])
 
 
 @dataclass
-class Selection:
+class ChosenPairs:
     """The pairs that may touch, with as many capsules as pay.
 
     Attributes:
@@ -228,13 +228,13 @@ class _Search:
     pairs: list[_Pair]
     pays: float = _PAYS
     left_out: list[tuple[str, str, str]] = field(default_factory=list)
-    _gaps: dict[tuple[Part, Part], Array] = field(default_factory=dict)
+    _gaps: dict[tuple[CoveredPart, CoveredPart], Array] = field(default_factory=dict)
 
-    def gap(self, pair: _Pair, both: tuple[Part, Part], count: int) -> Array:
+    def gap(self, pair: _Pair, both: tuple[CoveredPart, CoveredPart], count: int) -> Array:
         first, second = ((group.link, part.shape) for group, part in zip(pair.groups, both, strict=True))
         return self.sampled.gap(first, second, count)
 
-    def least(self, pair: _Pair, rows: Sequence[tuple[Part, Part]] | None = None) -> Array:
+    def least(self, pair: _Pair, rows: Sequence[tuple[CoveredPart, CoveredPart]] | None = None) -> Array:
         """The least gap of a pair."""
         for both in (rows := pair.rows if rows is None else rows):
             if both not in self._gaps:
@@ -304,7 +304,7 @@ class _Search:
         """Where covers overlap and no meshes touch."""
         return np.asarray(np.any([np.zeros(TRIED, dtype=bool), *map(self.said, self.told)], axis=0) & ~self.contacts)
 
-    def move(self, part: Part) -> None:
+    def move(self, part: CoveredPart) -> None:
         """Move the capsule of a part to where it raises fewest false alarms."""
         rows = [(pair, both) for pair in self.told for both in pair.rows if part in both]
         clear, raised = ~self.contacts, np.sum([self.said(pair) for pair in self.told], axis=0)
@@ -343,7 +343,7 @@ class _Search:
         for _, both in rows:
             self._gaps.pop(both, None)
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[CoveredPart]:
         """The parts that have capsules."""
         used = dict.fromkeys(part for pair in self.told for both in pair.rows for part in both)
         return [part for part in used if part.exact is None]
@@ -433,7 +433,7 @@ def select(
     upper: Array,
     pays: float = _PAYS,
     seed: int = 0,
-) -> Selection:
+) -> ChosenPairs:
     """The pairs of a robot's geometry that may touch, and shapes for them.
 
     Args:
@@ -506,17 +506,17 @@ def _groups(items: tuple[Item, ...]) -> list[_Group]:
     if covered or len(boxes) > 1:
         covered = [item for item in items if item in covered or item in boxes]
     groups = [
-        _Group((item,), Part([surface_of(item.geometry)] if isinstance(shape, Box) else [], shape))
+        _Group((item,), CoveredPart([surface_of(item.geometry)] if isinstance(shape, Box) else [], shape))
         for item, shape in zip(items, shapes, strict=True)
         if shape is not None and item not in covered
     ]
     if covered:
-        groups.append(_Group(tuple(covered), Part([surface_of(item.geometry) for item in covered])))
+        groups.append(_Group(tuple(covered), CoveredPart([surface_of(item.geometry) for item in covered])))
     return groups
 
 
-def _selected(search: _Search, items: Sequence[Item]) -> Selection:
-    rows, covered = [], dict[_Group, dict[Part, None]]()
+def _selected(search: _Search, items: Sequence[Item]) -> ChosenPairs:
+    rows, covered = [], dict[_Group, dict[CoveredPart, None]]()
     for pair in search.pairs:
         for both in pair.rows:
             first, second = (
@@ -545,10 +545,12 @@ def _selected(search: _Search, items: Sequence[Item]) -> Selection:
         )
         for group, parts in covered.items()
     ]
-    return Selection(rows, search.left_out, covers, bodies, float(search.alarms.mean()), float(search.contacts.mean()))
+    return ChosenPairs(
+        rows, search.left_out, covers, bodies, float(search.alarms.mean()), float(search.contacts.mean())
+    )
 
 
-def _paying(part: Part) -> Iterator[Part]:
+def _paying(part: CoveredPart) -> Iterator[CoveredPart]:
     """A part, or both sides of its best cut if their capsules are much smaller, and so on."""
     cut = min(part.cuts[:2], key=lambda halves: sum(volume(half.capsule) for half in halves), default=())
     if cut and sum(volume(half.capsule) for half in cut) < _SMALLER * volume(part.capsule):
