@@ -481,8 +481,8 @@ def _joined(
         alike: dict[tuple[int, ...], list[int]] = {}
         for i, others in partners.items():
             alike.setdefault(tuple(sorted(set(others))), []).append(i)
-        for others, those in alike.items():
-            yield tuple(items[i] for i in those), tuple(items[k] for k in others)
+        for same, those in alike.items():
+            yield tuple(items[i] for i in those), tuple(items[k] for k in same)
 
 
 def _are_neighbours(tree: Tree, first: int, second: int) -> bool:
