@@ -8,10 +8,11 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.distances.closest import Closest, closest
-from gdalembert.distances.placed import Body, RobotWithShapes, slopes_by_numbers
+from gdalembert.distances.closest import Closest, Placed, closest, on_surfaces
+from gdalembert.distances.placed import Body, RobotWithShapes, numbers_of, shape_of, slopes_by_numbers
 from gdalembert.distances.selection import select
 from gdalembert.distances.shapes import Box, Shape
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
@@ -28,6 +29,7 @@ from gdalembert.spatial.interrupts import interruptible
 
 Obstacles = Mapping[str, Shape | type[Shape]]
 _COVERS = ("capsules",)
+_SIDES = ("first", "second")
 
 
 @interruptible
@@ -121,14 +123,17 @@ class Distances:
         return dict(zip(self.inputs, parts, strict=True))
 
     @cached_property
-    def _closest(self) -> tuple[RobotWithShapes, list[Closest]]:
+    def _placed(self) -> tuple[RobotWithShapes, dict[int, tuple[Body, Placed]]]:
+        """The robot at q, and each body of a pair in the universe, by the id of the body."""
         robot = RobotWithShapes(self.tree, self._symbols["q"])
         bodies = {id(body): body for pair in self._rows for body in pair}
-        placed = {
-            key: robot.placed(body, self._numbers[body.name] if isinstance(body.shape, type) else None)
-            for key, body in bodies.items()
-        }
-        return robot, [closest(placed[id(first)], placed[id(second)]) for first, second in self._rows]
+        numbers = {name: self._numbers[name] for name in self.inputs}
+        return robot, {key: (body, robot.placed(body, numbers.get(body.name))) for key, body in bodies.items()}
+
+    @cached_property
+    def _closest(self) -> tuple[RobotWithShapes, list[Closest]]:
+        robot, placed = self._placed
+        return robot, [closest(placed[id(first)][1], placed[id(second)][1]) for first, second in self._rows]
 
     @cached_property
     def distance(self) -> ca.Function:
@@ -152,6 +157,40 @@ class Distances:
         """
         gaps = ca.vertcat(ca.SX(0, 1), *(pair.gap for pair in self._closest[1]))
         return function("distance_derivatives", self._symbols, {"d": gaps, "dd_dq": self._slopes})
+
+    @cached_property
+    def closest(self) -> ca.Function:
+        """(q[, obstacles][, p]) → (first, second): the points of both surfaces that are closest (3 × n each) [m].
+
+        They are in the frame of the universe, a column for each pair; where shapes overlap, each is within the other.
+        """
+        placed = self._placed[1]
+        pairs = [
+            on_surfaces(placed[id(first)][1], placed[id(second)][1], pair)
+            for (first, second), pair in zip(self._rows, self._closest[1], strict=True)
+        ]
+        points = {side: ca.horzcat(ca.SX(3, 0), *(pair[k] for pair in pairs)) for k, side in enumerate(_SIDES)}
+        return function("closest", self._symbols, points)
+
+    def bodies(self, q: npt.ArrayLike, obstacles: npt.ArrayLike = (), p: npt.ArrayLike = ()) -> list[Body]:
+        """The shapes of all pairs, placed in the universe at numbers of the inputs of :attr:`distance`.
+
+        Each is ``(name, link, shape)``: a shape in the frame of the universe, and the index in ``Tree.joints`` of the
+        joint that moves it (−1: none). A mesh that several capsules cover has several of the same name.
+        """
+        placed, inputs = list(self._placed[1].values()), {"q": q, "obstacles": obstacles, "p": p}
+        columns = [numbers_of(place) for _, place in placed]
+        values: Any = self._numbers_of_bodies(*(inputs[name] for name in self._symbols))
+        parts = np.split(values.full().ravel(), np.cumsum([column.numel() for column in columns])[:-1])
+        return [
+            Body(body.name, body.link, shape_of(place, numbers))
+            for (body, place), numbers in zip(placed, parts, strict=True)
+        ]
+
+    @cached_property
+    def _numbers_of_bodies(self) -> ca.Function:
+        columns = [ca.SX(0, 1), *(numbers_of(place) for _, place in self._placed[1].values())]
+        return function("bodies", self._symbols, {"numbers": ca.vertcat(*columns)})
 
     @cached_property
     def _slopes(self) -> ca.SX:
