@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from itertools import combinations, product
 from typing import Any
 
 import casadi as ca
@@ -13,16 +14,18 @@ import pinocchio as pin
 
 from gdalembert.distances.closest import Closest, Placed, closest, on_surfaces
 from gdalembert.distances.placed import Body, RobotWithShapes, numbers_of, shape_of, slopes_by_numbers
-from gdalembert.distances.selection import select
+from gdalembert.distances.selection import Item, configurations, select
 from gdalembert.distances.shapes import Box, Shape
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
-from gdalembert.model.configuration import random_configuration
+from gdalembert.flexible.centreline import axis_pieces
+from gdalembert.model.configuration import neutral, random_configuration
 from gdalembert.model.limits import Bounds
-from gdalembert.model.tree import Tree
+from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arguments import choice, listed
+from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import Function, function
 from gdalembert.spatial.instructions import eliminate_common_subexpressions
 from gdalembert.spatial.interrupts import interruptible
@@ -30,6 +33,10 @@ from gdalembert.spatial.interrupts import interruptible
 Obstacles = Mapping[str, Shape | type[Shape]]
 _COVERS = ("capsules",)
 _SIDES = ("first", "second")
+_NO_FRAME = 2**63
+"""A larger index of a frame is that of none."""
+_CONFIGURATIONS, _ALWAYS = 1000, 0.99
+"""At which pieces of flexible links are compared with other shapes, and the part in which what touches always does."""
 
 
 @interruptible
@@ -75,36 +82,35 @@ class Distances:
         bounds: Bounds | None = None,
     ) -> None:
         choice("Distances: cover", cover, _COVERS)
-        self.kinematics, self.tree = _kinematics_of(robot), _kinematics_of(robot).tree
-        self._obstacles = _checked_obstacles(obstacles)
-        items = _items_of(self.tree, geometry)
-        if clash := next((name for name, _, _ in items if name in self._obstacles), None):
-            raise ArgumentError(
-                f"Distances: {clash!r} is an obstacle and a geometry object; give the obstacle another name"
-            )
-        asked = None if pairs is None else _checked_pairs(pairs, [name for name, _, _ in items], self._obstacles)
-        chosen = [pair for pair in asked or () if not set(pair) & self._obstacles.keys()]
+        self.kinematics, self._obstacles = _kinematics_of(robot), _checked_obstacles(obstacles)
+        self.tree = self.kinematics.tree
+        pieces = [Body(piece.name, piece.link, piece) for piece in axis_pieces(getattr(robot, "dynamics", robot))]
+        items = _items_of(self.kinematics, geometry, {piece.link for piece in pieces})
+        names = [*(item.name for item in items), *dict.fromkeys(piece.name for piece in pieces)]
+        if clash := next((name for name in names if name in self._obstacles), None):
+            raise ArgumentError(f"Distances: {clash!r} is an obstacle and a part of the robot; rename the obstacle")
+        asked = None if pairs is None else _checked_pairs(pairs, names, self._obstacles)
+        chosen = asked
         if asked is None and geometry is not None and len(geometry.collisionPairs):
             objects = geometry.geometryObjects
             chosen = [(objects[pair.first].name, objects[pair.second].name) for pair in geometry.collisionPairs]
-        explicit = asked is not None or bool(chosen)
-        self._selection = select(self.tree, items, chosen if explicit else None, bounds=_bounds_of(robot, bounds))
-        self._rows = [*self._selection.rows, *self._rows_of_obstacles(asked)]
+        index = {item.name: k for k, item in enumerate(items)}
+        of_items = [(index[i], index[k]) for i, k in chosen or () if i in index and k in index]
+        nominal, limits = self.kinematics.parameters.nominal, _limits_of(robot, self.tree, bounds)
+        self._selection = select(nominal, items, None if chosen is None else of_items, lower=limits[0], upper=limits[1])
+        of_pieces = [*combinations(pieces, 2), *product(pieces, self._selection.bodies)]
+        if asked is None:
+            q = configurations(nominal, *limits, _CONFIGURATIONS, seed=0)
+            of_pieces = [pair for pair in of_pieces if pair[0].link != pair[1].link and _may_touch(nominal, pair, q)]
+        bodies = [Body(name, -1, shape) for name, shape in self._obstacles.items()]
+        rows = [*of_pieces, *((body, obstacle) for obstacle in bodies for body in (*pieces, *self._selection.bodies))]
+        wanted = None if asked is None else set(map(frozenset, asked))
+        rows = [pair for pair in rows if wanted is None or frozenset(body.name for body in pair) in wanted]
+        self._rows = [*self._selection.rows, *rows]
         self.pairs = [(first.name, second.name) for first, second in self._rows]
         self.inputs = {
             name: sum(shape.sizes.values()) for name, shape in self._obstacles.items() if isinstance(shape, type)
         }
-
-    def _rows_of_obstacles(self, asked: Sequence[tuple[str, str]] | None) -> list[tuple[Body, Body]]:
-        """The pairs of moving shapes and obstacles: all, or those that were asked for."""
-        bodies = [Body(name, -1, shape) for name, shape in self._obstacles.items()]
-        wanted = None if asked is None else {frozenset(pair) for pair in asked}
-        return [
-            (body, obstacle)
-            for obstacle in bodies
-            for body in self._selection.bodies
-            if wanted is None or frozenset((body.name, obstacle.name)) in wanted
-        ]
 
     def __repr__(self) -> str:
         return f"Distances({self.tree.name!r}, {len(self.pairs)} distances)"
@@ -236,15 +242,25 @@ def _kinematics_of(robot: Any) -> Kinematics:
     return Kinematics(robot)
 
 
-def _bounds_of(robot: Any, bounds: Bounds | None) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None:
-    """The limits of q within which configurations are chosen."""
-    if isinstance(bounds, Bounds):
-        return bounds.q_lower, bounds.q_upper
-    if bounds is not None:
+def _limits_of(robot: Any, tree: Tree, bounds: Any) -> tuple[Array, Array]:
+    """The limits of q within which configurations are chosen: infinite where none are known, as those of modes."""
+    if bounds is not None and not isinstance(bounds, Bounds):
         raise ArgumentTypeError(f"Distances: bounds: got {shown(bounds)}; give gd.ocp.Bounds")
-    if isinstance(robot, pin.Model):
-        return robot.lowerPositionLimit, robot.upperPositionLimit
-    return None
+    known = (bounds.q_lower, bounds.q_upper) if bounds is not None else ()
+    if bounds is None and isinstance(robot, pin.Model):
+        known = robot.lowerPositionLimit, robot.upperPositionLimit
+    if known and len(known[0]) != tree.nq:
+        raise ArgumentError(f"Distances: bounds have {len(known[0])} entries of q, and {tree.name} has {tree.nq}")
+    return known or (np.full(tree.nq, -np.inf), np.full(tree.nq, np.inf))
+
+
+def _may_touch(tree: Tree, pair: tuple[Body, Body], q: Array) -> bool:
+    """Whether two shapes touch in some configurations (rows), but not in all, as neighbours do."""
+    symbol = ca.SX.sym("q", tree.nq)
+    robot = RobotWithShapes(tree, symbol)
+    gap = closest(*map(robot.placed, pair)).gap
+    touching = ca.Function("gap", [symbol], [ca.densify(gap)]).map(len(q))(q.T).full() < 0
+    return bool(touching.any() and touching.mean() < _ALWAYS)
 
 
 def _checked_obstacles(obstacles: Any) -> dict[str, Shape | type[Shape]]:
@@ -284,23 +300,36 @@ def _checked_pairs(pairs: Any, names: Sequence[str], obstacles: Mapping[str, Any
     return checked
 
 
-def _items_of(tree: Tree, geometry: Any) -> list[tuple[str, int, Any]]:
-    """The objects of a geometry: name, link of the tree (−1: the universe), and the object, placed in it."""
+def _items_of(kinematics: Kinematics, geometry: Any, flexible: Collection[int]) -> list[Item]:
+    """The objects of a geometry on links of the tree, but for those of links whose axes stand for them."""
     if geometry is None:
         return []
     if not isinstance(geometry, pin.GeometryModel):
         raise ArgumentTypeError(
             f"Distances: geometry: got {shown(geometry)}; give a pin.GeometryModel, as pin.buildGeomFromUrdf makes one"
         )
-    items = []
+    tree, items = kinematics.parameters.nominal, []
     for item in geometry.geometryObjects:
-        if item.parentJoint > len(tree.links):
+        frame = item.parentFrame if item.parentFrame < _NO_FRAME else None
+        if item.parentJoint > len(tree.links) or (frame is not None and frame >= len(tree.frames)):
             raise ArgumentError(
-                f"Distances: {item.name!r} is on joint {item.parentJoint}, and {tree.name} has {len(tree.links)}; give the "
-                "geometry of this model"
+                f"Distances: {item.name!r} is on joint {item.parentJoint} and frame {frame}, and {tree.name} has "
+                f"{len(tree.links)} and {len(tree.frames)}; give the geometry of this model"
             )
-        items.append((item.name, tree.links[item.parentJoint - 1] if item.parentJoint else -1, item))
+        link = tree.links[item.parentJoint - 1] if item.parentJoint else -1
+        if link not in flexible:
+            items.append(Item(item.name, link, item))
+        elif frame is not None and (carrier := tree.frames[frame].joint) != link:
+            items.append(Item(item.name, carrier, _on_station(item, tree.joints[carrier], tree)))
     return items
+
+
+def _on_station(item: Any, station: Joint, tree: Tree) -> Any:
+    """An object of a flexible link, which is placed in the frame of the link at rest, in that of a station of it."""
+    rotation, translation = (ca.DM(x).full() for x in station.placement(neutral(tree)))
+    moved = item.copy()
+    moved.placement = pin.SE3(rotation, translation).inverse() * item.placement
+    return moved
 
 
 def _velocity_of_entries(tree: Tree, q: ca.SX) -> Any:

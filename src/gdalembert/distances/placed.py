@@ -12,6 +12,7 @@ import numpy as np
 from gdalembert import spatial
 from gdalembert.distances.closest import Closest, Material, Placed, PlacedBox, PlacedHalfSpace, Rounded
 from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Shape, Sphere
+from gdalembert.flexible.centreline import AxisPiece
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
@@ -21,26 +22,12 @@ _DEGENERATE = 1e-30
 """What is added to the squared length of a capsule that is an input [m²], whose ends may be one point."""
 
 
-class Segment(NamedTuple):
-    """A capsule along a piece of the axis of a flexible link.
-
-    Attributes:
-        ends: (f) → the ends of its axis (3 × 2) in the frame of its link, at the coordinates f of the link.
-        columns: of f in v, and in q behind ``shift`` further entries.
-    """
-
-    ends: ca.Function
-    columns: range
-    shift: int
-    radius: float
-
-
 class Body(NamedTuple):
     """A shape with a name, on a link of a tree (−1: the universe); a class stands for one whose numbers are inputs."""
 
     name: str
     link: int
-    shape: Shape | type[Shape] | Segment
+    shape: Shape | type[Shape] | AxisPiece
 
 
 class RobotWithShapes:
@@ -60,19 +47,19 @@ class RobotWithShapes:
             assert numbers is not None
             parts = ca.vertsplit(numbers, np.cumsum([0, *shape.sizes.values()]).tolist())
             return _in_universe(shape, dict(zip(shape.sizes, parts, strict=True)))
-        if isinstance(shape, Segment):
+        if isinstance(shape, AxisPiece):
             return self._on_axis(link, shape)
         return _on_link(shape, link, *self._link(link))
 
-    def _on_axis(self, link: int, segment: Segment) -> Rounded:
-        rotation, translation = self._link(link)
-        f = self._q[segment.columns.start + segment.shift : segment.columns.stop + segment.shift]
-        points = segment.ends(f)
+    def _on_axis(self, link: int, piece: AxisPiece) -> Rounded:
+        (rotation, translation), behind = self._link(link), self._tree.nq - self._tree.nv
+        f = self._q[piece.columns.start + behind : piece.columns.stop + behind]
+        points = piece.ends(f)
         slopes = [rotation @ ca.jacobian(points[:, k], f) for k in range(2)]
         way = rotation @ (points[:, 1] - points[:, 0])
         ends = [translation + rotation @ points[:, k] for k in range(2)]
-        moved = [[(column, slope[:, i]) for i, column in enumerate(segment.columns)] for slope in slopes]
-        return Rounded(link, ends, segment.radius, ca.dot(way, way), way, moved)
+        moved = [[(column, slope[:, i]) for i, column in enumerate(piece.columns)] for slope in slopes]
+        return Rounded(link, ends, piece.radius, ca.dot(way, way), way, moved)
 
     @cached_property
     def _columns(self) -> list[Motion]:

@@ -1,37 +1,511 @@
-"""Which covers and which pairs of a robot pay."""
+"""Which covers and which pairs of a robot pay: told by configurations at random, against the meshes themselves.
+
+All pairs of a link share its capsule at first. It is moved to where it raises fewest false alarms, and cut in two for
+those pairs alone that need it: a forearm is one capsule beside the base, and two beside the hand.
+"""
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
-import coal
+import casadi as ca
 import numpy as np
+import numpy.typing as npt
 
-from gdalembert.distances.placed import Body
-from gdalembert.distances.shapes import *
+from gdalembert.distances.closest import closest
+from gdalembert.distances.covers import Part, best_capsule, exact_shape, surface_of, volume, volume_and_gradient
+from gdalembert.distances.placed import Body, RobotWithShapes
+from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Shape, Sphere
+from gdalembert.errors import ArgumentError
+from gdalembert.model.configuration import reached
+from gdalembert.model.tree import Tree
+from gdalembert.spatial.arrays import Array
+
+Mask = npt.NDArray[np.bool_]
+
+CONFIGURATIONS, TRIED = 20_000, 4_000
+"""At which pairs are compared, and those of them at which covers are compared with meshes."""
+NEAR = 0.02
+"""Covers that never come nearer are left out [m]: meshes are farther apart still."""
+_ALWAYS = 0.99
+"""The part of configurations in which what touches is said to touch always."""
+_PAYS = 0.002
+"""The part of false alarms that a further row must save."""
+_CAPSULE = 0.4
+"""What a further capsule costs, in rows: about 40 instructions of 100."""
+_SMALLER = 0.6
+"""The part of its volume that two halves of a cover may have, so that obstacles are compared with both."""
+_SOFT = (0.01, 0.003)
+"""Gaps [m] about which a false alarm counts in part, when capsules are moved, one after the other."""
+_AROUND, _SMALL = 0.1, 1e-3
+"""Then covers nearer than this [m] count, and how much volume does, in false alarms."""
+_DEEP = 0.02
+"""An overlap as deep [m] is no better than a deeper one."""
 
 
-class Selection(NamedTuple):
+class Item(NamedTuple):
+    """A geometry object on a link (index in ``Tree.joints``, −1: the universe), placed in the link's frame."""
+
+    name: str
+    link: int
+    geometry: Any
+
+
+class Cover(NamedTuple):
+    """The capsules that cover objects of a link, and how far the farthest corner is outside [m], at most 0."""
+
+    names: tuple[str, ...]
+    capsules: tuple[Capsule, ...]
+    outside: float
+
+
+@dataclass(eq=False)
+class _Group:
+    """Objects of a link that are covered together, or one that needs no cover."""
+
+    items: tuple[Item, ...]
+    whole: Part
+
+    @property
+    def name(self) -> str:
+        return " + ".join(item.name for item in self.items)
+
+    @property
+    def link(self) -> int:
+        return self.items[0].link
+
+
+class _Sampled:
+    """A tree at configurations at random, within limits: q (N × nq), and the placements of links."""
+
+    def __init__(self, tree: Tree, q: Array) -> None:
+        self.tree, self.q = tree, q
+        symbol = ca.SX.sym("q", tree.nq)
+        placed = [ca.densify(ca.vertcat(ca.vec(r.T), p)) for r, p in tree.placements(symbol)]
+        of_all = ca.Function("placements", [symbol], [ca.densify(ca.SX(ca.vertcat(*placed)))])
+        values = of_all.map(len(q))(q.T).full().T.reshape(len(q), -1, 12)
+        self._rotations, self._translations = values[:, :, :9].reshape(len(q), -1, 3, 3), values[:, :, 9:]
+
+    def placement(self, link: int, chosen: Any = slice(None)) -> tuple[Array, Array]:
+        """Rotations and translations of a link, at all configurations or those chosen."""
+        if link < 0:
+            count = len(self.q[chosen])
+            return np.broadcast_to(np.eye(3), (count, 3, 3)), np.zeros((count, 3))
+        return self._rotations[chosen, link], self._translations[chosen, link]
+
+    def segment(self, link: int, capsule: Capsule | Sphere, chosen: Any = slice(None)) -> tuple[Array, Array, float]:
+        """Starts, directions and radius of a capsule in the universe."""
+        r, x = self.placement(link, chosen)
+        a, b = (capsule.centre,) * 2 if isinstance(capsule, Sphere) else (capsule.a, capsule.b)
+        return r @ a + x, r @ (b - a), capsule.radius
+
+    def gap(self, first: tuple[int, Shape], second: tuple[int, Shape], count: int) -> Array:
+        """The gap of two shapes on links at the first configurations."""
+        if all(isinstance(shape, Capsule | Sphere) for _, shape in (first, second)):
+            one, other = (self.segment(*placed, slice(count)) for placed in (first, second))
+            return _gaps(*one, *other)[0]
+        symbol = ca.SX.sym("q", self.tree.nq)
+        robot = RobotWithShapes(self.tree, symbol)
+        gap = closest(*(robot.placed(Body("", *placed)) for placed in (first, second))).gap
+        return np.asarray(ca.Function("gap", [symbol], [ca.densify(gap)]).map(count)(self.q[:count].T).full()[0])
+
+
+def _gaps(p: Array, a: Array, r: float | Array, o: Array, b: Array, s: float | Array) -> tuple[Array, Array, Array]:
+    """Gaps of capsules from p along a and from o along b, row by row, as :func:`closest.closest` has them.
+
+    Also the shares of a at which they are closest, and the unit normals from the second.
+    """
+    apart = p - o
+    aa, bb, ab = (np.einsum("...i,...i->...", x, y) for x, y in ((a, a), (b, b), (a, b)))
+    on_a, on_b = (np.einsum("...i,...i->...", x, apart) for x in (a, b))
+    aa, bb = np.maximum(aa, 1e-100), np.maximum(bb, 1e-100)
+    share = np.clip((ab * on_b - on_a * bb) / np.maximum(aa * bb * (1 + 1e-12) - ab * ab, 1e-200), 0.0, 1.0)
+    other = np.clip((ab * share + on_b) / bb, 0.0, 1.0)
+    share = np.clip((ab * other - on_a) / aa, 0.0, 1.0)
+    way = apart + share[..., None] * a - other[..., None] * b
+    distance = np.linalg.norm(way, axis=-1)
+    return distance - r - s, share, way / np.maximum(distance, 1e-30)[..., None]
+
+
+def configurations(tree: Tree, lower: Array, upper: Array, count: int, seed: int) -> Array:
+    """Configurations (N × nq) spread evenly within limits of q.
+
+    A joint without limits turns once about, or moves 1 m either way; a free-flyer, springs, and modes without limits
+    stay at rest.
+    """
+    rng = np.random.default_rng(seed)
+    v, q = rng.uniform(-1, 1, (count, tree.nv)), np.zeros((count, tree.nq))
+    for joint in tree.independent_joints:
+        still = joint.type.is_free or joint.type.is_modal or joint.type.springs_at is not None
+        v[:, joint.columns] *= 0 if still else np.pi if joint.type.can_rotate else 1
+    q = reached(tree, v)
+    for joint in tree.independent_joints:
+        if joint.type.velocity_is_rate:
+            for k in range(joint.idx_q, joint.idx_q + joint.type.nq):
+                if np.isfinite(upper[k] - lower[k]) and upper[k] - lower[k] < 1e6:
+                    q[:, k] = rng.uniform(lower[k], upper[k], count)
+    return q
+
+
+class _Pair:
+    """Two groups with the parts that cover them for this pair, and where covers and meshes touch."""
+
+    def __init__(self, groups: tuple[_Group, _Group], asked: bool) -> None:
+        self.groups, self.asked = groups, asked
+        self.parts: tuple[list[Part], list[Part]] = ([groups[0].whole], [groups[1].whole])
+        if all(isinstance(group.whole.exact, Box) for group in groups):  # 2,464 instructions, of capsule and box 148
+            self.parts = ([_covered(groups[0])], [groups[1].whole])
+        self.touches: Mask = np.zeros(TRIED, dtype=bool)
+        self.never: set[tuple[Part, Part]] = set()
+
+    @property
+    def rows(self) -> list[tuple[Part, Part]]:
+        return [both for both in product(*self.parts) if both not in self.never]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.groups[0].name, self.groups[1].name
+
+
+def _covered(group: _Group) -> Part:
+    """A box as a part to be covered."""
+    return Part([surface_of(item.geometry) for item in group.items])
+
+
+@dataclass
+class Selection:
+    """The pairs that may touch, with as many capsules as pay.
+
+    Attributes:
+        rows: pairs of shapes whose gaps tell whether the pairs touch.
+        left_out: (name, name, reason) of pairs that are left out.
+        covers: of objects without a closed form. ``bodies``: what obstacles are compared with, on each moving link.
+        false_alarms: the part of configurations in which shapes overlap and no objects touch.
+        contacts: the part in which objects of the pairs touch.
+    """
+
     rows: list[tuple[Body, Body]]
+    left_out: list[tuple[str, str, str]]
+    covers: list[Cover]
     bodies: list[Body]
+    false_alarms: float
+    contacts: float
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.rows)} rows, false alarms {self.false_alarms:.2%}, contacts {self.contacts:.2%}"]
+        for names, capsules, outside in self.covers:
+            radii = ", ".join(f"{capsule.radius:.3f} m" for capsule in capsules)
+            lines.append(f"{' + '.join(names)}: capsules of {radii}; farthest corner {outside:.1e} m outside")
+        lines += [f"{first}, {second}: {reason}" for first, second, reason in self.left_out]
+        return "\n".join(lines)
 
 
-def exact_shape(item: Any) -> Shape | None:
-    solid, r, x = item.geometry, item.placement.rotation, item.placement.translation
-    if isinstance(solid, coal.Sphere):
-        return Sphere(x, solid.radius)
-    if isinstance(solid, coal.Capsule):
-        return Capsule(x - r[:, 2] * solid.halfLength, x + r[:, 2] * solid.halfLength, solid.radius)
-    if isinstance(solid, coal.Box):
-        return Box(item.placement, np.ravel(solid.halfSide))
-    if isinstance(solid, coal.Halfspace):
-        return HalfSpace(solid.n, solid.d).placed(r, x)
-    return None
+@dataclass
+class _Search:
+    """The choice of pairs and parts."""
+
+    sampled: _Sampled
+    pairs: list[_Pair]
+    pays: float = _PAYS
+    left_out: list[tuple[str, str, str]] = field(default_factory=list)
+    _gaps: dict[tuple[Part, Part], Array] = field(default_factory=dict)
+
+    def gap(self, pair: _Pair, both: tuple[Part, Part], count: int) -> Array:
+        first, second = ((group.link, part.shape) for group, part in zip(pair.groups, both, strict=True))
+        return self.sampled.gap(first, second, count)
+
+    def least(self, pair: _Pair, rows: Sequence[tuple[Part, Part]] | None = None) -> Array:
+        """The least gap of a pair."""
+        for both in (rows := pair.rows if rows is None else rows):
+            if both not in self._gaps:
+                self._gaps[both] = self.gap(pair, both, TRIED)
+        return np.min([np.full(TRIED, np.inf), *(self._gaps[both] for both in rows)], axis=0)
+
+    def said(self, pair: _Pair) -> Mask:
+        """Where shapes of a pair overlap."""
+        return np.asarray(self.least(pair) < 0)
+
+    def leave_out(self) -> None:
+        """Leave out pairs that always touch, that never come near, or whose meshes never touch where covers do."""
+        for pair in list(self.pairs):
+            gap = self.gap(pair, (pair.parts[0][0], pair.parts[1][0]), CONFIGURATIONS)
+            if gap.min() > NEAR and not pair.asked:
+                self._drop(pair, f"never nearer than {gap.min():.3g} m in {len(gap)} configurations")
+                continue
+            overlapping = np.flatnonzero(gap < 0)
+            tried, more = overlapping[overlapping < TRIED], overlapping[overlapping >= TRIED]
+            pair.touches[tried] = self._touch(pair, tried)
+            if pair.asked:
+                continue
+            if pair.touches.mean() > _ALWAYS:
+                self._drop(pair, f"touch in {pair.touches.mean():.1%} of {TRIED} configurations")
+            elif not pair.touches.any() and not self._touch(pair, more).any():
+                reason = f"never touch in {len(gap)} configurations, though covers do in {len(overlapping) / len(gap):.2%}"
+                self._drop(pair, reason if len(overlapping) else f"never touch in {len(gap)} configurations")
+
+    def _drop(self, pair: _Pair, reason: str) -> None:
+        self.pairs.remove(pair)
+        self.left_out.append((*pair.names, reason))
+
+    def _touch(self, pair: _Pair, chosen: npt.NDArray[np.int64]) -> Mask:
+        """Whether objects of both groups collide at configurations, by coal."""
+        import coal
+
+        touching, request = np.zeros(len(chosen), dtype=bool), coal.CollisionRequest()
+        solids = []
+        for group in pair.groups:
+            r, x = self.sampled.placement(group.link, chosen)
+            objects = [(item.geometry.geometry, item.geometry.placement) for item in group.items]
+            solids.append([(o, r @ m.rotation, r @ m.translation + x) for o, m in objects])
+        for (one, r, x), (other, s, y) in product(*solids):
+            for k in np.flatnonzero(~touching):
+                places = coal.Transform3s(r[k], x[k]), coal.Transform3s(s[k], y[k])
+                result = coal.CollisionResult()
+                touching[k] = bool(coal.collide(one, places[0], other, places[1], request, result))
+        return touching
+
+    @property
+    def contacts(self) -> Mask:
+        """Where meshes of any pair touch."""
+        return np.any([np.zeros(TRIED, dtype=bool), *(pair.touches for pair in self.pairs)], axis=0)
+
+    @property
+    def alarms(self) -> Mask:
+        """Where covers overlap and no meshes touch."""
+        return np.any([np.zeros(TRIED, dtype=bool), *map(self.said, self.pairs)], axis=0) & ~self.contacts
+
+    def move(self, part: Part) -> None:
+        """Move the capsule of a part to where it raises fewest false alarms."""
+        rows = [(pair, both) for pair in self.pairs for both in pair.rows if part in both]
+        clear, raised = ~self.contacts, np.sum([self.said(pair) for pair in self.pairs], axis=0)
+        columns, weights = list[tuple[Array, Array, Array]](), []
+        for pair, both in rows:
+            side = both.index(part)
+            other = both[1 - side].shape
+            if not isinstance(other, Capsule | Sphere):
+                return
+            said, here = self.said(pair), self.least(pair, [both])
+            chosen = np.flatnonzero(clear & ((here < 0) | ~said) & (here < _AROUND))
+            r, x = self.sampled.placement(pair.groups[side].link, chosen)
+            start, way, radius = self.sampled.segment(pair.groups[1 - side].link, other, chosen)
+            start, way = (np.einsum("kij,ki->kj", r, y) for y in (start - x, way))
+            columns.append((start, way, np.full(len(chosen), radius)))
+            weights.append(1 / (raised + ~said)[chosen])
+        start, way, radii = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+        weight, scale = np.concatenate(weights) / TRIED, volume(part.capsule)
+        for soft in _SOFT:
+
+            def cost(x: Array, soft: float = soft) -> tuple[float, Array]:
+                gap, share, normal = _gaps(x[:3], x[3:6] - x[:3], x[6], start, way, radii)
+                alarm = 1 / (1 + np.exp(np.minimum(gap / soft, 50.0)))
+                push = -weight * alarm * (1 - alarm) / soft
+                slopes = [(push * (1 - share)) @ normal, (push * share) @ normal, [-push.sum()]]
+                size, by_size = volume_and_gradient(x)
+                return float(weight @ alarm) + _SMALL * size / scale, np.concatenate(slopes) + _SMALL / scale * by_size
+
+            old = part.capsule
+            new = best_capsule(part.corners, old, cost)
+            old_cost, new_cost = (cost(np.concatenate([c.a, c.b, [c.radius]]))[0] for c in (old, new))
+            if new_cost < old_cost:
+                part.capsule = new
+        for _, both in rows:
+            self._gaps.pop(both, None)
+
+    def parts(self) -> list[Part]:
+        """The parts that have capsules."""
+        used = dict.fromkeys(part for pair in self.pairs for both in pair.rows for part in both)
+        return [part for part in used if part.exact is None]
+
+    def refine(self) -> None:
+        """Cut the part that saves most false alarms for a further row, as long as one pays."""
+        for _ in range(2):
+            for part in self.parts():
+                self.move(part)
+        done: set[_Pair] = set()
+        while len(done) < len(self.pairs):
+            alarms = self.alarms
+            pair = max(set(self.pairs) - done, key=lambda pair: int((self.said(pair) & alarms).sum()))
+            done.add(pair)
+            if self._refine(pair, alarms):
+                done = set()
+
+    def _refine(self, pair: _Pair, alarms: Mask) -> bool:
+        """Cut a part of a pair; False if no cut pays."""
+        clear = ~self.contacts
+        others = np.any([np.zeros(TRIED, dtype=bool), *(self.said(p) for p in self.pairs if p is not pair)], axis=0)
+        known, weight = set(self.parts()), np.where(clear, np.where(others, 0.3, 1.0), 0.0) / TRIED
+        before, parts_before = self.least(pair), pair.parts
+
+        def worth(parts: tuple[list[Part], list[Part]]) -> float:
+            """The false alarms that are saved for a row, counting half those that become less deep."""
+            rows = [both for both in product(*parts) if both not in pair.never]
+            cost = max(len(rows) - len(pair.rows), 0) + _CAPSULE * len(set(parts[0] + parts[1]) - known)
+            return float(weight @ (_depth(before) - _depth(self.least(pair, rows)))) / cost
+
+        finer = list(self._finer(pair, alarms))
+        if not finer:
+            return False
+        best = max(finer, key=worth)
+        pair.parts = best
+        for part in (*best[0], *best[1]):
+            if part not in known:
+                self.move(part)
+        pair.parts = parts_before
+        if worth(best) < self.pays:
+            return False
+        pair.parts = best
+        for both in pair.rows:
+            if self.gap(pair, both, CONFIGURATIONS).min() > NEAR:
+                pair.never.add(both)
+        return True
+
+    def _finer(self, pair: _Pair, alarms: Mask) -> Iterator[tuple[list[Part], list[Part]]]:
+        """The parts of a pair with one of them cut in two, by each of its cuts."""
+        for side in (0, 1):
+            for part in pair.parts[side]:
+                rows = [both for both in pair.rows if both[side] is part]
+                if not ((self.least(pair, rows) < 0) & alarms).any():
+                    continue
+                for cut in part.cuts:
+                    finer = [*(other for other in pair.parts[side] if other is not part), *cut]
+                    yield (finer, pair.parts[1]) if side == 0 else (pair.parts[0], finer)
 
 
-def select(tree: Any, items: Any, pairs: Any, *, bounds: Any) -> Selection:
-    bodies = {name: Body(name, link, exact_shape(item)) for name, link, item in items}
-    if pairs is None:
-        pairs = [(a, b) for a, b in combinations(bodies, 2) if bodies[a].link != bodies[b].link]
-    return Selection([(bodies[a], bodies[b]) for a, b in pairs], [b for b in bodies.values() if b.link >= 0])
+def _depth(gap: Array) -> Array:
+    return 0.5 * (gap < 0) + 0.5 * np.clip(-gap / _DEEP, 0.0, 1.0)
+
+
+def select(
+    tree: Tree,
+    items: Sequence[Item],
+    pairs: Sequence[tuple[int, int]] | None = None,
+    *,
+    lower: Array,
+    upper: Array,
+    pays: float = _PAYS,
+    seed: int = 0,
+) -> Selection:
+    """The pairs of a robot's geometry that may touch, and shapes for them.
+
+    Args:
+        tree: the robot, of numbers. ``items``: its geometry. ``pairs``: by index in ``items``; by default all those on
+            different links that are no neighbours, without those that are always or never near.
+        lower, upper: limits of q (nq) of the configurations at random, infinite if there are none.
+        pays: the part of false alarms that a further row must save. ``seed``: of the configurations.
+    """
+    for i, k in pairs or ():
+        if not 0 <= min(i, k) <= max(i, k) < len(items):
+            raise ArgumentError(f"Distances: pairs has ({i}, {k}), of {len(items)} objects; give indices from 0")
+    sampled = _Sampled(tree, configurations(tree, lower, upper, CONFIGURATIONS, seed))
+    groups: dict[tuple[Item, ...], list[_Group]] = {}
+    left_out = list[tuple[str, str, str]]()
+    chosen = list[_Pair]()
+    for first, second in _joined(tree, items, pairs, left_out):
+        for side in (first, second):
+            if side not in groups:
+                groups[side] = _groups(side)
+        for both in product(groups[first], groups[second]):
+            if all(isinstance(group.whole.exact, HalfSpace) for group in both):
+                left_out.append((both[0].name, both[1].name, "two half-spaces have no gap"))
+            else:
+                chosen.append(_Pair(both, asked=pairs is not None))
+    search = _Search(sampled, chosen, pays, left_out)
+    search.leave_out()
+    search.refine()
+    return _selected(search, items)
+
+
+def _joined(
+    tree: Tree, items: Sequence[Item], pairs: Sequence[tuple[int, int]] | None, left_out: list[tuple[str, str, str]]
+) -> Iterator[tuple[tuple[Item, ...], tuple[Item, ...]]]:
+    """Objects of one link and of another of which every pair is asked for."""
+    by_links: dict[tuple[int, int], dict[int, list[int]]] = {}
+    for i, k in combinations(range(len(items)), 2) if pairs is None else pairs:
+        i, k = sorted((i, k), key=lambda index: (items[index].link, index))
+        links = items[i].link, items[k].link
+        if links[0] == links[1]:
+            if pairs is not None:
+                left_out.append((items[i].name, items[k].name, "are on the same link"))
+        elif pairs is None and _are_neighbours(tree, *links):
+            left_out.append((items[i].name, items[k].name, "are on neighbours"))
+        else:
+            by_links.setdefault(links, {}).setdefault(i, []).append(k)
+    for partners in by_links.values():
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for i, others in partners.items():
+            alike.setdefault(tuple(sorted(set(others))), []).append(i)
+        for others, those in alike.items():
+            yield tuple(items[i] for i in those), tuple(items[k] for k in others)
+
+
+def _are_neighbours(tree: Tree, first: int, second: int) -> bool:
+    """Whether one joint, or one row of joints without bodies between, connects two links."""
+    above = tree.joints[second].parent
+    while above != first and above >= 0 and above not in tree.links:
+        above = tree.joints[above].parent
+    return above == first
+
+
+def _groups(items: tuple[Item, ...]) -> list[_Group]:
+    """Objects of a link: those with a closed form alone, but boxes beside meshes, which one capsule covers with them."""
+    shapes = [exact_shape(item.geometry) for item in items]
+    boxes = [item for item, shape in zip(items, shapes, strict=True) if isinstance(shape, Box)]
+    covered = [item for item, shape in zip(items, shapes, strict=True) if shape is None]
+    if covered or len(boxes) > 1:
+        covered = [item for item in items if item in covered or item in boxes]
+    groups = [
+        _Group((item,), Part([surface_of(item.geometry)] if isinstance(shape, Box) else [], shape))
+        for item, shape in zip(items, shapes, strict=True)
+        if shape is not None and item not in covered
+    ]
+    if covered:
+        groups.append(_Group(tuple(covered), Part([surface_of(item.geometry) for item in covered])))
+    return groups
+
+
+def _selected(search: _Search, items: Sequence[Item]) -> Selection:
+    rows, covered = [], dict[_Group, dict[Part, None]]()
+    for pair in search.pairs:
+        for both in pair.rows:
+            first, second = (
+                Body(group.name, group.link, part.shape) for group, part in zip(pair.groups, both, strict=True)
+            )
+            rows.append((first, second))
+            for group, part in zip(pair.groups, both, strict=True):
+                if part.exact is None:
+                    covered.setdefault(group, {})[part] = None
+    by_link: dict[int, list[Item]] = {}
+    for item in items:
+        if item.link >= 0:
+            by_link.setdefault(item.link, []).append(item)
+    bodies = []
+    for link in sorted(by_link):
+        for group in _groups(tuple(by_link[link])):
+            parts = [group.whole] if group.whole.exact is not None else list(_paying(group.whole))
+            bodies += [Body(group.name, link, part.shape) for part in parts]
+            if group.whole.exact is None:
+                covered[group] = dict.fromkeys(parts)
+    covers = [
+        Cover(
+            tuple(item.name for item in group.items),
+            tuple(part.capsule for part in parts),
+            max(part.outside for part in parts),
+        )
+        for group, parts in covered.items()
+    ]
+    return Selection(
+        rows, search.left_out, covers, bodies, float(search.alarms.mean()), float(search.contacts.mean())
+    )
+
+
+def _paying(part: Part) -> Iterator[Part]:
+    """A part, or both sides of its best cut if their capsules are much smaller, and so on."""
+    cut = min(part.cuts, key=lambda halves: sum(volume(half.capsule) for half in halves), default=())
+    if cut and sum(volume(half.capsule) for half in cut) < _SMALLER * volume(part.capsule):
+        for half in cut:
+            yield from _paying(half)
+    else:
+        yield part

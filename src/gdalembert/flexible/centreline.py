@@ -11,20 +11,26 @@ import contextlib
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import casadi as ca
+import numpy as np
 import numpy.typing as npt
 
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.frames import find_frame
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.flexible.assembly import PlacedBeam
 from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
 from gdalembert.flexible.flexible_link import BeamLink, Links
 from gdalembert.model.tree import Tree
+from gdalembert.spatial.algebra import constant
 from gdalembert.spatial.arguments import numbers
 from gdalembert.spatial.arrays import homogeneous
 from gdalembert.spatial.functions import function, symbols
+
+_PIECES_OF_MODES, _PIECES_OF_RODS = 4, 8
+"""Pieces of an axis: between its ends one that turns by φ over its length ℓ leaves the straight line by ℓ φ / 8."""
 
 
 def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | None = None) -> ca.Function:
@@ -59,6 +65,58 @@ def centreline(arm: Arm, name: str, abscissae: npt.ArrayLike, *, links: Links | 
     positions = ca.horzcat(*(p_clamped + r_clamped @ p_in_clamped for _, p_in_clamped in frames))
     rotations = ca.horzcat(*(r_clamped @ r_in_clamped for r_in_clamped, _ in frames))
     return function("centreline", s, {"positions": positions, "rotations": rotations})
+
+
+class AxisPiece(NamedTuple):
+    """A piece of the axis of a flexible link, straight between its ends.
+
+    Attributes:
+        name: of the flexible link. ``link``: the index of its joint in the tree.
+        ends: (f) → the ends (3 × 2) in the frame of its link [m], at the coordinates f of the link.
+        columns: of f in v.
+        radius: that of the circle about all cross sections [m].
+    """
+
+    name: str
+    link: int
+    ends: ca.Function
+    columns: range
+    radius: float
+
+
+def axis_pieces(robot: object) -> list[AxisPiece]:
+    """The axes of the flexible links of a robot, in pieces of equal length; none of a robot whose links are rigid.
+
+    Raises:
+        ArgumentError: if the arm was pickled or copied, or a beam has neither a section nor a ``radius``.
+        UnsupportedError: if the placement of a flexible link is a parameter.
+    """
+    return (
+        [piece for name in robot.flexibility.links for piece in _pieces(robot, name)] if isinstance(robot, Arm) else []
+    )
+
+
+def _pieces(arm: Arm, name: str) -> list[AxisPiece]:
+    beam, link = arm.flexibility.link(name), placed_link(arm, name)
+    root = arm.tree.frames[find_frame(arm.tree, beam.root)]
+    if isinstance(root.rotation, ca.SX):
+        raise UnsupportedError(
+            f"{arm.tree.name}: the placement of flexible link {name!r} is a parameter; give a number"
+        )
+    count = _PIECES_OF_MODES if beam.kind.has_assumed_modes else _PIECES_OF_RODS
+    abscissae, f = np.linspace(0.0, beam.length, count + 1), ca.SX.sym("f", len(beam.modes))
+    sections = link.sections(abscissae, f, arm.deflection)
+    points = [constant(root.translation) + constant(root.rotation) @ ca.SX(p) for _, p in sections]
+    return [
+        AxisPiece(
+            name=name,
+            link=beam.link,
+            ends=ca.Function("ends", [f], [ca.horzcat(*points[k : k + 2])]),
+            columns=beam.modes,
+            radius=link.radius_between(abscissae[k], abscissae[k + 1]),
+        )
+        for k in range(count)
+    ]
 
 
 def links_of(arm: Arm, links: Links | None = None) -> Links:

@@ -41,6 +41,8 @@ Where: TypeAlias = str | float
 """``"root"``, ``"tip"``, or an abscissa [m]."""
 _ROUNDING = 1e-9
 """Relative to the largest number: the difference between integrals of one link on different machines."""
+_SECTIONS = 17
+"""Cross sections of a piece of a tapered beam, of which the largest is taken."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,6 +64,7 @@ class BeamLink(Brief, ABC):
         modal_damping: damping ratios ζ of the modes of the bare clamped link: one for all, or one for each, from the
             lowest frequency up.
         rayleigh: (α [1/s], β [s]): α M_ff + β K_f of the bare clamped link.
+        radius: that of a circle about every cross section [m], for distances; ``None``: of the section of the beam.
     """
 
     beam: Beam | Nodes
@@ -73,6 +76,7 @@ class BeamLink(Brief, ABC):
     tip_body: pin.Inertia | None = None
     modal_damping: float | tuple[float, ...] | None = None
     rayleigh: tuple[float, float] | None = None
+    radius: float | None = None
 
     has_assumed_modes: ClassVar[bool] = False
     """True if sections move by shapes times coordinates, for small slopes."""
@@ -98,6 +102,21 @@ class BeamLink(Brief, ABC):
     @abstractmethod
     def sections(self, etas: Array, f: Matrix, kind: type[Deflection]) -> list[tuple[Matrix, Matrix]]:
         """R and p of sections at abscissae [m] in the clamped frame, at modal coordinates f."""
+
+    def radius_between(self, first: float, last: float) -> float:
+        """The radius of a circle about all cross sections between two abscissae [m].
+
+        Raises:
+            ArgumentError: if the beam has no section, and the link no ``radius``.
+        """
+        if self.radius is not None:
+            return self.radius
+        section = self.beam.section if isinstance(self.beam, Beam) else None
+        if section is None:
+            raise ArgumentError(
+                f"{type(self).__name__}: its beam has no section, so that its shape is unknown; give radius= [m]"
+            )
+        return float(section.radius(np.linspace(first, last, _SECTIONS)).max())
 
     def by_role(self, *, carries: bool) -> Self:
         """The link with the modes that it has in an arm, where it may carry something beyond its root."""
@@ -198,6 +217,8 @@ class BeamLink(Brief, ABC):
             settled["root"] = checked_transform(
                 "root", self.root, expected="a pin.SE3 or 4 × 4 numbers", tolerance=1e-9
             )
+        if self.radius is not None:
+            settled["radius"] = number(f"{type(self).__name__}: radius", self.radius, "m")
         for name, value in (settled | self._settled_damping()).items():
             object.__setattr__(self, name, value)
 

@@ -56,6 +56,10 @@ class Tube:
             )
         return outer, np.maximum(outer - wall, 0)
 
+    def radius(self, eta: Array) -> Array:
+        """The radii of circles about the sections [m]."""
+        return self.radii(eta)[0]
+
     def of(self, quantity: str, eta: Array, poisson_ratio: float) -> Array:
         outer, inner = self.radii(eta)
         area, ratio = np.pi * (outer - inner) * (outer + inner), (inner / outer) ** 2
@@ -76,6 +80,10 @@ class Rectangle:
     def sides(self, eta: Array) -> tuple[Array, Array]:
         """Width along y and height along z [m] at abscissae (m,)."""
         return _dimension("width", self.width, eta), _dimension("height", self.height, eta)
+
+    def radius(self, eta: Array) -> Array:
+        """The radii of circles about the sections [m]."""
+        return np.asarray(np.hypot(*self.sides(eta)) / 2)
 
     def of(self, quantity: str, eta: Array, poisson_ratio: float) -> Array:
         width, height = self.sides(eta)
