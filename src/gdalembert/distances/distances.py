@@ -22,7 +22,7 @@ from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.flexible.centreline import axis_pieces
 from gdalembert.model.configuration import neutral, random_configuration
-from gdalembert.model.limits import Bounds
+from gdalembert.model.limits import NO_LIMIT, Bounds
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arguments import choice, listed
 from gdalembert.spatial.arrays import Array
@@ -251,7 +251,8 @@ def _limits_of(robot: Any, tree: Tree, bounds: Any) -> tuple[Array, Array]:
         known = robot.lowerPositionLimit, robot.upperPositionLimit
     if known and len(known[0]) != tree.nq:
         raise ArgumentError(f"Distances: bounds have {len(known[0])} entries of q, and {tree.name} has {tree.nq}")
-    return known or (np.full(tree.nq, -np.inf), np.full(tree.nq, np.inf))
+    lower, upper = known or (np.full(tree.nq, -np.inf), np.full(tree.nq, np.inf))
+    return np.where(lower < -NO_LIMIT, -np.inf, lower), np.where(upper > NO_LIMIT, np.inf, upper)
 
 
 def _may_touch(tree: Tree, pair: tuple[Body, Body], q: Array) -> bool:
