@@ -129,17 +129,17 @@ class Distances:
         return dict(zip(self.inputs, parts, strict=True))
 
     @cached_property
-    def _placed(self) -> tuple[RobotWithShapes, dict[int, tuple[Body, Placed]]]:
-        """The robot at q, and each body of a pair in the universe, by the id of the body."""
+    def _placed(self) -> tuple[RobotWithShapes, dict[Body, Placed]]:
+        """The robot at q, and each body of a pair in the universe."""
         robot = RobotWithShapes(self.tree, self._symbols["q"])
-        bodies = {id(body): body for pair in self._rows for body in pair}
         numbers = {name: self._numbers[name] for name in self.inputs}
-        return robot, {key: (body, robot.placed(body, numbers.get(body.name))) for key, body in bodies.items()}
+        bodies = dict.fromkeys(body for pair in self._rows for body in pair)
+        return robot, {body: robot.placed(body, numbers.get(body.name)) for body in bodies}
 
     @cached_property
     def _closest(self) -> tuple[RobotWithShapes, list[Closest]]:
         robot, placed = self._placed
-        return robot, [closest(placed[id(first)][1], placed[id(second)][1]) for first, second in self._rows]
+        return robot, [closest(placed[first], placed[second]) for first, second in self._rows]
 
     @cached_property
     def distance(self) -> ca.Function:
@@ -172,7 +172,7 @@ class Distances:
         """
         placed = self._placed[1]
         pairs = [
-            on_surfaces(placed[id(first)][1], placed[id(second)][1], pair)
+            on_surfaces(placed[first], placed[second], pair)
             for (first, second), pair in zip(self._rows, self._closest[1], strict=True)
         ]
         points = {side: ca.horzcat(ca.SX(3, 0), *(pair[k] for pair in pairs)) for k, side in enumerate(_SIDES)}
@@ -184,18 +184,18 @@ class Distances:
         Each is ``(name, link, shape)``: a shape in the frame of the universe, and the index in ``Tree.joints`` of the
         joint that moves it (−1: none). A mesh that several capsules cover has several of the same name.
         """
-        placed, inputs = list(self._placed[1].values()), {"q": q, "obstacles": obstacles, "p": p}
-        columns = [numbers_of(place) for _, place in placed]
+        placed, inputs = self._placed[1], {"q": q, "obstacles": obstacles, "p": p}
+        columns = [numbers_of(place) for place in placed.values()]
         values: Any = self._numbers_of_bodies(*(inputs[name] for name in self._symbols))
         parts = np.split(values.full().ravel(), np.cumsum([column.numel() for column in columns])[:-1])
         return [
             Body(body.name, body.link, shape_of(place, numbers))
-            for (body, place), numbers in zip(placed, parts, strict=True)
+            for (body, place), numbers in zip(placed.items(), parts, strict=True)
         ]
 
     @cached_property
     def _numbers_of_bodies(self) -> ca.Function:
-        columns = [ca.SX(0, 1), *(numbers_of(place) for _, place in self._placed[1].values())]
+        columns = [ca.SX(0, 1), *(numbers_of(place) for place in self._placed[1].values())]
         return function("bodies", self._symbols, {"numbers": ca.vertcat(*columns)})
 
     @cached_property
