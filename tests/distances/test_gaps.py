@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import casadi as ca
@@ -185,6 +186,17 @@ def test_obstacles_are_numbers_or_inputs(rng: np.random.Generator) -> None:
     for q, _, _ in states(model, rng, 3):
         for ours, others in zip(moving.derivatives(q, numbers), known.derivatives(q), strict=True):
             np.testing.assert_allclose(ours.full(), others.full(), atol=1e-13)
+
+
+def test_distances_are_pickled(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, ("RX", "PY"), ("capsule", "sphere"))
+    shapes = gd.Distances(model, geometry, {"ball": gd.Sphere})
+    at, numbers = rng.normal(size=2), [2, 1, 3, 0.1]
+    gaps = shapes.derivatives(at, numbers)
+    copied = pickle.loads(pickle.dumps(shapes))
+    assert copied.pairs == shapes.pairs
+    for ours, others in zip(copied.derivatives(at, numbers), gaps, strict=True):
+        np.testing.assert_array_equal(ours.full(), others.full())
 
 
 def test_derivatives_by_obstacles_are_differences(rng: np.random.Generator) -> None:

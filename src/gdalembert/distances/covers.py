@@ -268,7 +268,9 @@ def surface_of(item: Any) -> Surface:
             "geometry, or give a half-space or a mesh"
         )
     if not len(triangles):
-        raise ModelError(f"Distances: the mesh of {item.name!r} has no triangles; look at {item.meshPath or 'its file'}")
+        raise ModelError(
+            f"Distances: the mesh of {item.name!r} has no triangles; look at {item.meshPath or 'its file'}"
+        )
     return Surface(points @ item.placement.rotation.T + item.placement.translation, triangles)
 
 

@@ -115,6 +115,11 @@ class Distances:
     def __repr__(self) -> str:
         return f"Distances({self.tree.name!r}, {len(self.pairs)} distances)"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without graphs, which are built anew: symbols cannot be pickled alone."""
+        graphs = {name for name, value in vars(type(self)).items() if isinstance(value, cached_property)}
+        return {name: value for name, value in vars(self).items() if name not in graphs}
+
     @cached_property
     def _symbols(self) -> dict[str, ca.SX]:
         """The inputs of all Functions, by name."""

@@ -36,6 +36,7 @@ class RobotWithShapes:
     def __init__(self, tree: Tree, q: ca.SX) -> None:
         self._tree, self._q = tree, q
         self._links = tree.placements(q)
+        self._axes: dict[int, tuple[list[Matrix], list[Matrix]]] = {}
 
     def _link(self, link: int) -> tuple[Matrix, Matrix]:
         return self._links[link] if link >= 0 else (ca.DM.eye(3), ca.DM(3, 1))
@@ -52,14 +53,17 @@ class RobotWithShapes:
         return _on_link(shape, link, *self._link(link))
 
     def _on_axis(self, link: int, piece: AxisPiece) -> Rounded:
-        (rotation, translation), behind = self._link(link), self._tree.nq - self._tree.nv
-        f = self._q[piece.columns.start + behind : piece.columns.stop + behind]
-        points = piece.ends(f)
-        slopes = [rotation @ ca.jacobian(points[:, k], f) for k in range(2)]
-        way = rotation @ (points[:, 1] - points[:, 0])
-        ends = [translation + rotation @ points[:, k] for k in range(2)]
-        moved = [[(column, slope[:, i]) for i, column in enumerate(piece.columns)] for slope in slopes]
-        return Rounded(link, ends, piece.radius, ca.dot(way, way), way, moved)
+        if link not in self._axes:
+            (rotation, translation), behind = self._link(link), self._tree.nq - self._tree.nv
+            f = self._q[piece.columns.start + behind : piece.columns.stop + behind]
+            points = piece.points(f)
+            slopes = ca.vertsplit(ca.jacobian(points, f), 3)
+            placed = [translation + rotation @ point for point in ca.horzsplit(points)]
+            self._axes[link] = placed, [rotation @ slope for slope in slopes]
+        points, slopes = (of_all[piece.first : piece.first + 2] for of_all in self._axes[link])
+        moved = [list(zip(piece.columns, ca.horzsplit(slope), strict=True)) for slope in slopes]
+        way = points[1] - points[0]
+        return Rounded(link, points, piece.radius, ca.dot(way, way), way, moved)
 
     @cached_property
     def _columns(self) -> list[Motion]:

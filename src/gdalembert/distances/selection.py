@@ -243,7 +243,9 @@ class _Search:
             if pair.touches.mean() > _ALWAYS:
                 self._drop(pair, f"touch in {pair.touches.mean():.1%} of {TRIED} configurations")
             elif not pair.touches.any() and not self._touch(pair, more).any():
-                reason = f"never touch in {len(gap)} configurations, though covers do in {len(overlapping) / len(gap):.2%}"
+                reason = (
+                    f"never touch in {len(gap)} configurations, though covers do in {len(overlapping) / len(gap):.2%}"
+                )
                 self._drop(pair, reason if len(overlapping) else f"never touch in {len(gap)} configurations")
 
     def _drop(self, pair: _Pair, reason: str) -> None:
@@ -496,9 +498,7 @@ def _selected(search: _Search, items: Sequence[Item]) -> Selection:
         )
         for group, parts in covered.items()
     ]
-    return Selection(
-        rows, search.left_out, covers, bodies, float(search.alarms.mean()), float(search.contacts.mean())
-    )
+    return Selection(rows, search.left_out, covers, bodies, float(search.alarms.mean()), float(search.contacts.mean()))
 
 
 def _paying(part: Part) -> Iterator[Part]:

@@ -72,14 +72,16 @@ class AxisPiece(NamedTuple):
 
     Attributes:
         name: of the flexible link. ``link``: the index of its joint in the tree.
-        ends: (f) → the ends (3 × 2) in the frame of its link [m], at the coordinates f of the link.
+        points: (f) → the ends of all pieces of the link (3 × n), in its frame [m], at its coordinates f.
+        first: the column of the first end of the piece; the next one is the other.
         columns: of f in v.
         radius: that of the circle about all cross sections [m].
     """
 
     name: str
     link: int
-    ends: ca.Function
+    points: ca.Function
+    first: int
     columns: range
     radius: float
 
@@ -106,17 +108,17 @@ def _pieces(arm: Arm, name: str) -> list[AxisPiece]:
     count = _PIECES_OF_MODES if beam.kind.has_assumed_modes else _PIECES_OF_RODS
     abscissae, f = np.linspace(0.0, beam.length, count + 1), ca.SX.sym("f", len(beam.modes))
     sections = link.sections(abscissae, f, arm.deflection)
-    points = [constant(root.translation) + constant(root.rotation) @ ca.SX(p) for _, p in sections]
-    return [
-        AxisPiece(
-            name=name,
-            link=beam.link,
-            ends=ca.Function("ends", [f], [ca.horzcat(*points[k : k + 2])]),
-            columns=beam.modes,
-            radius=link.radius_between(abscissae[k], abscissae[k + 1]),
-        )
-        for k in range(count)
-    ]
+    places = [constant(root.translation) + constant(root.rotation) @ ca.SX(p) for _, p in sections]
+    points, pieces = ca.Function("points", [f], [ca.horzcat(*places)]), []
+    for k in range(count):
+        radius = link.radius_between(abscissae[k], abscissae[k + 1])
+        if radius is None:
+            raise ArgumentError(
+                f"{arm.tree.name}: the beam of flexible link {name!r} has no section, so that its shape is unknown; "
+                "give the link radius= [m]"
+            )
+        pieces.append(AxisPiece(name, beam.link, points, k, beam.modes, radius))
+    return pieces
 
 
 def links_of(arm: Arm, links: Links | None = None) -> Links:

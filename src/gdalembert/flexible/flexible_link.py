@@ -103,19 +103,11 @@ class BeamLink(Brief, ABC):
     def sections(self, etas: Array, f: Matrix, kind: type[Deflection]) -> list[tuple[Matrix, Matrix]]:
         """R and p of sections at abscissae [m] in the clamped frame, at modal coordinates f."""
 
-    def radius_between(self, first: float, last: float) -> float:
-        """The radius of a circle about all cross sections between two abscissae [m].
-
-        Raises:
-            ArgumentError: if the beam has no section, and the link no ``radius``.
-        """
-        if self.radius is not None:
-            return self.radius
+    def radius_between(self, first: float, last: float) -> float | None:
+        """The radius of a circle about all cross sections between two abscissae [m], if they are known."""
         section = self.beam.section if isinstance(self.beam, Beam) else None
-        if section is None:
-            raise ArgumentError(
-                f"{type(self).__name__}: its beam has no section, so that its shape is unknown; give radius= [m]"
-            )
+        if self.radius is not None or section is None:
+            return self.radius
         return float(section.radius(np.linspace(first, last, _SECTIONS)).max())
 
     def by_role(self, *, carries: bool) -> Self:
