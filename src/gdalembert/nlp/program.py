@@ -81,6 +81,9 @@ class Solvable(Protocol[Found]):
     def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Found:
         """The solution at scaled variables."""
 
+    def tightened(self, solution: Found) -> Array | None:
+        """The parameters with which it is solved again, for what a solution violates between instants; None if nothing."""
+
     def remedies(self, solution: Found) -> Iterator[str]:
         """What may help where a solve failed."""
 

@@ -26,6 +26,9 @@ from gdalembert.spatial.interrupts import Interrupts, interruptible
 _MISSED = 1e-6
 """By how much fixed variables violate a row that no variable can mend, scaled: what solvers tolerate."""
 
+_AGAIN = 4
+"""How often a problem is solved again because of what its solution violates between instants."""
+
 
 class Solver(Uncopied, Generic[Found]):
     """A problem's solver: made by ``problem.solver()``, it is built once and solves for any parameters.
@@ -248,6 +251,23 @@ class Solver(Uncopied, Generic[Found]):
             return 1.0
 
     def _solve(
+        self, numbers: Array, z: Array | None, begin: tuple[Array, Array, Array] | None, interrupts: Interrupts
+    ) -> Found:
+        """A solution at these parameters; and again from there, where it violates something between instants.
+
+        Where a later solve finds none, the last one that did stands.
+        """
+        solution = self._solve_once(numbers, z, begin, interrupts)
+        for _ in range(_AGAIN):
+            if not solution.solved or (tightened := self._program.tightened(solution)) is None:
+                break
+            later = self._solve_once(tightened, None, self._found, interrupts)
+            if not later.solved:
+                break
+            solution = later
+        return solution
+
+    def _solve_once(
         self, numbers: Array, z: Array | None, begin: tuple[Array, Array, Array] | None, interrupts: Interrupts
     ) -> Found:
         nlp = self._nlp

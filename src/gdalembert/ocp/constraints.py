@@ -38,6 +38,23 @@ CLOSED = "contacts and loops"
 """The name of the largest violation of c(q) = 0 and J v = 0 on the grid."""
 
 
+class Gaps(NamedTuple):
+    """Gaps that :meth:`Problem.keep_clear` keeps.
+
+    Attributes:
+        graph: (q, obstacles by name, p) → (d) [m], without what is added to the margin.
+        pairs: the names of both shapes of each. ``margin``: of all [m].
+        raised: the name of the parameter that has what is added to the margin of each at each instant [m].
+        guarded: whether the margin is raised where gaps fall below it between instants.
+    """
+
+    graph: ca.Function
+    pairs: Sequence[tuple[str, str]]
+    margin: Array
+    raised: str
+    guarded: bool
+
+
 class LimitedExpression(NamedTuple):
     """An expression of the motion between two bounds.
 
@@ -48,6 +65,7 @@ class LimitedExpression(NamedTuple):
             (once in each), ``"everywhere"`` (at the stages; of a single one, where its interval begins), ``"grid"``, or
             the number of an instant of it.
         makes_way: whether it makes way at the start for q and v that parameters give.
+        gaps: those that it keeps, if it keeps any.
     """
 
     name: str
@@ -56,6 +74,7 @@ class LimitedExpression(NamedTuple):
     upper: Bound
     places: tuple[str | int, ...]
     makes_way: bool = False
+    gaps: Gaps | None = None
 
     @property
     def is_of_interval(self) -> bool:

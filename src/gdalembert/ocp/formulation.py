@@ -320,7 +320,9 @@ class RowOfStages:
         if limited.lower is limited.upper:
             limits[1] = limits[0]
         user = limited.name.startswith(("path", "at"))
-        return Rows.unscaled(Label(limited.name, user=user), *limits, left_out=left_out)
+        pairs = [] if limited.gaps is None else limited.gaps.pairs
+        labels = [Label(f"the gap of {first} and {second}", user=True) for first, second in pairs] * count
+        return Rows.unscaled(Label(limited.name, user=user), *limits, left_out=left_out, labels=labels)
 
     # Instants of the grid.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -46,8 +47,11 @@ class PhasesSolution(JoinedSolution):
     @property
     def t(self) -> Array:
         """Times of the grids of all phases [s]; where two meet, there are two rows, before and after an impact."""
-        starts = np.cumsum([0.0, *(phase.duration for phase in self.phases[:-1])])
-        return np.concatenate([start + phase.t for start, phase in zip(starts, self.phases, strict=True)])
+        return np.concatenate([begin + phase.t for begin, phase in zip(self._begins, self.phases, strict=True)])
+
+    @property
+    def _begins(self) -> Sequence[float]:
+        return np.cumsum([0.0, *(phase.duration for phase in self.phases[:-1])]).tolist()
 
     @property
     def q(self) -> Array:

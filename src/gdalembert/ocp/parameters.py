@@ -256,6 +256,10 @@ class BoundaryCondition(ABC):
     def set(self, parameters: ProblemParameters) -> None:
         """Take the values of a solve."""
 
+    def tighten(self, parameters: ProblemParameters, accuracy: Any) -> bool:
+        """Ask for more by parameters, where a solution violates something between instants; whether it does."""
+        return False
+
 
 def entries_of(matrix: ca.MX, matrices: Sequence[ca.MX]) -> Indices:
     """The numbers of a matrix's entries among those of several that stand behind each other, column by column."""
@@ -306,6 +310,10 @@ class Inputs:
                 f"{where}: start or end fix other entries than when the solver was built; call problem.solver() again"
             )
         return self.current()
+
+    def tighten(self, accuracy: Any) -> bool:
+        """Ask for more, as of :meth:`BoundaryCondition.tighten`."""
+        return any([end.tighten(self._parameters, accuracy) for end in self.ends])
 
     def restoring(self) -> Callable[[], None]:
         """What sets the values to those of now."""

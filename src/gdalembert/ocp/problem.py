@@ -21,6 +21,7 @@ from gdalembert.ocp.ends import End, EndpointConstraints, Fixed, InputBefore
 from gdalembert.ocp.formulation import Formulation, RowOfStages
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.initial import Initial, Scales
+from gdalembert.ocp.keep_clear import KeepsClear
 from gdalembert.ocp.parameters import BoundaryCondition, Design, Inputs, ProblemParameters, RobotParameters
 from gdalembert.ocp.program import OptimalControlProblem, Part
 from gdalembert.ocp.real_time import RealTimeSolver
@@ -40,7 +41,7 @@ _PATHS = (*PLACES, "start", "end")
 """Where paths can hold."""
 
 
-class Problem(OptimalControlProblem[Solution]):
+class Problem(KeepsClear, OptimalControlProblem[Solution]):
     """An optimal control problem: the motion of a robot under its equations of motion and bounds, and a cost.
 
         problem = Problem(dyn, duration=(0.5, 3.0), intervals=30, bounds=Bounds.of(dyn, model))

@@ -55,9 +55,7 @@ class Part:
         self.row_of_stages = RowOfStages(formulation)
         known = dict(inputs.named) | {"p": motion.parameters.p}
         self._paths = {
-            each.name: FollowedPath(
-                each.graph, each.lower, each.upper, {key: known[key] for key in each.graph.name_in() if key in known}
-            )
+            each.name: FollowedPath.of(each, known)
             for each in formulation.limited
             if not OF_INTERVAL & set(each.graph.name_in()) and each.is_of_motion
         }
@@ -144,7 +142,7 @@ class Part:
             graph = ca.Function("path", list(inputs.values()), graph.call(list(later.values())), list(inputs), ["path"])
         constants = {key: found[f"{name} {key}"] for key in path.constants}
         constants = {key: x[:, instants] if x.shape[1] > 1 else x for key, x in constants.items()}
-        return FollowedPath(graph, found[f"{name} lower"].ravel(), found[f"{name} upper"].ravel(), constants)
+        return FollowedPath(graph, found[f"{name} lower"].ravel(), found[f"{name} upper"].ravel(), constants, path.gaps)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -487,6 +485,11 @@ class Program(Generic[Planned]):
     def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Planned:
         found = self._of._solutions([*self.split(z, numbers)], self.nlp, z, numbers, (status, stats, solved))
         return self._of._solution(found, self.nlp, z, numbers)
+
+    def tightened(self, solution: Planned) -> Array | None:
+        each = zip(self.parts, solutions.by_part(solution), strict=True)
+        asked = [part.inputs.tighten(motion.accuracy) for part, (_, motion) in each]
+        return self.current() if any(asked) else None
 
     def remedies(self, solution: Planned) -> Iterator[str]:
         for name, each in solutions.by_part(solution):

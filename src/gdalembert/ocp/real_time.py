@@ -149,7 +149,9 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._outcomes = [self._outcome_of(*pair) for pair in zip(problems, stages, strict=False)]
         self._systems = [stage.system for stage in stages]
         self._followed = [problem.followed for problem in problems]
-        graphs = [[graph for pair in paths.values() for graph in pair] for paths in self._followed]
+        graphs = [
+            [graph for path, limits in paths.values() for graph in (path.graph, limits)] for paths in self._followed
+        ]
         self._used = [{name for graph in pairs for name in graph.name_in()} & self._given.keys() for pairs in graphs]
         self._prepared, self._known = False, set[str]()
         self.last: Planned | None = None

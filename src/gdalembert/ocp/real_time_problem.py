@@ -81,15 +81,16 @@ class StageOutcome(NamedTuple):
 
 
 def paths_at(
-    followed: Mapping[str, tuple[ca.Function, ca.Function]], values: Mapping[str, Array], instants: slice
+    followed: Mapping[str, tuple[FollowedPath, ca.Function]], values: Mapping[str, Array], instants: slice
 ) -> dict[str, FollowedPath]:
     """Paths at values of parameters, which have a column, or one for each instant of the grid, of some of these."""
     paths = {}
-    for name, (graph, limits) in followed.items():
+    for name, (path, limits) in followed.items():
+        graph = path.graph
         lower, upper = limits.call([values[key] for key in limits.name_in()])[0].full().T
         columns = {key: x.reshape(len(x), -1) for key, x in values.items() if key in graph.name_in()}
         constants = {key: x[:, instants] if x.shape[1] > 1 else x for key, x in columns.items()}
-        paths[name] = FollowedPath(graph, lower, upper, constants)
+        paths[name] = FollowedPath(graph, lower, upper, constants, path.gaps)
     return paths
 
 
@@ -127,12 +128,13 @@ class RealTimeProblem(NamedTuple):
         return self.motion.system.decaying(1 / self.interval)
 
     @property
-    def followed(self) -> dict[str, tuple[ca.Function, ca.Function]]:
+    def followed(self) -> dict[str, tuple[FollowedPath, ca.Function]]:
         """The paths of q and v alone, and (parameters) → (lower, upper) of each."""
+        paths = [path for path in self.formulation.limited if path.is_of_motion and not path.is_of_interval]
+        followed = {path.name: FollowedPath.of(path, {}) for path in paths}
         return {
-            path.name: (path.graph, self.of_parameters(ca.MX(ca.horzcat(path.lower, path.upper))))
-            for path in self.formulation.limited
-            if path.is_of_motion and not path.is_of_interval
+            name: (path, self.of_parameters(ca.MX(ca.horzcat(path.lower, path.upper))))
+            for name, path in followed.items()
         }
 
     @property

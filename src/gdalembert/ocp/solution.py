@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import casadi as ca
 import numpy as np
@@ -15,10 +15,11 @@ import numpy as np
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.physical_parameters import columns, physical_parameters
 from gdalembert.errors import ArgumentError, OptimizationError
-from gdalembert.model.configuration import unit_blocks
+from gdalembert.model.configuration import difference, integrate, unit_blocks
 from gdalembert.model.limits import NEGLIGIBLE, Bounds
+from gdalembert.model.tree import Tree
 from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Outcome
-from gdalembert.ocp.constraints import CLOSED
+from gdalembert.ocp.constraints import CLOSED, Gaps, LimitedExpression
 from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.stage import Stages
 from gdalembert.ocp.system import Robot, System, locked_modes
@@ -27,6 +28,7 @@ from gdalembert.simulation.simulate import simulate
 from gdalembert.spatial.arguments import integer
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief
+from gdalembert.spatial.functions import function, symbols
 
 COARSE = 0.05
 """A larger step error, relative to the velocity, is worth a warning."""
@@ -38,6 +40,8 @@ _FEWEST, _MOST = 16, 4096
 """Limits of the number of Runge–Kutta steps in an interval."""
 _RESOLVED = 0.5
 """Phase of the fastest vibration in one of these steps [rad]: it loses 1e-4 of its amplitude."""
+_DENSE = 1e-3
+"""The longest time between two instants at which gaps are looked at [s]."""
 _AT_REST = 1e-6
 """[rad/s, m/s] A robot that is slower is at rest, and a part of this is what its errors are compared with."""
 
@@ -46,28 +50,46 @@ _AT_REST = 1e-6
 class FollowedPath(Brief):
     """A path of q and v: its expression, its bounds, and its other inputs; at a solution, their values.
 
-    ``constants`` have one column, or one for each instant of the grid.
+    ``constants`` have one column, or one for each instant of the grid. ``gaps``: whether it keeps any.
     """
 
     graph: ca.Function
     lower: Any
     upper: Any
     constants: Mapping[str, Any]
+    gaps: Gaps | None = None
 
-    def excess(self, t: Array, q: Array, v: Array, grid: Array) -> float:
-        """The largest violation by a motion, a row for each time."""
+    @classmethod
+    def of(cls, path: LimitedExpression, constants: Mapping[str, Any]) -> Self:
+        """A path, of the values by name of all that is none of the motion; gaps without what raises their margin."""
+        graph, lower = (path.graph, path.lower) if path.gaps is None else (path.gaps.graph, path.gaps.margin)
+        used = {name: constants[name] for name in graph.name_in() if name in constants}
+        return cls(graph, lower, path.upper, used, path.gaps)
+
+    def values(self, t: Array, q: Array, v: Array, grid: Array) -> Array:
+        """The expression along a motion, a column for each row of this."""
         inputs = {"q": q.T, "v": v.T, "t": t[None, :]}
         for name, x in self.constants.items():
             held = x.shape[1] == 1
             inputs[name] = np.tile(x, (1, len(t))) if held else np.array([np.interp(t, grid, row) for row in x])
-        values = self.graph(*(inputs[name] for name in self.graph.name_in())).full()
+        return np.asarray(self.graph(*(inputs[name] for name in self.graph.name_in())).full())
+
+    def excess(self, t: Array, q: Array, v: Array, grid: Array) -> float:
+        """The largest violation by a motion, a row for each time."""
+        values = self.values(t, q, v, grid)
         return float(np.maximum(self.lower[:, None] - values, values - self.upper[:, None]).max())
 
 
-class ExcessOfPath(Protocol):
-    """What tells by how much a motion, a row for each time, is beyond a path."""
+class Clearance(NamedTuple):
+    """The least gap of a motion.
 
-    def excess(self, t: Array, q: Array, v: Array, grid: Array) -> float: ...
+    Attributes:
+        gap: [m], negative where two shapes overlap. ``pair``: their names. ``time``: of it [s].
+    """
+
+    gap: float
+    pair: tuple[str, str]
+    time: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +103,7 @@ class Accuracy(Brief):
     x: Array
     u: Array
     p: Array
-    paths: Mapping[str, ExcessOfPath]
+    paths: Mapping[str, FollowedPath]
 
     @property
     def step_error(self) -> float:
@@ -123,6 +145,51 @@ class Accuracy(Brief):
         largest = max(np.abs(kinetic).max(), slow.max(), np.finfo(float).tiny)
         error = float(np.sqrt(np.abs(energies).max() / largest))
         return error if np.isfinite(error) else math.inf, np.concatenate(times), np.hstack(motion).T
+
+    @cached_property
+    def dense_motion(self) -> tuple[Array, Array]:
+        """Times at most 1 ms apart (a row for each interval), and q there (a column for each, row by row).
+
+        They are on cubics through the finer steps; where these diverge, through the grid.
+        """
+        tree, n = self.system.robot.tree, len(self.t) - 1
+        times, states = np.stack([self.t[:-1], self.t[1:]]), np.stack([self.x[:-1], self.x[1:]])
+        if np.isfinite(self.step_error):
+            _, finer, motion = self.finer_motion
+            times = np.vstack([times[:1], finer[1:].reshape(-1, n)])
+            states = np.concatenate([states[:1], motion[1:].reshape(len(times) - 1, n, -1)])
+        h = np.diff(times, axis=0)
+        parts = np.arange(count := max(1, math.ceil(h.max() / _DENSE)) + 1) / (count - 1)
+        t = (times[:-1, :, None] + h[:, :, None] * parts).transpose(1, 0, 2).reshape(n, -1)
+        ends = (np.repeat(x.transpose(1, 0, 2).reshape(h.size, -1), count, axis=0).T for x in (states[:-1], states[1:]))
+        inputs = *ends, np.repeat(h.T.ravel(), count)[None, :], np.tile(parts, h.size)[None, :]
+        return t, cubic(tree).map(h.size * count)(*inputs).full()
+
+    def gaps(self, path: FollowedPath) -> tuple[Array, Array]:
+        """Those that a path keeps along this motion (pairs × intervals × times of each), and the times."""
+        t, q = self.dense_motion
+        return path.values(t.ravel(), q.T, np.zeros((q.shape[1], 0)), self.t).reshape(-1, *t.shape), t
+
+    @cached_property
+    def clearance(self) -> Clearance | None:
+        """The least of all gaps that paths keep; None if none does."""
+        least = []
+        for path in self.paths.values():
+            if path.gaps is not None:
+                gaps, t = self.gaps(path)
+                pair, *at = np.unravel_index(gaps.argmin(), gaps.shape)
+                least.append(Clearance(float(gaps.min()), path.gaps.pairs[pair], float(t[tuple(at)])))
+        return min(least, default=None)
+
+
+def cubic(tree: Tree) -> ca.Function:
+    """(x, x_next, h, part) → (q): q between two states x = [q; v], h [s] apart, at a part of the way."""
+    s = symbols(x=tree.nq + tree.nv, x_next=tree.nq + tree.nv, h=1, part=1)
+    (q, v), (q_next, v_next) = (ca.vertsplit(s[key], [0, tree.nq, tree.nq + tree.nv]) for key in ("x", "x_next"))
+    r, h = s["part"], s["h"]
+    slopes = h * ((r - 2 * r**2 + r**3) * v + (r**3 - r**2) * v_next)
+    way = slopes + (3 * r**2 - 2 * r**3) * difference(tree, q, q_next)
+    return function("cubic", s, {"q": integrate(tree, q, way)})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -192,6 +259,20 @@ class Solution(Outcome):
         if not self.accuracy.system.projections:
             states = np.vstack([self.accuracy.x, states])
         return self.accuracy.system.drift(states, self.p)
+
+    @property
+    def clearance(self) -> Clearance:
+        """The least gap that ``keep_clear`` keeps: ``gap`` [m], ``pair`` of names, and ``time`` [s].
+
+        It is that of the motion that u causes, at times 1 ms apart, by the finer steps of :attr:`step_error`; it is
+        computed when it is first asked for.
+
+        Raises:
+            ArgumentError: if the problem has no ``keep_clear``.
+        """
+        if (least := self.accuracy.clearance) is None:
+            raise ArgumentError("clearance: the problem keeps nothing clear; call problem.keep_clear(shapes) first")
+        return least
 
     @property
     def duration(self) -> float:
@@ -292,6 +373,22 @@ class JoinedSolution(Outcome, ABC):
     def excess(self) -> dict[str, float]:
         """:attr:`Solution.excess` of all, by names with the number of the problem."""
         return {f"{label}: {name}": x for label, each in self.labelled() for name, x in each.excess.items()}
+
+    @property
+    def clearance(self) -> Clearance:
+        """The least :attr:`Solution.clearance` of those that have one; its time counts from the start of all.
+
+        Raises:
+            ArgumentError: if no problem has ``keep_clear``.
+        """
+        begins = zip(self._begins, self.parts, strict=True)
+        least = [x._replace(time=begin + x.time) for begin, part in begins if (x := part.accuracy.clearance)]
+        return min(least) if least else self.parts[0].clearance
+
+    @property
+    def _begins(self) -> Sequence[float]:
+        """When each motion begins [s]."""
+        return [0.0] * len(self.parts)
 
     def labelled(self) -> Iterator[tuple[str, Solution]]:
         """The solution of each problem, with what it is: ``"phase 2"``."""
