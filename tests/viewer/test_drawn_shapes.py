@@ -95,6 +95,7 @@ def test_shapes_stand_and_gaps_are_drawn_where_they_are() -> None:
             assert relative_error(np.sort(lengths), np.sort(np.abs(near))) < 1e-6  # single precision
             texts = sorted(label.text for label in drawn._labels.values() if label.visible)
             assert texts == sorted(f"{1e3 * gap:.0f} mm" for gap in near)
+        drawn._near = 0.1
         shown.show([3.0, 0.0])
         assert not drawn._lines.visible
         assert not any(label.visible for label in drawn._labels.values())
