@@ -19,11 +19,11 @@ from gdalembert.distances.closest import closest
 from gdalembert.distances.covers import Part, best_capsule, exact_shape, surface_of, volume, volume_and_gradient
 from gdalembert.distances.placed import Body, RobotWithShapes
 from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Shape, Sphere
-from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import reached
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 
+Parts = tuple[list[Part], list[Part]]
 Mask = npt.NDArray[np.bool_]
 
 CONFIGURATIONS, TRIED = 20_000, 4_000
@@ -32,17 +32,25 @@ NEAR = 0.02
 """Covers that never come nearer are left out [m]: meshes are farther apart still."""
 _ALWAYS = 0.99
 """The part of configurations in which what touches is said to touch always."""
+_FEW = 400
+"""The number of configurations that tell so."""
 _PAYS = 0.002
 """The part of false alarms that a further row must save."""
+_AHEAD = 3
+"""The number of cuts that may be needed before any pays."""
+_ROWS = 12
+"""The most rows into which a pair is cut whose covers overlap always."""
 _CAPSULE = 0.4
 """What a further capsule costs, in rows: about 40 instructions of 100."""
 _SMALLER = 0.6
 """The part of its volume that two halves of a cover may have, so that obstacles are compared with both."""
+_OTHERS, _CONTACTS = 0.3, 0.1
+"""What a false alarm counts where other pairs raise one too, and where meshes of others touch."""
 _SOFT = (0.01, 0.003)
 """Gaps [m] about which a false alarm counts in part, when capsules are moved, one after the other."""
 _AROUND, _SMALL = 0.1, 1e-3
 """Then covers nearer than this [m] count, and how much volume does, in false alarms."""
-_DEEP = 0.02
+_DEEP = 0.05
 """An overlap as deep [m] is no better than a deeper one."""
 
 
@@ -71,7 +79,8 @@ class _Group:
 
     @property
     def name(self) -> str:
-        return " + ".join(item.name for item in self.items)
+        first, *others = (item.name for item in self.items)
+        return first if not others else f"{first} and {others[0] if len(others) == 1 else f'{len(others)} more'}"
 
     @property
     def link(self) -> int:
@@ -160,6 +169,7 @@ class _Pair:
             self.parts = ([_covered(groups[0])], [groups[1].whole])
         self.touches: Mask = np.zeros(TRIED, dtype=bool)
         self.never: set[tuple[Part, Part]] = set()
+        self.is_always_touching = False
 
     @property
     def rows(self) -> list[tuple[Part, Part]]:
@@ -237,11 +247,14 @@ class _Search:
                 continue
             overlapping = np.flatnonzero(gap < 0)
             tried, more = overlapping[overlapping < TRIED], overlapping[overlapping >= TRIED]
-            pair.touches[tried] = self._touch(pair, tried)
+            first = tried[:_FEW]
+            pair.is_always_touching = len(first) >= _ALWAYS * _FEW and self._touch(pair, first).mean() > _ALWAYS
+            if not pair.is_always_touching:
+                pair.touches[tried] = self._touch(pair, tried)
             if pair.asked:
                 continue
-            if pair.touches.mean() > _ALWAYS:
-                self._drop(pair, f"touch in {pair.touches.mean():.1%} of {TRIED} configurations")
+            if pair.is_always_touching:
+                self._drop(pair, f"touch in more than {_ALWAYS:.0%} of {_FEW} configurations")
             elif not pair.touches.any() and not self._touch(pair, more).any():
                 reason = (
                     f"never touch in {len(gap)} configurations, though covers do in {len(overlapping) / len(gap):.2%}"
@@ -251,6 +264,11 @@ class _Search:
     def _drop(self, pair: _Pair, reason: str) -> None:
         self.pairs.remove(pair)
         self.left_out.append((*pair.names, reason))
+
+    @property
+    def told(self) -> list[_Pair]:
+        """The pairs that tell something: those that were asked for may touch always."""
+        return [pair for pair in self.pairs if not pair.is_always_touching]
 
     def _touch(self, pair: _Pair, chosen: npt.NDArray[np.int64]) -> Mask:
         """Whether objects of both groups collide at configurations, by coal."""
@@ -272,17 +290,17 @@ class _Search:
     @property
     def contacts(self) -> Mask:
         """Where meshes of any pair touch."""
-        return np.any([np.zeros(TRIED, dtype=bool), *(pair.touches for pair in self.pairs)], axis=0)
+        return np.any([np.zeros(TRIED, dtype=bool), *(pair.touches for pair in self.told)], axis=0)
 
     @property
     def alarms(self) -> Mask:
         """Where covers overlap and no meshes touch."""
-        return np.any([np.zeros(TRIED, dtype=bool), *map(self.said, self.pairs)], axis=0) & ~self.contacts
+        return np.any([np.zeros(TRIED, dtype=bool), *map(self.said, self.told)], axis=0) & ~self.contacts
 
     def move(self, part: Part) -> None:
         """Move the capsule of a part to where it raises fewest false alarms."""
-        rows = [(pair, both) for pair in self.pairs for both in pair.rows if part in both]
-        clear, raised = ~self.contacts, np.sum([self.said(pair) for pair in self.pairs], axis=0)
+        rows = [(pair, both) for pair in self.told for both in pair.rows if part in both]
+        clear, raised = ~self.contacts, np.sum([self.said(pair) for pair in self.told], axis=0)
         columns, weights = list[tuple[Array, Array, Array]](), []
         for pair, both in rows:
             side = both.index(part)
@@ -296,6 +314,8 @@ class _Search:
             start, way = (np.einsum("kij,ki->kj", r, y) for y in (start - x, way))
             columns.append((start, way, np.full(len(chosen), radius)))
             weights.append(1 / (raised + ~said)[chosen])
+        if not rows:
+            return
         start, way, radii = (np.concatenate(parts) for parts in zip(*columns, strict=True))
         weight, scale = np.concatenate(weights) / TRIED, volume(part.capsule)
         for soft in _SOFT:
@@ -318,7 +338,7 @@ class _Search:
 
     def parts(self) -> list[Part]:
         """The parts that have capsules."""
-        used = dict.fromkeys(part for pair in self.pairs for both in pair.rows for part in both)
+        used = dict.fromkeys(part for pair in self.told for both in pair.rows for part in both)
         return [part for part in used if part.exact is None]
 
     def refine(self) -> None:
@@ -326,54 +346,73 @@ class _Search:
         for _ in range(2):
             for part in self.parts():
                 self.move(part)
+        for pair in self.told:
+            self.separate(pair)
         done: set[_Pair] = set()
-        while len(done) < len(self.pairs):
+        while len(done) < len(self.told):
             alarms = self.alarms
-            pair = max(set(self.pairs) - done, key=lambda pair: int((self.said(pair) & alarms).sum()))
+            pair = max((p for p in self.told if p not in done), key=lambda pair: int((self.said(pair) & alarms).sum()))
             done.add(pair)
-            if self._refine(pair, alarms):
+            if self._refine(pair):
                 done = set()
 
-    def _refine(self, pair: _Pair, alarms: Mask) -> bool:
-        """Cut a part of a pair; False if no cut pays."""
+    def _refine(self, pair: _Pair) -> bool:
+        """Cut a part of a pair, or give it a capsule for this pair alone; False if nothing pays."""
         clear = ~self.contacts
-        others = np.any([np.zeros(TRIED, dtype=bool), *(self.said(p) for p in self.pairs if p is not pair)], axis=0)
-        known, weight = set(self.parts()), np.where(clear, np.where(others, 0.3, 1.0), 0.0) / TRIED
-        before, parts_before = self.least(pair), pair.parts
+        others = np.any([np.zeros(TRIED, dtype=bool), *(self.said(p) for p in self.told if p is not pair)], axis=0)
+        weight = np.where(clear, np.where(others, _OTHERS, 1.0), np.where(pair.touches, 0.0, _CONTACTS)) / TRIED
+        known, before, parts_before = set(self.parts()), self.least(pair), pair.parts
 
-        def worth(parts: tuple[list[Part], list[Part]]) -> float:
+        def worth(parts: Parts) -> float:
             """The false alarms that are saved for a row, counting half those that become less deep."""
             rows = [both for both in product(*parts) if both not in pair.never]
-            cost = max(len(rows) - len(pair.rows), 0) + _CAPSULE * len(set(parts[0] + parts[1]) - known)
-            return float(weight @ (_depth(before) - _depth(self.least(pair, rows)))) / cost
+            cost = max(len(rows) - len(pair.rows), 0) + _CAPSULE * len({p for both in rows for p in both} - known)
+            return float(weight @ (_depth(before) - _depth(self.least(pair, rows)))) / max(cost, _CAPSULE)
 
-        finer = list(self._finer(pair, alarms))
-        if not finer:
+        if weight @ _depth(before) < self.pays:
             return False
-        best = max(finer, key=worth)
-        pair.parts = best
-        for part in (*best[0], *best[1]):
-            if part not in known:
-                self.move(part)
-        pair.parts = parts_before
-        if worth(best) < self.pays:
-            return False
-        pair.parts = best
+        parts = pair.parts
+        for _ in range(_AHEAD):
+            parts = max(self._finer(pair, parts), key=worth, default=parts)
+            pair.parts = parts
+            for part in (*parts[0], *parts[1]):
+                if part not in known:
+                    self.move(part)
+            pair.parts = parts_before
+            if worth(parts) >= self.pays:
+                self._take(pair, parts)
+                return True
+        return False
+
+    def _take(self, pair: _Pair, parts: Parts) -> None:
+        """Give a pair parts, without rows that never come near."""
+        pair.parts = parts
         for both in pair.rows:
             if self.gap(pair, both, CONFIGURATIONS).min() > NEAR:
                 pair.never.add(both)
-        return True
 
-    def _finer(self, pair: _Pair, alarms: Mask) -> Iterator[tuple[list[Part], list[Part]]]:
-        """The parts of a pair with one of them cut in two, by each of its cuts."""
+    def separate(self, pair: _Pair) -> None:
+        """Cut parts that overlap always, though meshes do not, until they do not."""
+        free = ~pair.touches
+
+        def depth(parts: Parts) -> float:
+            return float(np.maximum(-self.least(pair, list(product(*parts))), 0.0)[free].mean())
+
+        while self.said(pair)[free].mean() > _ALWAYS and len(pair.rows) < _ROWS:
+            finer = min(self._finer(pair, pair.parts), key=depth, default=None)
+            if finer is None:
+                break
+            self._take(pair, finer)
+
+    def _finer(self, pair: _Pair, parts: Parts) -> Iterator[Parts]:
+        """The parts of a pair with one of them cut, by each of its cuts."""
         for side in (0, 1):
-            for part in pair.parts[side]:
-                rows = [both for both in pair.rows if both[side] is part]
-                if not ((self.least(pair, rows) < 0) & alarms).any():
-                    continue
-                for cut in part.cuts:
-                    finer = [*(other for other in pair.parts[side] if other is not part), *cut]
-                    yield (finer, pair.parts[1]) if side == 0 else (pair.parts[0], finer)
+            for k, part in enumerate(parts[side]):
+                rows = [both for both in product(*parts) if both[side] is part and both not in pair.never]
+                if ((self.least(pair, rows) < 0) & ~pair.touches).any():
+                    for cut in part.cuts:
+                        finer = [*parts[side][:k], *cut, *parts[side][k + 1 :]]
+                        yield (finer, parts[1]) if side == 0 else (parts[0], finer)
 
 
 def _depth(gap: Array) -> Array:
@@ -394,13 +433,10 @@ def select(
 
     Args:
         tree: the robot, of numbers. ``items``: its geometry. ``pairs``: by index in ``items``; by default all those on
-            different links that are no neighbours, without those that are always or never near.
+            different links that are no neighbours, without those that are near each other always or never.
         lower, upper: limits of q (nq) of the configurations at random, infinite if there are none.
         pays: the part of false alarms that a further row must save. ``seed``: of the configurations.
     """
-    for i, k in pairs or ():
-        if not 0 <= min(i, k) <= max(i, k) < len(items):
-            raise ArgumentError(f"Distances: pairs has ({i}, {k}), of {len(items)} objects; give indices from 0")
     sampled = _Sampled(tree, configurations(tree, lower, upper, CONFIGURATIONS, seed))
     groups: dict[tuple[Item, ...], list[_Group]] = {}
     left_out = list[tuple[str, str, str]]()
@@ -503,7 +539,7 @@ def _selected(search: _Search, items: Sequence[Item]) -> Selection:
 
 def _paying(part: Part) -> Iterator[Part]:
     """A part, or both sides of its best cut if their capsules are much smaller, and so on."""
-    cut = min(part.cuts, key=lambda halves: sum(volume(half.capsule) for half in halves), default=())
+    cut = min(part.cuts[:2], key=lambda halves: sum(volume(half.capsule) for half in halves), default=())
     if cut and sum(volume(half.capsule) for half in cut) < _SMALLER * volume(part.capsule):
         for half in cut:
             yield from _paying(half)
