@@ -82,7 +82,7 @@ class Solvable(Protocol[Found]):
         """The solution at scaled variables."""
 
     def tightened(self, solution: Found) -> Array | None:
-        """The parameters with which it is solved again, for what a solution violates between instants; None if nothing."""
+        """The parameters with which it is solved again, for what a solution violates between instants; or None."""
 
     def remedies(self, solution: Found) -> Iterator[str]:
         """What may help where a solve failed."""

@@ -4,17 +4,13 @@ With knots q_k and samples between them, each of which has gaps d_i, the band mi
 
     w² K Σ |q_{k+1} ⊖ q_k|² + c² Σ max(0, m − d_i)²
 
-by steps of Levenberg and Marquardt, in the tangent spaces of the knots. (The sizes are ours; a straight line that runs
-through obstacles is no start for an interior point: of fourteen plans of a Panda in shelves, boxes and cages IPOPT found
-few from there, and all of those that were tried from a band.)
+by steps of Levenberg and Marquardt, in the tangent spaces of the knots. (The sizes are ours.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from gdalembert.model.configuration import difference, integrate, unit_blocks
@@ -39,21 +35,24 @@ GapsAt = Callable[[Array, Array], tuple[Array, Array]]
 (n × nq): gaps × n, and gaps × n × nv."""
 
 
-def cleared(guess: Guess, gaps: GapsAt, system: System, bounds: Bounds, shortest: float, longest: float, p: Array) -> Guess:
+def cleared(
+    guess: Guess, gaps: GapsAt, system: System, bounds: Bounds, durations: tuple[float, float], p: Array
+) -> Guess:
     """The guess itself where it is clear; otherwise one from rest to rest between its ends, along a band beside it."""
     band = _Band(gaps, system, bounds)
     begin = band.between(guess.q)
     least = band.least(begin)
-    ends = min(band.least(begin[:1]), band.least(begin[-1:]))
-    if least >= min(0.0, ends):
+    enough = min(0.0, least[0], least[-1])
+    if least.min() >= enough:
         return guess
-    rng, best = np.random.default_rng(0), (-np.inf, begin)
+    rng, best, clearest = np.random.default_rng(0), begin, -np.inf
     for bulge in range(_TRIES):
-        found = band.settled(band.bulged(begin, rng, bulge) if bulge else begin)
-        best = max(best, (band.least(found), found), key=lambda pair: pair[0])
-        if best[0] >= min(0.0, ends):
+        settled = band.settled(band.bulged(begin, rng, bulge) if bulge else begin)
+        if (gap := band.least(settled).min()) > clearest:
+            best, clearest = settled, gap
+        if clearest >= enough:
             break
-    return _along(best[1], band, system, bounds, (shortest, longest), len(guess.t), p)
+    return _along(best, band, system, bounds, durations, len(guess.t), p)
 
 
 class _Band:
@@ -65,7 +64,9 @@ class _Band:
         s = symbols(q=tree.nq, q_next=tree.nq, part=1, v=tree.nv)
         way = difference(tree, s["q"], s["q_next"])
         self._way = function("way", {name: s[name] for name in ("q", "q_next")}, {"way": way})
-        self._step = function("step", {name: s[name] for name in ("q", "v")}, {"q": integrate(tree, s["q"], s["v"])})
+        self._step = function(
+            "step", {name: s[name] for name in ("q", "v")}, {"reached": integrate(tree, s["q"], s["v"])}
+        )
         self._nv = tree.nv
 
     def ways(self, q: Array) -> Array:
@@ -100,12 +101,12 @@ class _Band:
     def _values(self, q: Array) -> tuple[Array, Array, Array]:
         """Places between knots, and gaps and slopes there."""
         places = np.arange((len(q) - 1) * _SAMPLES + 1) / _SAMPLES
-        gaps, slopes = self._gaps(places / max(len(q) - 1, 1), self.at(q, places) if len(q) > 1 else q)
+        gaps, slopes = self._gaps(places / (len(q) - 1), self.at(q, places))
         return places, gaps, slopes
 
-    def least(self, q: Array) -> float:
-        """The least gap less its margin."""
-        return float(self._values(q)[1].min())
+    def least(self, q: Array) -> Array:
+        """The least gap less its margin at each sample."""
+        return np.asarray(self._values(q)[1].min(axis=0))
 
     def settled(self, q: Array) -> Array:
         """The band where its steps have become small."""
@@ -144,14 +145,14 @@ class _Band:
         by = np.zeros((len(row), _INTERVALS + 1, self._nv))
         by[np.arange(len(row)), knot] = (1 - part) * slopes[row, sample]
         by[np.arange(len(row)), knot + 1] = part * slopes[row, sample]
-        flat = _GAPS * by[:, 1:-1].reshape(len(row), -1)
+        flat = _GAPS * by[:, 1:-1].reshape(len(row), (_INTERVALS - 1) * self._nv)
         return -flat.T @ (_GAPS * (_FURTHER - gaps[row, sample])), flat.T @ flat
 
 
 def _along(
     q: Array, band: _Band, system: System, bounds: Bounds, durations: tuple[float, float], count: int, p: Array
 ) -> Guess:
-    """From rest to rest along a path, within twice the time in which v would be at its bounds, if durations allow it."""
+    """From rest to rest along a path, in twice the time in which v would be at its bounds, if durations allow it."""
     tau = np.linspace(0, 1, count)
     along = np.r_[0.0, np.cumsum(np.linalg.norm(band.ways(q), axis=1))]
     places = np.interp((10 * tau**3 - 15 * tau**4 + 6 * tau**5) * along[-1], along, np.arange(len(q)))

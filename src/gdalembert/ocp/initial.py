@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -31,13 +31,15 @@ _ROUNDING = 1e-12
 class Initial:
     """Where the solves of a problem begin: a guess, or the motion from rest to rest between its ends.
 
-    ``nearby`` are configurations from the phases before and after, where an end fixes none.
+    ``nearby`` are configurations from the phases before and after, where an end fixes none; ``out_of_collision``
+    changes a guess in which gaps are too small.
     """
 
     def __init__(self, motion: Motion, ends: Sequence[End]) -> None:
         self._motion, self._ends = motion, ends
         self._guess: Guess | None = None
         self.nearby: tuple[Array | None, Array | None] = None, None
+        self.out_of_collision: Callable[[Guess], Guess] | None = None
 
     def set(self, guess: Guess | Simulation | Solution) -> None:
         """Take a guess, at which all later solves begin; ArgumentError if it is none of these, or another robot's."""
@@ -73,7 +75,7 @@ class Initial:
         found = self._known_guess() if guess is None else self._checked(guess)
         if found is None:
             raise ArgumentError("there is no motion to start from; call guess(…), or start(q) or end(q) with all of q")
-        return found
+        return found if self.out_of_collision is None else self.out_of_collision(found)
 
     def variables(self, guess: Any) -> Array:
         """All variables in a guess; in that of the problem, if it is ``None``."""

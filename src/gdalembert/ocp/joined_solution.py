@@ -51,7 +51,7 @@ class PhasesSolution(JoinedSolution):
 
     @property
     def _begins(self) -> Sequence[float]:
-        return np.cumsum([0.0, *(phase.duration for phase in self.phases[:-1])]).tolist()
+        return [float(x) for x in np.cumsum([0.0, *(phase.duration for phase in self.phases[:-1])])]
 
     @property
     def q(self) -> Array:

@@ -11,19 +11,26 @@ import numpy as np
 
 from gdalembert.distances.distances import Distances
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
+from gdalembert.model.limits import Bounds
 from gdalembert.model.tree import Tree
 from gdalembert.nlp.program import InvalidStartError
+from gdalembert.ocp.clear_path import cleared
 from gdalembert.ocp.constraints import Gaps, LimitedExpression
 from gdalembert.ocp.ends import End
+from gdalembert.ocp.guess import Guess
+from gdalembert.ocp.initial import Initial
 from gdalembert.ocp.parameters import BoundaryCondition, ProblemParameters, RobotParameters
-from gdalembert.ocp.system import Robot
+from gdalembert.ocp.stage import Motion
+from gdalembert.ocp.system import Robot, System
 from gdalembert.spatial.arguments import flag, number
 from gdalembert.spatial.arrays import Array
 
 _NUMBERS = count(1)
 """Of the parameters that raise margins: phases and scenarios must not share them, and they share what has one name."""
-_SMALL, _MORE = 1e-6, 1.1
+_SMALL, _MORE = 5e-6, 1.1
 """How much less than its margin a gap may be between instants [m]; and the part of it by which margins are raised."""
+_LOOSE, _FIRST = 1e-3, 2
+"""How much larger than its margin a gap may be where that is raised [m], in the first solutions, so many."""
 _ROUNDING = 1e-9
 """By how much less than its margin a gap of an end may be [m]."""
 
@@ -32,7 +39,11 @@ class KeepsClear:
     """What :class:`~gdalembert.ocp.Problem` has of this page."""
 
     dyn: Robot
+    bounds: Bounds
     intervals: int
+    _system: System
+    _motion: Motion
+    _initial: Initial
     _parameters: ProblemParameters
     _robot: RobotParameters
     _limited: list[LimitedExpression]
@@ -78,7 +89,7 @@ class KeepsClear:
                     f"keep_clear: the parameter {name!r} has {known[name].shape[0]} entries, and the obstacle of this "
                     f"name {size} numbers; give problem.parameter({name!r}, {size})"
                 )
-        graph, raised = _graph(shapes, len(self._robot)), f"keep_clear_{next(_NUMBERS)}"
+        (graph, slopes), raised = _graphs(shapes, len(self._robot)), f"keep_clear_{next(_NUMBERS)}"
         rows = np.full(len(shapes.pairs), margin)
         added = self._parameters.make(raised, len(rows), "grid")
         self._parameters.values[raised] = np.zeros(added.shape)
@@ -86,10 +97,30 @@ class KeepsClear:
         extra = ca.MX.sym(raised, len(rows))
         value = graph(*inputs.values()) - extra
         path = ca.Function("gaps", [*inputs.values(), extra], [value], [*inputs, raised], ["value"])
-        gaps = Gaps(graph, shapes.pairs, rows, raised, between)
+        gaps = Gaps(graph, slopes, shapes.pairs, rows, raised, between)
+        places = ("inner", "grid") if between else ("grid",)
         name = f"keep_clear {1 + sum(limited.gaps is not None for limited in self._limited)}"
-        self._limited.append(LimitedExpression(name, path, rows, rows + np.inf, ("grid",), True, gaps))
+        self._limited.append(LimitedExpression(name, path, rows, rows + np.inf, places, True, gaps))
         self._fixed.append(KeptGaps(gaps, self._ends, self._robot))
+        if not self._system.con.nc:  # on which a path would have to stay
+            self._initial.out_of_collision = self._out_of_collision
+
+    def _out_of_collision(self, guess: Guess) -> Guess:
+        kept, values, n = [path.gaps for path in self._limited if path.gaps], self._parameters.values, self.intervals
+
+        def gaps_at(fractions: Array, q: Array) -> tuple[Array, Array]:
+            count, found = len(q), list[tuple[Array, Array]]()
+            known = {"q": q.T, "p": np.tile(self._robot.last[:, None], (1, count))}
+            for gaps in kept:
+                for name in gaps.slopes.name_in():
+                    if name not in known:
+                        rows = values[name] if values[name].shape[1] > 1 else np.tile(values[name], (1, n + 1))
+                        known[name] = np.array([np.interp(fractions * n, np.arange(n + 1), row) for row in rows])
+                d, slopes = gaps.slopes.map(count)(*(known[name] for name in gaps.slopes.name_in()))
+                found.append((d.full() - gaps.margin[:, None], slopes.full().reshape(len(gaps.margin), count, -1)))
+            return np.concatenate([d for d, _ in found]), np.concatenate([slopes for _, slopes in found])
+
+        return cleared(guess, gaps_at, self._system, self.bounds, self._motion.range, self._robot.last)
 
 
 def _check(shapes: Any, robot: Robot) -> None:
@@ -112,15 +143,18 @@ def _names(tree: Tree) -> list[tuple[str, int]]:
     return [(joint.name, joint.type.nq) for joint in tree.joints]
 
 
-def _graph(shapes: Distances, parameters: int) -> ca.Function:
-    """(q, obstacles by name, p) → (d)."""
-    distance, tree = shapes.distance, shapes.kinematics.tree
+def _graphs(shapes: Distances, parameters: int) -> tuple[ca.Function, ca.Function]:
+    """(q, obstacles by name, p) → (d), and to (d, dd_dq)."""
+    tree = shapes.kinematics.tree
     inputs = {"q": ca.MX.sym("q", tree.nq)} | {name: ca.MX.sym(name, n) for name, n in shapes.inputs.items()}
     values = {"q": inputs["q"], "obstacles": ca.vertcat(*(inputs[name] for name in shapes.inputs))}
-    if "p" in distance.name_in():
+    if "p" in shapes.distance.name_in():
         values["p"] = inputs["p"] = ca.MX.sym("p", parameters)
-    gaps = distance(*(values[name] for name in distance.name_in()))
-    return ca.Function("gaps", [*inputs.values()], [gaps], [*inputs], ["d"])
+    arguments = [values[name] for name in shapes.distance.name_in()]
+    gaps, slopes = shapes.distance.call(arguments), shapes.derivatives.call(arguments)
+    both = ((gaps, ["d"]), (slopes, ["d", "dd_dq"]))
+    graph, with_slopes = (ca.Function("gaps", [*inputs.values()], out, [*inputs], names) for out, names in both)
+    return graph, with_slopes
 
 
 class KeptGaps(BoundaryCondition):
@@ -129,7 +163,7 @@ class KeptGaps(BoundaryCondition):
     symbols: Sequence[ca.MX] = ()
 
     def __init__(self, gaps: Gaps, ends: Sequence[End], robot: RobotParameters) -> None:
-        self._gaps, self._ends, self._robot = gaps, ends, robot
+        self._gaps, self._ends, self._robot, self._times = gaps, ends, robot, 0
 
     @property
     def numbers(self) -> Sequence[Array]:
@@ -140,6 +174,7 @@ class KeptGaps(BoundaryCondition):
         return ()
 
     def set(self, parameters: ProblemParameters) -> None:
+        self._times = 0
         parameters.values[self._gaps.raised] = np.zeros_like(parameters.values[self._gaps.raised])
         for end in self._ends:
             if (q := end.configuration(None)) is None:
@@ -150,15 +185,22 @@ class KeptGaps(BoundaryCondition):
             self._refuse(end, gaps)
 
     def tighten(self, parameters: ProblemParameters, accuracy: Any) -> bool:
-        """Raise the margins at both instants beside an interval in which a gap is too small, but not at fixed ends."""
+        """Raise the margins at both instants beside an interval in which a gap is too small, but not at fixed ends.
+
+        Where the first time raised them by far too much, as when the first motion jumped over a shape, lower them.
+        """
         if not self._gaps.guarded:
             return False
-        path = next(path for path in accuracy.paths.values() if path.gaps is self._gaps)
-        missing = self._gaps.margin[:, None] - accuracy.gaps(path)[0].min(axis=2)
-        if missing.max() <= _SMALL:
+        self._times += 1
+        missing = accuracy.missing(next(path for path in accuracy.paths.values() if path.gaps is self._gaps))
+        raised = parameters.values[self._gaps.raised]
+        of_intervals = np.maximum(raised[:, :-1], raised[:, 1:])
+        loose = (of_intervals > 0) & (missing < -_LOOSE) & (self._times <= _FIRST)
+        if missing.max() <= _SMALL and not loose.any():
             return False
-        by = np.pad(np.where(missing > _SMALL, _MORE * missing, 0.0), ((0, 0), (1, 1)))
-        raised = parameters.values[self._gaps.raised] + np.maximum(by[:, :-1], by[:, 1:])
+        change = np.where(missing > _SMALL, _MORE * missing, np.where(loose, missing, 0.0))
+        wanted = np.pad(np.maximum(of_intervals + change, 0.0), ((0, 0), (1, 1)))
+        raised = np.maximum(wanted[:, :-1], wanted[:, 1:])
         raised[:, [end.column for end in self._ends if end.fixed[0].all()]] = 0.0
         parameters.values[self._gaps.raised] = raised
         return True

@@ -21,7 +21,7 @@ import numpy as np
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import difference, integrate, unit_and_scale, unit_blocks
 from gdalembert.nlp.least_squares import defined
-from gdalembert.ocp.constraints import CLOSED
+from gdalembert.ocp.constraints import CLOSED, Gaps
 from gdalembert.ocp.real_time_problem import GRID, INTERVAL, RATES, Layout, Place, RealTimeProblem, place_of
 from gdalembert.ocp.stage import Instant, Step, implicit_step, instants_of_interval
 from gdalembert.ocp.steps import collocation_method, free_rates
@@ -32,6 +32,8 @@ from gdalembert.spatial.functions import function, symbols
 
 NEXT = "_next"
 """The end of the name of an array that begins with the next row of another: the parameter at the end of an interval."""
+_NEAR, _FASTEST = 2.0, 1e6
+"""The intervals within which a gap may reach its margin for its row to take part, and v without bounds."""
 _BY_ROWS = {"helper_options": {"ad_weight": 1.0}}
 MIDPOINTS = collocation_method(1, "legendre")
 
@@ -149,8 +151,11 @@ class LinearStage:
         """Rows of paths, of both ends, and of bounds of those entries of q whose rates are no entries of v."""
         for path in self._problem.formulation.limited:
             if self._has(place := place_of(path)):
-                value = self._at(path.places[-1])(path.graph)
+                instant = self._at(path.places[-1])
+                value = instant(path.graph) if path.gaps is None else self._gaps(path.gaps, instant)
                 lower, upper = (self._limit(bound, value.numel()) for bound in (path.lower, path.upper))
+                if path.gaps is not None:
+                    lower = ca.if_else(value > lower + self._reach(path.gaps, instant), -ca.inf, lower)
                 yield LimitedRow(path.name, value, lower, upper, place)
         bounds = self._problem.motion.bounds
         limited = np.isfinite(bounds.q_lower) | np.isfinite(bounds.q_upper)
@@ -160,6 +165,16 @@ class LinearStage:
         if self._layout.closes and self._has(0):
             yield from self._rows_of_start()
         yield from self._rows_of_end()
+
+    def _gaps(self, gaps: Gaps, instant: Instant) -> ca.MX:
+        """Gaps; less half of what they change by in an interval, where they are kept between instants."""
+        return instant(gaps.with_rates(self._h) if gaps.guarded else gaps.graph)
+
+    def _reach(self, gaps: Gaps, instant: Instant) -> ca.MX:
+        """By how much v within its bounds changes gaps in some intervals: a row that is further away takes no part."""
+        fastest = np.maximum(np.abs(self._problem.motion.bounds.v_lower), np.abs(self._problem.motion.bounds.v_upper))
+        slopes = gaps.slopes.call([instant.values[name] for name in gaps.slopes.name_in()])[1]
+        return ca.MX(_NEAR * self._h * (ca.fabs(slopes) @ ca.DM(np.minimum(fastest, _FASTEST))))
 
     def _rows_of_start(self) -> Iterator[LimitedRow]:
         """Rows of contacts and loops, in combinations that do not follow from what is fixed of the start."""

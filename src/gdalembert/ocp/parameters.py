@@ -313,7 +313,7 @@ class Inputs:
 
     def tighten(self, accuracy: Any) -> bool:
         """Ask for more, as of :meth:`BoundaryCondition.tighten`."""
-        return any([end.tighten(self._parameters, accuracy) for end in self.ends])
+        return sum(end.tighten(self._parameters, accuracy) for end in self.ends) > 0
 
     def restoring(self) -> Callable[[], None]:
         """What sets the values to those of now."""

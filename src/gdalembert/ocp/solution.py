@@ -40,6 +40,8 @@ _FEWEST, _MOST = 16, 4096
 """Limits of the number of Runge–Kutta steps in an interval."""
 _RESOLVED = 0.5
 """Phase of the fastest vibration in one of these steps [rad]: it loses 1e-4 of its amplitude."""
+_CLOSE = 1e-5
+"""How much less than its margin a gap may be between instants without a warning [m]."""
 _DENSE = 1e-3
 """The longest time between two instants at which gaps are looked at [s]."""
 _AT_REST = 1e-6
@@ -170,6 +172,11 @@ class Accuracy(Brief):
         t, q = self.dense_motion
         return path.values(t.ravel(), q.T, np.zeros((q.shape[1], 0)), self.t).reshape(-1, *t.shape), t
 
+    def missing(self, path: FollowedPath) -> Array:
+        """Margins less the least gaps of each interval (pairs × intervals) [m]."""
+        assert path.gaps is not None
+        return np.asarray(path.gaps.margin[:, None] - self.gaps(path)[0].min(axis=2))
+
     @cached_property
     def clearance(self) -> Clearance | None:
         """The least of all gaps that paths keep; None if none does."""
@@ -178,7 +185,7 @@ class Accuracy(Brief):
             if path.gaps is not None:
                 gaps, t = self.gaps(path)
                 pair, *at = np.unravel_index(gaps.argmin(), gaps.shape)
-                least.append(Clearance(float(gaps.min()), path.gaps.pairs[pair], float(t[tuple(at)])))
+                least.append(Clearance(float(gaps.min()), path.gaps.pairs[int(pair)], float(t[tuple(at)])))
         return min(least, default=None)
 
 
@@ -487,6 +494,12 @@ def inconsistencies(solution: Solution | JoinedSolution) -> Iterator[str]:
     for part, each in by_part(solution):
         if (gap := each.violations.get(CLOSED, 0.0)) > _FEASIBLE:
             yield f"{part}start and end violate contacts and loops by {gap:.2g}; fix fewer entries, or others"
+        for path in each.accuracy.paths.values():
+            if path.gaps is not None and path.gaps.guarded and (short := each.accuracy.missing(path).max()) > _CLOSE:
+                yield (
+                    f"{part}a gap falls {short:.2g} m below its margin between instants, see solution.clearance; take "
+                    "more intervals, or give a larger margin"
+                )
 
 
 def too_fast(system: System, solution: Solution) -> Iterator[str]:
