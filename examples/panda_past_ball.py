@@ -23,8 +23,8 @@ import gdalembert as gd
 from gdalembert import ocp
 
 HOME = np.array([0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.785])  # rad
-TICK, INTERVAL, INTERVALS = 0.005, 0.025, 20  # s, s; intervals of a plan
-RADIUS, MARGIN, SPEED = 0.1, 0.02, 1.0  # m, m, m/s
+TICK, INTERVAL, INTERVALS = 0.005, 0.03, 20  # s, s; intervals of a plan
+RADIUS, MARGIN, SPEED = 0.1, 0.02, 0.8  # m, m, m/s
 CAPSULES = {  # joint: ends in its axes [m], radius [m]
     "joint2": ((0, 0, 0), (0, -0.316, 0), 0.09),
     "joint4": ((-0.0825, 0.05, 0), (-0.0825, 0.384, 0), 0.08),
@@ -56,8 +56,8 @@ def build() -> tuple[pin.Model, pin.GeometryModel]:
 
 
 def ball(place: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Centre and radius of the ball (4 × len(t)): it flies along y, and is at the place after 0.7 s."""
-    centre = place[:, None] + np.outer([0, SPEED, 0], t - 0.7)
+    """Centre and radius of the ball (4 × len(t)): it flies along y, and its surface is at the place after 0.8 s."""
+    centre = (place + [0.06, 0, -0.06])[:, None] + np.outer([0, SPEED, 0], t - 0.8)
     return np.vstack([centre, np.full(len(t), RADIUS)])
 
 
@@ -67,10 +67,10 @@ def solver_of(dyn: gd.Dynamics, model: pin.Model, shapes: gd.Distances, place: n
     problem = ocp.Problem(dyn, INTERVAL * INTERVALS, INTERVALS, bounds=ocp.Bounds.of(dyn, model))
     problem.start(problem.parameter("q0", 7), problem.parameter("v0", 7))
     problem.parameter("ball", 4, at="grid")
-    problem.keep_clear(shapes, MARGIN)
+    problem.keep_clear(shapes, MARGIN, between=False)  # each tick has other instants
     problem.squares(lambda q: flange(q)[:3, 3] - place, 100)
     problem.squares(lambda q: q - HOME, 0.1)
-    problem.squares(lambda v: v, 0.01)
+    problem.squares(lambda v: v, 0.1)
     problem.squares(lambda u: u, 1e-6)
     problem.guess(ocp.rest_to_rest(dyn, HOME, HOME, INTERVAL * INTERVALS))
     return problem.solver("rti")
