@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -34,10 +35,8 @@ _ALWAYS = 0.99
 """The part of configurations in which what touches is said to touch always."""
 _FEW = 400
 """The number of configurations that tell so."""
-_PAYS = 0.002
+_PAYS = 0.001
 """The part of false alarms that a further row must save."""
-_AHEAD = 3
-"""The number of cuts that may be needed before any pays."""
 _ROWS = 12
 """The most rows into which a pair is cut whose covers overlap always."""
 _CAPSULE = 0.4
@@ -92,18 +91,22 @@ class _Sampled:
 
     def __init__(self, tree: Tree, q: Array) -> None:
         self.tree, self.q = tree, q
-        symbol = ca.SX.sym("q", tree.nq)
-        placed = [ca.densify(ca.vertcat(ca.vec(r.T), p)) for r, p in tree.placements(symbol)]
+
+    @cached_property
+    def _placements(self) -> tuple[Array, Array]:
+        symbol = ca.SX.sym("q", self.tree.nq)
+        placed = [ca.vertcat(ca.vec(r.T), p) for r, p in self.tree.placements(symbol)]
         of_all = ca.Function("placements", [symbol], [ca.densify(ca.SX(ca.vertcat(*placed)))])
-        values = of_all.map(len(q))(q.T).full().T.reshape(len(q), -1, 12)
-        self._rotations, self._translations = values[:, :, :9].reshape(len(q), -1, 3, 3), values[:, :, 9:]
+        values = of_all.map(len(self.q))(self.q.T).full().T.reshape(len(self.q), -1, 12)
+        return values[:, :, :9].reshape(len(self.q), -1, 3, 3), values[:, :, 9:]
 
     def placement(self, link: int, chosen: Any = slice(None)) -> tuple[Array, Array]:
         """Rotations and translations of a link, at all configurations or those chosen."""
         if link < 0:
             count = len(self.q[chosen])
             return np.broadcast_to(np.eye(3), (count, 3, 3)), np.zeros((count, 3))
-        return self._rotations[chosen, link], self._translations[chosen, link]
+        rotations, translations = self._placements
+        return rotations[chosen, link], translations[chosen, link]
 
     def segment(self, link: int, capsule: Capsule | Sphere, chosen: Any = slice(None)) -> tuple[Array, Array, float]:
         """Starts, directions and radius of a capsule in the universe."""
@@ -176,6 +179,10 @@ class _Pair:
         return [both for both in product(*self.parts) if both not in self.never]
 
     @property
+    def is_exact(self) -> bool:
+        return all(part.exact is not None for part in (*self.parts[0], *self.parts[1]))
+
+    @property
     def names(self) -> tuple[str, str]:
         return self.groups[0].name, self.groups[1].name
 
@@ -240,7 +247,7 @@ class _Search:
 
     def leave_out(self) -> None:
         """Leave out pairs that always touch, that never come near, or whose meshes never touch where covers do."""
-        for pair in list(self.pairs):
+        for pair in self.told:
             gap = self.gap(pair, (pair.parts[0][0], pair.parts[1][0]), CONFIGURATIONS)
             if gap.min() > NEAR and not pair.asked:
                 self._drop(pair, f"never nearer than {gap.min():.3g} m in {len(gap)} configurations")
@@ -256,10 +263,8 @@ class _Search:
             if pair.is_always_touching:
                 self._drop(pair, f"touch in more than {_ALWAYS:.0%} of {_FEW} configurations")
             elif not pair.touches.any() and not self._touch(pair, more).any():
-                reason = (
-                    f"never touch in {len(gap)} configurations, though covers do in {len(overlapping) / len(gap):.2%}"
-                )
-                self._drop(pair, reason if len(overlapping) else f"never touch in {len(gap)} configurations")
+                share = f", though covers do in {len(overlapping) / len(gap):.2%}" if len(overlapping) else ""
+                self._drop(pair, f"never touch in {len(gap)} configurations{share}")
 
     def _drop(self, pair: _Pair, reason: str) -> None:
         self.pairs.remove(pair)
@@ -267,13 +272,15 @@ class _Search:
 
     @property
     def told(self) -> list[_Pair]:
-        """The pairs that tell something: those that were asked for may touch always."""
-        return [pair for pair in self.pairs if not pair.is_always_touching]
+        """The pairs that tell something: those that were asked for may touch always, or need no cover."""
+        return [pair for pair in self.pairs if not pair.is_always_touching and not (pair.asked and pair.is_exact)]
 
     def _touch(self, pair: _Pair, chosen: npt.NDArray[np.int64]) -> Mask:
-        """Whether objects of both groups collide at configurations, by coal."""
+        """Whether objects of both groups collide at configurations where their shapes overlap, by coal."""
         import coal
 
+        if pair.is_exact:
+            return np.ones(len(chosen), dtype=bool)
         touching, request = np.zeros(len(chosen), dtype=bool), coal.CollisionRequest()
         solids = []
         for group in pair.groups:
@@ -369,20 +376,16 @@ class _Search:
             cost = max(len(rows) - len(pair.rows), 0) + _CAPSULE * len({p for both in rows for p in both} - known)
             return float(weight @ (_depth(before) - _depth(self.least(pair, rows)))) / max(cost, _CAPSULE)
 
-        if weight @ _depth(before) < self.pays:
+        best = max(self._finer(pair), key=worth, default=parts_before)
+        pair.parts = best
+        for part in (*best[0], *best[1]):
+            if part not in known:
+                self.move(part)
+        pair.parts = parts_before
+        if worth(best) < self.pays:
             return False
-        parts = pair.parts
-        for _ in range(_AHEAD):
-            parts = max(self._finer(pair, parts), key=worth, default=parts)
-            pair.parts = parts
-            for part in (*parts[0], *parts[1]):
-                if part not in known:
-                    self.move(part)
-            pair.parts = parts_before
-            if worth(parts) >= self.pays:
-                self._take(pair, parts)
-                return True
-        return False
+        self._take(pair, best)
+        return True
 
     def _take(self, pair: _Pair, parts: Parts) -> None:
         """Give a pair parts, without rows that never come near."""
@@ -399,20 +402,20 @@ class _Search:
             return float(np.maximum(-self.least(pair, list(product(*parts))), 0.0)[free].mean())
 
         while self.said(pair)[free].mean() > _ALWAYS and len(pair.rows) < _ROWS:
-            finer = min(self._finer(pair, pair.parts), key=depth, default=None)
+            finer = min(self._finer(pair), key=depth, default=None)
             if finer is None:
                 break
             self._take(pair, finer)
 
-    def _finer(self, pair: _Pair, parts: Parts) -> Iterator[Parts]:
+    def _finer(self, pair: _Pair) -> Iterator[Parts]:
         """The parts of a pair with one of them cut, by each of its cuts."""
         for side in (0, 1):
-            for k, part in enumerate(parts[side]):
-                rows = [both for both in product(*parts) if both[side] is part and both not in pair.never]
+            for k, part in enumerate(pair.parts[side]):
+                rows = [both for both in pair.rows if both[side] is part]
                 if ((self.least(pair, rows) < 0) & ~pair.touches).any():
                     for cut in part.cuts:
-                        finer = [*parts[side][:k], *cut, *parts[side][k + 1 :]]
-                        yield (finer, parts[1]) if side == 0 else (parts[0], finer)
+                        finer = [*pair.parts[side][:k], *cut, *pair.parts[side][k + 1 :]]
+                        yield (finer, pair.parts[1]) if side == 0 else (pair.parts[0], finer)
 
 
 def _depth(gap: Array) -> Array:
