@@ -56,7 +56,7 @@ def build() -> tuple[pin.Model, pin.GeometryModel]:
 
 
 def ball(place: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Centre and radius of the ball (4 × len(t)): it flies along y, and its surface is at the place after 0.8 s."""
+    """Centre and radius of the ball (4 × len(t)): it flies along y, and holds the place inside after 0.8 s."""
     centre = (place + [0.06, 0, -0.06])[:, None] + np.outer([0, SPEED, 0], t - 0.8)
     return np.vstack([centre, np.full(len(t), RADIUS)])
 

@@ -129,6 +129,19 @@ def test_bodies_stand_where_their_gaps_say(rng: np.random.Generator) -> None:
             assert abs(beside.distance(point).full()[solids.index(name), 0] + 0.1) < 1e-9
 
 
+def test_pairs_name_objects_that_share_a_cover(rng: np.random.Generator) -> None:
+    model, geometry = build(rng, ("RX",), [0]), pin.GeometryModel()
+    for name, height in (("rod", 0.0), ("cap", 0.5)):
+        placed = pin.SE3(np.eye(3), np.array([0, 0, height]))
+        geometry.addGeometryObject(pin.GeometryObject(name, 1, placed, coal.Cylinder(0.1, 0.4)))
+    solids = {"ball": gd.Sphere([1, 2, 3], 0.1), "floor": gd.HalfSpace([0, 0, 1], -5.0)}
+    one = gd.Distances(model, geometry, solids, pairs=[("rod", "ball")])
+    assert set(one.pairs) == {("rod", "ball")}
+    both = gd.Distances(model, geometry, solids, pairs=[("ball", "rod"), ("cap", "ball")])
+    assert set(both.pairs) == {("rod and cap", "ball")}
+    assert (both.distance([0.3]).full().min() <= one.distance([0.3]).full() + 1e-9).all()
+
+
 def test_derivatives_are_differences_of_gaps(rng: np.random.Generator) -> None:
     model, geometry = with_solids(rng)
     shapes, step, compared = gd.Distances(model, geometry), 1e-6, 0

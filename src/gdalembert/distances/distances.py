@@ -97,20 +97,32 @@ class Distances:
         index = {item.name: k for k, item in enumerate(items)}
         of_items = [(index[i], index[k]) for i, k in chosen or () if i in index and k in index]
         nominal, limits = self.kinematics.parameters.nominal, _limits_of(robot, self.tree, bounds)
-        self._selection = select(nominal, items, None if chosen is None else of_items, lower=limits[0], upper=limits[1])
+        beside = None
+        if asked is not None:
+            both = [*asked, *(pair[::-1] for pair in asked)]
+            beside = {index[name] for name, other in both if name in index and other not in index}
+        self._selection = select(
+            nominal, items, None if chosen is None else of_items, lower=limits[0], upper=limits[1], beside=beside
+        )
         of_pieces = [*combinations(pieces, 2), *product(pieces, self._selection.bodies)]
         if asked is None:
             q = configurations(nominal, *limits, _CONFIGURATIONS, seed=0)
             of_pieces = [pair for pair in of_pieces if pair[0].link != pair[1].link and _may_touch(nominal, pair, q)]
         bodies = [Body(name, -1, shape) for name, shape in self._obstacles.items()]
         rows = [*of_pieces, *((body, obstacle) for obstacle in bodies for body in (*pieces, *self._selection.bodies))]
-        wanted = None if asked is None else set(map(frozenset, asked))
-        rows = [pair for pair in rows if wanted is None or frozenset(body.name for body in pair) in wanted]
-        self._rows = [*self._selection.rows, *rows]
+        self._rows = [*self._selection.rows, *(pair for pair in rows if asked is None or self._is_asked(pair, asked))]
         self.pairs = [(first.name, second.name) for first, second in self._rows]
         self.inputs = {
             name: sum(shape.sizes.values()) for name, shape in self._obstacles.items() if isinstance(shape, type)
         }
+
+    def _is_asked(self, pair: tuple[Body, Body], asked: Sequence[tuple[str, str]]) -> bool:
+        """Whether a body, or an object that it covers with others, is asked for with another."""
+        covers = self._selection.covers
+        first, second = (
+            {body.name, *(name for cover in covers if cover.name == body.name for name in cover.names)} for body in pair
+        )
+        return any({i, k} & first and {i, k} & second for i, k in asked)
 
     def __repr__(self) -> str:
         return f"Distances({self.tree.name!r}, {len(self.pairs)} distances)"

@@ -6,7 +6,7 @@ those pairs alone that need it: a forearm is one capsule beside the base, and tw
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, product
@@ -68,6 +68,10 @@ class Cover(NamedTuple):
     capsules: tuple[Capsule, ...]
     outside: float
 
+    @property
+    def name(self) -> str:
+        return _joined_name(self.names)
+
 
 @dataclass(eq=False)
 class _Group:
@@ -78,8 +82,7 @@ class _Group:
 
     @property
     def name(self) -> str:
-        first, *others = (item.name for item in self.items)
-        return first if not others else f"{first} and {others[0] if len(others) == 1 else f'{len(others)} more'}"
+        return _joined_name([item.name for item in self.items])
 
     @property
     def link(self) -> int:
@@ -418,6 +421,12 @@ class _Search:
                         yield (finer, pair.parts[1]) if side == 0 else (pair.parts[0], finer)
 
 
+def _joined_name(names: Sequence[str]) -> str:
+    """The name of a cover of several objects."""
+    first, *others = names
+    return first if not others else f"{first} and {others[0] if len(others) == 1 else f'{len(others)} more'}"
+
+
 def _depth(gap: Array) -> Array:
     return 0.5 * (gap < 0) + 0.5 * np.clip(-gap / _DEEP, 0.0, 1.0)
 
@@ -429,6 +438,7 @@ def select(
     *,
     lower: Array,
     upper: Array,
+    beside: Collection[int] | None = None,
     pays: float = _PAYS,
     seed: int = 0,
 ) -> Selection:
@@ -438,6 +448,7 @@ def select(
         tree: the robot, of numbers. ``items``: its geometry. ``pairs``: by index in ``items``; by default all those on
             different links that are no neighbours, without those that are near each other always or never.
         lower, upper: limits of q (nq) of the configurations at random, infinite if there are none.
+        beside: those of ``items`` that are compared with obstacles, by index; by default all that move.
         pays: the part of false alarms that a further row must save. ``seed``: of the configurations.
     """
     sampled = _Sampled(tree, configurations(tree, lower, upper, CONFIGURATIONS, seed))
@@ -456,7 +467,7 @@ def select(
     search = _Search(sampled, chosen, pays, left_out)
     search.leave_out()
     search.refine()
-    return _selected(search, items)
+    return _selected(search, [item for k, item in enumerate(items) if beside is None or k in beside])
 
 
 def _joined(
