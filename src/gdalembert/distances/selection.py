@@ -382,7 +382,7 @@ class _Search:
         best = max(self._finer(pair), key=worth, default=parts_before)
         pair.parts = best
         for part in (*best[0], *best[1]):
-            if part not in known:
+            if part not in known and part.exact is None:
                 self.move(part)
         pair.parts = parts_before
         if worth(best) < self.pays:
