@@ -81,15 +81,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     model = gd.load_urdf("two_link_flexible")
     rigid, plant = gd.NewtonEuler(model), flexible(model)
     arm = flexible(model, link1=gd.modes.craig_bampton(1), link2=gd.modes.clamped_free(2))
-    shapes = gd.Distances(plant, obstacles=POSTS)
+    pairs = [(link, post) for link in LENGTHS for post in POSTS]
+    shapes = gd.Distances(plant, obstacles=POSTS, pairs=pairs)
     for name, dyn, geometry in (("rigid", rigid, capsules(model)), ("flexible", arm, None)):
-        pairs = [(link, post) for link in LENGTHS for post in POSTS]
         plan = plan_of(dyn, model, gd.Distances(dyn, geometry, POSTS, pairs=pairs), 120 if given.coarse else 160)
         motion = follow(plan, plant)
         gaps = shapes.distance.map(len(motion.q))(motion.q.T).full()
         pair, k = np.unravel_index(gaps.argmin(), gaps.shape)
-        print(f"{name} plan: {1e3 * plan.clearance.gap:.1f} mm from the {plan.clearance.pair[1]}; the arm comes to ", end="")
-        print(f"{1e3 * gaps.min():.1f} mm from the {shapes.pairs[pair][1]} at {motion.t[k]:.2f} s")
+        print(f"{name} plan: {1e3 * plan.clearance.gap:.1f} mm from the {plan.clearance.pair[1]}; ", end="")
+        print(f"the arm comes to {1e3 * gaps.min():.1f} mm from the {shapes.pairs[pair][1]} at {motion.t[k]:.2f} s")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     python examples/panda_from_shelf.py        needs example-robot-data
 
-The meshes of the robot are covered by capsules, in pairs as its SRDF has them; boards are boxes, bottles capsules around
-cylinders. The shelf is one of MotionBenchMaker's (Chamzas et al. 2022). The straight line from rest to rest runs through
-the boards, and the guess goes around them.
+The meshes of the robot are covered by capsules, in pairs as its SRDF has them; boards are boxes, bottles are capsules
+around cylinders. The shelf is one of MotionBenchMaker's (Chamzas et al. 2022). The fastest motion without distances runs
+through a board.
 """
 
 from __future__ import annotations

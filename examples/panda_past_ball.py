@@ -14,7 +14,6 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import casadi as ca
 import coal
 import numpy as np
 import pinocchio as pin
@@ -25,6 +24,7 @@ from gdalembert import ocp
 HOME = np.array([0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.785])  # rad
 TICK, INTERVAL, INTERVALS = 0.005, 0.03, 20  # s, s; intervals of a plan
 RADIUS, MARGIN, SPEED = 0.1, 0.02, 0.8  # m, m, m/s
+OFFSET = np.array([0.06, 0.0, -0.06])  # m, of its centre beside the place of the flange
 CAPSULES = {  # joint: ends in its axes [m], radius [m]
     "joint2": ((0, 0, 0), (0, -0.316, 0), 0.09),
     "joint4": ((-0.0825, 0.05, 0), (-0.0825, 0.384, 0), 0.08),
@@ -57,7 +57,7 @@ def build() -> tuple[pin.Model, pin.GeometryModel]:
 
 def ball(place: np.ndarray, t: np.ndarray) -> np.ndarray:
     """Centre and radius of the ball (4 × len(t)): it flies along y, and holds the place inside after 0.8 s."""
-    centre = (place + [0.06, 0, -0.06])[:, None] + np.outer([0, SPEED, 0], t - 0.8)
+    centre = (place + OFFSET)[:, None] + np.outer([0, SPEED, 0], t - 0.8)
     return np.vstack([centre, np.full(len(t), RADIUS)])
 
 
@@ -87,7 +87,7 @@ def run(duration: float, *, blind: bool = False) -> Loop:
     solver = solver_of(dyn, model, shapes, place)
     q, v, rows = HOME, np.zeros(7), []
     for t in TICK * np.arange(round(duration / TICK)):
-        expected = ball(place + [9.0, 0, 0] if blind else place, t + grid)
+        expected = ball(9 + place if blind else place, t + grid)
         begin = time.perf_counter()
         plan = solver(q0=q, v0=v, ball=expected)
         seconds = time.perf_counter() - begin
@@ -106,9 +106,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     for name, blind in (("does not know of the ball", True), ("makes way", False)):
         loop = run(given.duration, blind=blind)
+        off = 1e3 * loop.off
         print(f"{name}: ticks solved: {int(loop.solved.sum())} of {len(loop.solved)}, ", end="")
         print(f"least gap {1e3 * loop.gap.min():.1f} mm of {1e3 * MARGIN:g} mm")
-        print(f"  flange off its place: {1e3 * loop.off.max():.0f} mm, at the end {1e3 * loop.off[-1]:.1f} mm; ", end="")
+        print(f"  flange off its place: {off.max():.0f} mm, at the end {off[-1]:.1f} mm; ", end="")
         print(f"torques up to {loop.torque.max():.0%} of their limits")
         milliseconds = 1e3 * loop.seconds[1:]
         print(f"  time of a tick: {np.median(milliseconds):.2f} ms (median), at most {milliseconds.max():.2f} ms")

@@ -122,7 +122,7 @@ class Distances:
         first, second = (
             {body.name, *(name for cover in covers if cover.name == body.name for name in cover.names)} for body in pair
         )
-        return any({i, k} & first and {i, k} & second for i, k in asked)
+        return any((i in first and k in second) or (k in first and i in second) for i, k in asked)
 
     def __repr__(self) -> str:
         return f"Distances({self.tree.name!r}, {len(self.pairs)} distances)"
