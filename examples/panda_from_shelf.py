@@ -3,7 +3,7 @@
     python examples/panda_from_shelf.py        needs example-robot-data
 
 The meshes of the robot are covered by capsules, in pairs as its SRDF has them; boards are boxes, bottles are capsules
-around cylinders. The shelf is one of MotionBenchMaker's (Chamzas et al. 2022). The fastest motion without distances runs
+around cylinders. The shelf is one of MotionBenchMaker (Chamzas et al. 2022). The fastest motion without distances runs
 through a board.
 """
 
