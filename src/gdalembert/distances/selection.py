@@ -35,7 +35,7 @@ _ALWAYS = 0.99
 """The part of configurations in which what touches is said to touch always."""
 _FEW = 400
 """The number of configurations that tell so."""
-_PAYS = 0.001
+_PAYS = 0.0005
 """The part of false alarms that a further row must save."""
 _ROWS = 12
 """The most rows into which a pair is cut whose covers overlap always."""
@@ -365,6 +365,8 @@ class _Search:
             done.add(pair)
             if self._refine(pair):
                 done = set()
+        for part in self.parts():
+            self.move(part)
 
     def _refine(self, pair: _Pair) -> bool:
         """Cut a part of a pair, or give it a capsule for this pair alone; False if nothing pays."""
@@ -502,7 +504,12 @@ def _are_neighbours(tree: Tree, first: int, second: int) -> bool:
 
 
 def _groups(items: tuple[Item, ...]) -> list[_Group]:
-    """Objects of a link: those with a closed form alone, but boxes beside meshes, which one capsule covers with them."""
+    """Objects of a link: those with a closed form alone, but boxes beside meshes, which one capsule covers with them.
+
+    On the universe all are alone: they may be far from each other.
+    """
+    if len(items) > 1 and items[0].link < 0:
+        return [group for item in items for group in _groups((item,))]
     shapes = [exact_shape(item.geometry) for item in items]
     boxes = [item for item, shape in zip(items, shapes, strict=True) if isinstance(shape, Box)]
     covered = [item for item, shape in zip(items, shapes, strict=True) if shape is None]
