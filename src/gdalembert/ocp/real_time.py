@@ -445,7 +445,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     def _begin(self, guess: Any) -> None:
         """The plan of a guess; the efforts and forces are those that come nearest to its equations of motion."""
         for problem in self._problems[: len(self._spans)]:
-            for end in problem.formulation.ends:
+            checks = (each for each in problem.formulation.inputs.ends if not each.symbols)
+            for end in (*problem.formulation.ends, *checks):
                 end.set(problem.parameters)
         efforts, accelerations = np.zeros((len(self._q), self._first.motion.u.shape[0])), np.zeros_like(self._v)
         spans = zip(self._spans, self._problems, self._layouts, self._guesses(guess), strict=False)

@@ -37,7 +37,6 @@ typedef struct {
   Row L[NU + !NU]; /* of the Cholesky factor */
   V z[ZB], step[ZB], c[CB], D[CB], r[CB];
   double inverse[NU + !NU], p[NX], feed[NU + !NU], Pb[NX];
-  int idle[CB]; /* whether none of the rows of a vector has a limit */
   Side side[2];
 #if FREE
   double P[NX][NX], L_0[NX][NX]; /* of x_0: of the cost to go, and the Cholesky factor of its free entries */
@@ -183,8 +182,7 @@ static void solve(int n, const Program* q, Stage* stages) {
     const double* r = (const double*) own->r;
     V h[ZB];
     for (int c = 0; c < ZB; ++c) h[c] = q->g[k][c] + own->r[c];
-    for (int j = 0; j < NG; ++j)
-      if (r[NZP + j]) add(r[NZP + j], q->G[k * NG + j], h);
+    for (int j = 0; j < NG; ++j) add(r[NZP + j], q->G[k * NG + j], h);
     for (int j = 0; j < NX && k < n; ++j) add(own[1].p[j] + own->Pb[j], q->A[k * NX + j], h);
     for (int i = 0; i < NU && k < n; ++i) {
       own->feed[i] = ((double*) h)[i] * own->inverse[i];
@@ -255,8 +253,8 @@ static int begin(int n, const Program* q, Stage* stages, double mu) {
       int none = k ? k == n && i < NU : i >= NU && i < NZ && !(FREE && q->free[i - NU]); /* x_0 is given, and the last stage has no u */
       const double* row = i >= NZP && i < NZP + NG ? (const double*) q->G[k * NG + i - NZP] : 0;
       double low = q->lower[k * NC + i], high = q->upper[k * NC + i], c = ((double*) own->c)[i];
-      int endless = row && low == -INFINITY && high == INFINITY, reached = !endless && row && norm(row, NU) > 0;
-      double slope = row && !endless ? norm(row, NZ) : 1, range = high - low;
+      int reached = row && norm(row, NU) > 0;
+      double slope = row ? norm(row, NZ) : 1, range = high - low;
       int equation = q->w1[i] >= 0 && !(range > 0); /* which has room in its softness alone */
       double margin = 0.01 * fmin(equation ? 1 : range, slope > 0 && slope < 1 ? slope : 1);
       margin = margin > 1e-8 ? margin : 1e-8;
@@ -279,10 +277,6 @@ static int begin(int n, const Program* q, Stage* stages, double mu) {
       }
     }
     for (int side = 0; side < 2; ++side) memset(own->side[side].dt, 0, 4 * sizeof own->side[side].dt);
-    for (int i = 0; i < CB; ++i) {
-      own->idle[i] = i >= ZB && !sum(own->side[0].on[i] + own->side[1].on[i]);
-      if (own->idle[i]) own->D[i] = own->r[i] = every(0);
-    }
   }
   return pairs;
 }
@@ -293,7 +287,6 @@ static double gap(int n, const Stage* stages, double alpha) {
   for (int k = 0; k <= n; ++k)
     for (int side = 0; side < 2; ++side)
       for (int i = 0; i < CB; ++i) {
-        if (stages[k].idle[i]) continue;
         const Side* x = stages[k].side + side;
         y += ((x->l[i] + alpha * x->dl[i]) * (x->t[i] + alpha * x->dt[i]) - x->least[i]) * x->on[i];
         y += ((x->p[i] + alpha * x->dp[i]) * (x->s[i] + alpha * x->ds[i]) - x->least[i]) * x->soft[i];
@@ -307,7 +300,6 @@ static double direction(int n, const Program* q, Stage* stages, double mu, int c
   for (int k = 0; k <= n; ++k) {
     Stage* own = stages + k;
     for (int i = 0; i < CB; ++i) {
-      if (own->idle[i]) continue;
       if (!corrected) {
         for (int side = 0; side < 2; ++side) divide(own->side + side, i, w2[i]);
         own->D[i] = stiffness(own->side, i, w2[i]) + stiffness(own->side + 1, i, w2[i]);
@@ -326,7 +318,6 @@ static double direction(int n, const Program* q, Stage* stages, double mu, int c
     values(k, q, own->step, c);
     for (int side = 0; side < 2; ++side)
       for (int i = 0; i < CB; ++i) {
-        if (own->idle[i]) continue;
         Side* x = own->side + side;
         V sign = every(side ? 1 : -1), change = sign * (c[i] - own->c[i]);
         Newton y = newton(x, i, sign * own->c[i], w1[i], w2[i], mu, corrected);
@@ -373,7 +364,6 @@ int stage_qp(int n, const Program* q, Stage* stages, int most, double tolerance,
       values(k, q, own->z, own->c);
       for (int side = 0; side < 2; ++side)
         for (int i = 0; i < CB; ++i) {
-          if (own->idle[i]) continue;
           Side* x = own->side + side;
           x->t[i] += part * x->dt[i], x->l[i] += part * x->dl[i];
           x->s[i] += part * x->ds[i], x->p[i] += part * x->dp[i];
