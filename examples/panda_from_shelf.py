@@ -79,7 +79,7 @@ def fastest(dyn: gd.Dynamics, model: pin.Model, shapes: gd.Distances | None, int
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--coarse", action="store_true", help="16 intervals in place of 30")
+    parser.add_argument("--coarse", action="store_true", help="16 intervals in place of 20")
     given = parser.parse_args(arguments)
 
     begin = time.process_time()
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{len(shapes.pairs)} distances, {time.process_time() - begin:.0f} s")
     for name, kept in (("without distances", None), ("with distances", shapes)):
         begin = time.process_time()
-        plan = fastest(dyn, model, kept, 16 if given.coarse else 30)
+        plan = fastest(dyn, model, kept, 16 if given.coarse else 20)
         seconds = time.process_time() - begin
         gaps = shapes.distance.map(len(plan.q))(plan.q.T).full()
         pair, _ = np.unravel_index(gaps.argmin(), gaps.shape)
