@@ -156,7 +156,7 @@ def shape_of(placed: Placed, numbers: Array) -> Shape:
     """A shape in the universe, of the values of :func:`numbers_of`."""
     if isinstance(placed, Rounded):
         ends, radius = numbers[:-1].reshape(-1, 3), numbers[-1]
-        return Sphere(ends[0], radius) if placed.is_point else Capsule(*ends, radius)
+        return Sphere(ends[0], radius) if placed.is_point else Capsule(ends[0], ends[1], radius)
     if isinstance(placed, PlacedBox):
         placement = np.eye(4)
         placement[:3] = numbers.reshape(4, 3).T
