@@ -73,7 +73,7 @@ def solver_of(dyn: gd.Dynamics, model: pin.Model, shapes: gd.Distances, place: n
     problem.squares(lambda v: v, 0.1)
     problem.squares(lambda u: u, 1e-6)
     problem.guess(ocp.rest_to_rest(dyn, HOME, HOME, INTERVAL * INTERVALS))
-    return problem.solver("rti")
+    return problem.solver("rti", {"iterations": 6})
 
 
 def run(duration: float, *, blind: bool = False) -> Loop:
