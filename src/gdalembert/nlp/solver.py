@@ -262,6 +262,8 @@ class Solver(Uncopied, Generic[Found]):
             if not solution.solved or (tightened := self._program.tightened(solution)) is None:
                 break
             later = self._solve_once(tightened, None, self._found, interrupts)
+            if not later.solved and z is not None:  # the motion may have to take another way
+                later = self._solve_once(tightened, z, None, interrupts)
             if not later.solved:
                 break
             solution = later
