@@ -85,6 +85,63 @@ def test_capsules_and_spheres_are_exact_to_rounding(rng: np.random.Generator) ->
         np.testing.assert_allclose(gaps[true > 0], true[true > 0], rtol=0, atol=1e-13 * max(1.0, true.max()))
 
 
+def test_closest_points_are_those_of_coal(rng: np.random.Generator) -> None:
+    compared = 0
+    for joints in (TREE[:3], ("Spherical", "RX")):
+        model, geometry = with_solids(rng, joints)
+        shapes, data, of_geometry = gd.Distances(model, geometry), model.createData(), geometry.createData()
+        for q, _, _ in states(model, rng, 6):
+            pin.computeDistances(model, data, geometry, of_geometry, q)
+            gaps, points = shapes.distance(q).full().ravel(), [x.full().T for x in shapes.closest(q)]
+            np.testing.assert_allclose(np.linalg.norm(points[0] - points[1], axis=1), np.abs(gaps), atol=1e-9)
+            for k, result in enumerate(of_geometry.distanceResults):
+                if result.min_distance > 1e-3:
+                    theirs = [result.getNearestPoint1(), result.getNearestPoint2()]
+                    if geometry.geometryObjects[geometry.collisionPairs[k].first].name != shapes.pairs[k][0]:
+                        theirs.reverse()
+                    # points move by the root of the tolerance of a distance
+                    np.testing.assert_allclose([points[0][k], points[1][k]], theirs, atol=2e-3)
+                    compared += 1
+    assert compared > 60
+
+
+def test_bodies_stand_where_their_gaps_say(rng: np.random.Generator) -> None:
+    """Distances of the shapes in the universe, as obstacles of a robot that does not move."""
+    model, geometry = with_solids(rng, ("RX", "PY", "RZ"), KINDS[:3])
+    moving = {"ball": gd.Sphere, "pole": gd.Capsule, "floor": gd.HalfSpace}
+    numbers = np.r_[2, 1, 3, 0.1, -2, 1, 0, -2.5, 1, 1, 0.2, 0, 0, 1, -4]
+    shapes = gd.Distances(model, geometry, moving)
+    q = rng.normal(size=3)
+    placed = {body.name: body for body in shapes.bodies(q, numbers)}
+    assert {name: body.link for name, body in placed.items()} == {
+        item.name: item.parentJoint - 1 for item in geometry.geometryObjects
+    } | dict.fromkeys(moving, -1)
+    probe = pin.GeometryModel()
+    probe.addGeometryObject(pin.GeometryObject("probe", 1, pin.SE3.Identity(), coal.Sphere(0.1)))
+    one = pin.Model()
+    one.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "probe")
+    beside = gd.Distances(one, probe, {name: body.shape for name, body in placed.items()})
+    solids = [name for _, name in beside.pairs]
+    points, gaps = [x.full().T for x in shapes.closest(q, numbers)], shapes.distance(q, numbers).full().ravel()
+    assert (gaps > 0).sum() > 10
+    for k in np.flatnonzero(gaps > 0):
+        for name, point in zip(shapes.pairs[k], (side[k] for side in points), strict=True):
+            assert abs(beside.distance(point).full()[solids.index(name), 0] + 0.1) < 1e-9
+
+
+def test_pairs_name_objects_that_share_a_cover(rng: np.random.Generator) -> None:
+    model, geometry = build(rng, ("RX",), [0]), pin.GeometryModel()
+    for name, height in (("rod", 0.0), ("cap", 0.5)):
+        placed = pin.SE3(np.eye(3), np.array([0, 0, height]))
+        geometry.addGeometryObject(pin.GeometryObject(name, 1, placed, coal.Cylinder(0.1, 0.4)))
+    solids = {"ball": gd.Sphere([1, 2, 3], 0.1), "floor": gd.HalfSpace([0, 0, 1], -5.0)}
+    one = gd.Distances(model, geometry, solids, pairs=[("rod", "ball")])
+    assert set(one.pairs) == {("rod", "ball")}
+    both = gd.Distances(model, geometry, solids, pairs=[("ball", "rod"), ("cap", "ball")])
+    assert set(both.pairs) == {("rod and cap", "ball")}
+    assert (both.distance([0.3]).full().min() <= one.distance([0.3]).full() + 1e-9).all()
+
+
 def test_derivatives_are_differences_of_gaps(rng: np.random.Generator) -> None:
     model, geometry = with_solids(rng)
     shapes, step, compared = gd.Distances(model, geometry), 1e-6, 0
@@ -264,6 +321,12 @@ def test_bad_arguments_are_told_in_a_sentence(
     with pytest.raises(gd.errors.GdalembertError, match=message) as caught:
         gd.Distances(**given)
     assert "\n" not in str(caught.value)
+
+
+def test_two_half_spaces_have_no_gap(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, ("RX",), ("half-space",))
+    with pytest.raises(gd.errors.UnsupportedError, match="half-spaces"):
+        gd.Distances(model, geometry, {"floor": gd.HalfSpace([0, 0, 1])})
 
 
 def test_the_geometry_of_another_model_is_refused(rng: np.random.Generator) -> None:

@@ -39,6 +39,10 @@ PRINTED = {
         "first frequency with added masses 4.103 Hz, of the tube 4.102 Hz",
         "the tube under these torques: deflection up to 20 mm",
     ),
+    "flexible_past_post --coarse": (
+        "rigid plan: 10.0 mm from the first post; the arm comes to -59.4 mm from the second post",
+        "flexible plan: 10.0 mm from the",
+    ),
     "flexible_rest_to_rest --coarse": (
         "rigid plan: two_link_flexible: Solve_Succeeded after 8 iterations: cost 4.60217",
         "flexible plan: two_link_flexible: Solve_Succeeded after 10 iterations: cost 4.66624",
@@ -60,6 +64,15 @@ PRINTED = {
         "rigid 1.132 s: 168, 113, 22.6, 97.5, 109;",
         "ZV 1.225 s: 27.1, 9.29, 1.76, 8.02, 15.6;",
         "ZVD 1.318 s: 2.61, 0.912, 1.48, 2.04, 4.04;",
+    ),
+    "panda_from_shelf --coarse": (
+        "without distances: 1.399 s",
+        "with distances: 1.400 s",
+    ),
+    "panda_past_ball --duration 0.8": (
+        "does not know of the ball: ticks solved: 160 of 160, least gap -107.5 mm of 20 mm",
+        "makes way: ticks solved: 160 of 160, least gap 19.5 mm of 20 mm",
+        "flange off its place: 113 mm",
     ),
     "panda_past_sphere --duration 0.2": (
         "ticks solved: 100 of 100",
@@ -126,6 +139,10 @@ PRINTED = {
         "joint angles after 0.25 s [rad]: [ 0.3459388 -0.65812335]",
         "largest deflection of link 2 [m]: 0.004931772961169867",
     ),
+    "two_arms --coarse": (
+        "without distances: 0.703 s, least gap -150.8 mm, left forearm and right forearm at 0.36 s",
+        "with distances: 0.706 s, least gap 22.7 mm, left forearm and right hand at 0.34 s",
+    ),
     "ur5_inverse_kinematics --targets 5": (
         "5 of 5 targets reached, 4 from home, all with at most 2 starts",
         "after a median of 9 iterations",
@@ -137,7 +154,7 @@ PRINTED = {
     ),
 }
 """A command, and lines that it prints."""
-COMPILED = ("flexible_arm_reaches", "panda_past_sphere", "solo12_trots")
+COMPILED = ("flexible_arm_reaches", "panda_past_ball", "panda_past_sphere", "solo12_trots")
 """Examples that need a C compiler."""
 
 

@@ -51,6 +51,7 @@ LONG = {
     "docs/troubleshooting.md",
     "docs/simulation.md",
     "docs/constraints.md",
+    "docs/distances.md",
     "docs/optimal_control.md",
     "docs/solvers.md",
     "docs/contacts_in_time.md",

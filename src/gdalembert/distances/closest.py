@@ -116,6 +116,20 @@ def closest(first: Placed, second: Placed) -> Closest:
     return _of_boxes(first, second) if isinstance(second, PlacedBox) else _box_to_half_space(first, second)
 
 
+def on_surfaces(first: Placed, second: Placed, pair: Closest) -> tuple[Matrix, Matrix]:
+    """The points of both surfaces that are closest; that of an axis is its radius away, along the normal."""
+    if isinstance(first, Rounded) or (isinstance(first, PlacedBox) and not isinstance(second, Rounded)):
+        on_first = _surface_point(first, pair.of_first, -pair.normal)
+        return on_first, on_first - pair.gap * pair.normal
+    on_second = _surface_point(second, pair.of_second, pair.normal)
+    return on_second + pair.gap * pair.normal, on_second
+
+
+def _surface_point(shape: Placed, points: list[Material], outwards: Matrix) -> Matrix:
+    place = sum(point.share * point.place for point in points)
+    return place + shape.radius * outwards if isinstance(shape, Rounded) else place
+
+
 def _clamped(share: Matrix) -> Matrix:
     return ca.fmin(1, ca.fmax(0, share))
 
@@ -224,25 +238,19 @@ def _box_to_half_space(box: PlacedBox, solid: PlacedHalfSpace) -> Closest:
 
 
 def _of_boxes(first: PlacedBox, second: PlacedBox) -> Closest:
-    """The nearest of the 24 edges of both to the other box: two boxes are closest, or overlap, at an edge of one."""
-    ways = [_to_box(edge, second) for edge in _edges(first)]
-    ways += [_to_box(edge, first).swapped() for edge in _edges(second)]
-    found = ways[0]
-    for way in ways[1:]:
-        is_nearer = way.gap < found.gap
-        (x,), (y,) = (
-            [ca.if_else(is_nearer, new.place, old.place)]
-            for new, old in zip(
-                (way.of_first[0], way.of_second[0]), (found.of_first[0], found.of_second[0]), strict=True
-            )
-        )
-        found = Closest(
-            ca.fmin(way.gap, found.gap),
-            ca.if_else(is_nearer, way.normal, found.normal),
-            [Material(first.carrier, 1.0, x)],
-            [Material(second.carrier, 1.0, y)],
-        )
-    return found
+    """The nearest of the 24 edges of both to the other box: two boxes are closest, or overlap, at an edge of one.
+
+    Both materials are at the point of the first box: along the normal they may be anywhere.
+    """
+    ways = [(way.gap, way.normal, way.of_first[0].place) for way in (_to_box(edge, second) for edge in _edges(first))]
+    of_second = [_to_box(edge, first) for edge in _edges(second)]
+    ways += [(way.gap, -way.normal, way.of_first[0].place - way.gap * way.normal) for way in of_second]
+    gap, normal, place = ways[0]
+    for other in ways[1:]:
+        is_nearer = other[0] < gap
+        gap = ca.fmin(other[0], gap)
+        normal, place = ca.if_else(is_nearer, other[1], normal), ca.if_else(is_nearer, other[2], place)
+    return Closest(gap, normal, *([Material(box.carrier, 1.0, place)] for box in (first, second)))
 
 
 def _edges(box: PlacedBox) -> list[Rounded]:

@@ -9,12 +9,13 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+import numpy.typing as npt
 import pinocchio as pin
 
-from gdalembert.distances.closest import Closest, closest
-from gdalembert.distances.placed import Body, RobotWithShapes, slopes_by_numbers
+from gdalembert.distances.closest import Closest, Placed, closest, on_surfaces
+from gdalembert.distances.placed import LinkShape, RobotWithShapes, numbers_of, shape_of, slopes_by_numbers
 from gdalembert.distances.selection import Item, configurations, select
-from gdalembert.distances.shapes import Box, Shape
+from gdalembert.distances.shapes import Box, HalfSpace, Shape
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.kinematics import Kinematics
@@ -31,6 +32,7 @@ from gdalembert.spatial.interrupts import interruptible
 
 Obstacles = Mapping[str, Shape | type[Shape]]
 _COVERS = ("capsules",)
+_SIDES = ("first", "second")
 _NO_FRAME = 2**63
 """A larger index of a frame is that of none."""
 _CONFIGURATIONS, _ALWAYS = 1000, 0.99
@@ -82,7 +84,7 @@ class Distances:
         choice("Distances: cover", cover, _COVERS)
         self.kinematics, self._obstacles = _kinematics_of(robot), _checked_obstacles(obstacles)
         self.tree = self.kinematics.tree
-        pieces = [Body(piece.name, piece.link, piece) for piece in axis_pieces(getattr(robot, "dynamics", robot))]
+        pieces = [LinkShape(piece.name, piece.link, piece) for piece in axis_pieces(getattr(robot, "dynamics", robot))]
         items = _items_of(self.kinematics, geometry, {piece.link for piece in pieces})
         names = [*(item.name for item in items), *dict.fromkeys(piece.name for piece in pieces)]
         if clash := next((name for name in names if name in self._obstacles), None):
@@ -95,20 +97,38 @@ class Distances:
         index = {item.name: k for k, item in enumerate(items)}
         of_items = [(index[i], index[k]) for i, k in chosen or () if i in index and k in index]
         nominal, limits = self.kinematics.parameters.nominal, _limits_of(robot, self.tree, bounds)
-        self._selection = select(nominal, items, None if chosen is None else of_items, lower=limits[0], upper=limits[1])
+        beside = None
+        if asked is not None:
+            both = [*asked, *(pair[::-1] for pair in asked)]
+            beside = {index[name] for name, other in both if name in index and other not in index}
+        self._selection = select(
+            nominal, items, None if chosen is None else of_items, lower=limits[0], upper=limits[1], beside=beside
+        )
         of_pieces = [*combinations(pieces, 2), *product(pieces, self._selection.bodies)]
         if asked is None:
             q = configurations(nominal, *limits, _CONFIGURATIONS, seed=0)
             of_pieces = [pair for pair in of_pieces if pair[0].link != pair[1].link and _may_touch(nominal, pair, q)]
-        bodies = [Body(name, -1, shape) for name, shape in self._obstacles.items()]
+        bodies = [LinkShape(name, -1, shape) for name, shape in self._obstacles.items()]
         rows = [*of_pieces, *((body, obstacle) for obstacle in bodies for body in (*pieces, *self._selection.bodies))]
-        wanted = None if asked is None else set(map(frozenset, asked))
-        rows = [pair for pair in rows if wanted is None or frozenset(body.name for body in pair) in wanted]
-        self._rows = [*self._selection.rows, *rows]
+        self._rows = [*self._selection.rows, *(pair for pair in rows if asked is None or self._is_asked(pair, asked))]
+        for pair in self._rows:
+            if all(body.shape is HalfSpace or isinstance(body.shape, HalfSpace) for body in pair):
+                raise UnsupportedError(
+                    f"Distances: {pair[0].name!r} and {pair[1].name!r} are half-spaces, which have no gap; leave one "
+                    "out by pairs="
+                )
         self.pairs = [(first.name, second.name) for first, second in self._rows]
         self.inputs = {
             name: sum(shape.sizes.values()) for name, shape in self._obstacles.items() if isinstance(shape, type)
         }
+
+    def _is_asked(self, pair: tuple[LinkShape, LinkShape], asked: Sequence[tuple[str, str]]) -> bool:
+        """Whether a body, or an object that it covers with others, is asked for with another."""
+        covers = self._selection.covers
+        first, second = (
+            {body.name, *(name for cover in covers if cover.name == body.name for name in cover.names)} for body in pair
+        )
+        return any((i in first and k in second) or (k in first and i in second) for i, k in asked)
 
     def __repr__(self) -> str:
         return f"Distances({self.tree.name!r}, {len(self.pairs)} distances)"
@@ -132,14 +152,17 @@ class Distances:
         return dict(zip(self.inputs, parts, strict=True))
 
     @cached_property
-    def _closest(self) -> tuple[RobotWithShapes, list[Closest]]:
+    def _placed(self) -> tuple[RobotWithShapes, dict[LinkShape, Placed]]:
+        """The robot at q, and each body of a pair in the universe."""
         robot = RobotWithShapes(self.tree, self._symbols["q"])
-        bodies = {id(body): body for pair in self._rows for body in pair}
-        placed = {
-            key: robot.placed(body, self._numbers[body.name] if isinstance(body.shape, type) else None)
-            for key, body in bodies.items()
-        }
-        return robot, [closest(placed[id(first)], placed[id(second)]) for first, second in self._rows]
+        numbers = {name: self._numbers[name] for name in self.inputs}
+        bodies = dict.fromkeys(body for pair in self._rows for body in pair)
+        return robot, {body: robot.placed(body, numbers.get(body.name)) for body in bodies}
+
+    @cached_property
+    def _closest(self) -> tuple[RobotWithShapes, list[Closest]]:
+        robot, placed = self._placed
+        return robot, [closest(placed[first], placed[second]) for first, second in self._rows]
 
     @cached_property
     def distance(self) -> ca.Function:
@@ -163,6 +186,40 @@ class Distances:
         """
         gaps = ca.vertcat(ca.SX(0, 1), *(pair.gap for pair in self._closest[1]))
         return function("distance_derivatives", self._symbols, {"d": gaps, "dd_dq": self._slopes})
+
+    @cached_property
+    def closest(self) -> ca.Function:
+        """(q[, obstacles][, p]) → (first, second): the points of both surfaces that are closest (3 × n each) [m].
+
+        They are in the frame of the universe, a column for each pair; where shapes overlap, each is within the other.
+        """
+        placed = self._placed[1]
+        pairs = [
+            on_surfaces(placed[first], placed[second], pair)
+            for (first, second), pair in zip(self._rows, self._closest[1], strict=True)
+        ]
+        points = {side: ca.horzcat(ca.SX(3, 0), *(pair[k] for pair in pairs)) for k, side in enumerate(_SIDES)}
+        return function("closest", self._symbols, points)
+
+    def bodies(self, q: npt.ArrayLike, obstacles: npt.ArrayLike = (), p: npt.ArrayLike = ()) -> list[LinkShape]:
+        """The shapes of all pairs, placed in the universe at numbers of the inputs of :attr:`distance`.
+
+        Each is ``(name, link, shape)``: a shape in the frame of the universe, and the index in ``Tree.joints`` of the
+        joint that moves it (−1: none). A mesh that several capsules cover has several of the same name.
+        """
+        placed, inputs = self._placed[1], {"q": q, "obstacles": obstacles, "p": p}
+        columns = [numbers_of(place) for place in placed.values()]
+        values: Any = self._numbers_of_bodies(*(inputs[name] for name in self._symbols))
+        parts = np.split(values.full().ravel(), np.cumsum([column.numel() for column in columns])[:-1])
+        return [
+            LinkShape(body.name, body.link, shape_of(place, numbers))
+            for (body, place), numbers in zip(placed.items(), parts, strict=True)
+        ]
+
+    @cached_property
+    def _numbers_of_bodies(self) -> ca.Function:
+        columns = [ca.SX(0, 1), *(numbers_of(place) for place in self._placed[1].values())]
+        return function("bodies", self._symbols, {"numbers": ca.vertcat(*columns)})
 
     @cached_property
     def _slopes(self) -> ca.SX:
@@ -221,7 +278,7 @@ def _limits_of(robot: Any, tree: Tree, bounds: Any) -> tuple[Array, Array]:
     return np.where(lower < -NO_LIMIT, -np.inf, lower), np.where(upper > NO_LIMIT, np.inf, upper)
 
 
-def _may_touch(tree: Tree, pair: tuple[Body, Body], q: Array) -> bool:
+def _may_touch(tree: Tree, pair: tuple[LinkShape, LinkShape], q: Array) -> bool:
     """Whether two shapes touch in some configurations (rows), but not in all, as neighbours do."""
     symbol = ca.SX.sym("q", tree.nq)
     robot = RobotWithShapes(tree, symbol)

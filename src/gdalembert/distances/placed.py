@@ -15,13 +15,14 @@ from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from gdalembert.flexible.centreline import AxisPiece
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix
+from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.spatial_vectors import Motion
 
 _DEGENERATE = 1e-30
 """What is added to the squared length of a capsule that is an input [m²], whose ends may be one point."""
 
 
-class Body(NamedTuple):
+class LinkShape(NamedTuple):
     """A shape with a name, on a link of a tree (−1: the universe); a class stands for one whose numbers are inputs."""
 
     name: str
@@ -40,7 +41,7 @@ class RobotWithShapes:
     def _link(self, link: int) -> tuple[Matrix, Matrix]:
         return self._links[link] if link >= 0 else (ca.DM.eye(3), ca.DM(3, 1))
 
-    def placed(self, body: Body, numbers: ca.SX | None = None) -> Placed:
+    def placed(self, body: LinkShape, numbers: ca.SX | None = None) -> Placed:
         """A shape in the universe; ``numbers``: of one that is an input, as :attr:`Shape.numbers`."""
         shape, link = body.shape, body.link
         if isinstance(shape, type):
@@ -139,6 +140,27 @@ def _in_universe(kind: type[Shape], numbers: Mapping[str, Matrix]) -> Placed:
         way = numbers["b"] - numbers["a"]
         return Rounded(-1, [numbers["a"], numbers["b"]], numbers["radius"], ca.dot(way, way) + _DEGENERATE, way)
     return PlacedHalfSpace(-1, numbers["normal"], numbers["offset"])
+
+
+def numbers_of(placed: Placed) -> Matrix:
+    """What is needed to make a shape in the universe of it, by :func:`shape_of`."""
+    if isinstance(placed, Rounded):
+        return ca.vertcat(*placed.ends, placed.radius)
+    if isinstance(placed, PlacedBox):
+        return ca.vertcat(ca.vec(placed.rotation), placed.centre)
+    return ca.vertcat(placed.normal, placed.offset)
+
+
+def shape_of(placed: Placed, numbers: Array) -> Shape:
+    """A shape in the universe, of the values of :func:`numbers_of`."""
+    if isinstance(placed, Rounded):
+        ends, radius = numbers[:-1].reshape(-1, 3), numbers[-1]
+        return Sphere(ends[0], radius) if placed.is_point else Capsule(ends[0], ends[1], radius)
+    if isinstance(placed, PlacedBox):
+        placement = np.eye(4)
+        placement[:3] = numbers.reshape(4, 3).T
+        return Box(placement, placed.half_sizes.full().ravel())
+    return HalfSpace(numbers[:3], numbers[3])
 
 
 def slopes_by_numbers(kind: type[Shape], closest: Closest, numbers: Matrix) -> Matrix:

@@ -6,7 +6,7 @@ those pairs alone that need it: a forearm is one capsule beside the base, and tw
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, product
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gdalembert.distances.closest import closest
 from gdalembert.distances.covers import CoveredPart, best_capsule, exact_shape, surface_of, volume, volume_and_gradient
-from gdalembert.distances.placed import Body, RobotWithShapes
+from gdalembert.distances.placed import LinkShape, RobotWithShapes
 from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from gdalembert.model.configuration import reached
 from gdalembert.model.tree import Tree
@@ -68,6 +68,10 @@ class Cover(NamedTuple):
     capsules: tuple[Capsule, ...]
     outside: float
 
+    @property
+    def name(self) -> str:
+        return _joined_name(self.names)
+
 
 @dataclass(eq=False)
 class _Group:
@@ -78,8 +82,7 @@ class _Group:
 
     @property
     def name(self) -> str:
-        first, *others = (item.name for item in self.items)
-        return first if not others else f"{first} and {others[0] if len(others) == 1 else f'{len(others)} more'}"
+        return _joined_name([item.name for item in self.items])
 
     @property
     def link(self) -> int:
@@ -121,7 +124,7 @@ class _Sampled:
             return _gaps(*one, *other)[0]
         symbol = ca.SX.sym("q", self.tree.nq)
         robot = RobotWithShapes(self.tree, symbol)
-        gap = closest(*(robot.placed(Body("", *placed)) for placed in (first, second))).gap
+        gap = closest(*(robot.placed(LinkShape("", *placed)) for placed in (first, second))).gap
         return np.asarray(ca.Function("gap", [symbol], [ca.densify(gap)]).map(count)(self.q[:count].T).full()[0])
 
 
@@ -204,20 +207,23 @@ class ChosenPairs:
         contacts: the part in which objects of the pairs touch.
     """
 
-    rows: list[tuple[Body, Body]]
+    rows: list[tuple[LinkShape, LinkShape]]
     left_out: list[tuple[str, str, str]]
     covers: list[Cover]
-    bodies: list[Body]
+    bodies: list[LinkShape]
     false_alarms: float
     contacts: float
 
     def __str__(self) -> str:
-        lines = [f"{len(self.rows)} rows, false alarms {self.false_alarms:.2%}, contacts {self.contacts:.2%}"]
+        lines = [
+            f"{len(self.rows)} distances between links; of configurations at random, objects touch in "
+            f"{self.contacts:.1%}, and covers alone in {self.false_alarms:.1%}"
+        ]
         for names, capsules, outside in self.covers:
-            radii = ", ".join(f"{capsule.radius:.3f} m" for capsule in capsules)
-            lines.append(f"{' + '.join(names)}: capsules of {radii}; farthest corner {outside:.1e} m outside")
-        lines += [f"{first}, {second}: {reason}" for first, second, reason in self.left_out]
-        return "\n".join(lines)
+            radii = ", ".join(f"{capsule.radius:.3f}" for capsule in capsules)
+            lines.append(f"  {', '.join(names)}: in capsules of radius {radii} m, all corners {-outside:.1e} m inside")
+        lines += ["left out:"] if self.left_out else []
+        return "\n".join([*lines, *(f"  {first}, {second}: {reason}" for first, second, reason in self.left_out)])
 
 
 @dataclass
@@ -420,6 +426,12 @@ class _Search:
                         yield (finer, pair.parts[1]) if side == 0 else (pair.parts[0], finer)
 
 
+def _joined_name(names: Sequence[str]) -> str:
+    """The name of a cover of several objects."""
+    first, *others = names
+    return first if not others else f"{first} and {others[0] if len(others) == 1 else f'{len(others)} more'}"
+
+
 def _depth(gap: Array) -> Array:
     return 0.5 * (gap < 0) + 0.5 * np.clip(-gap / _DEEP, 0.0, 1.0)
 
@@ -431,6 +443,7 @@ def select(
     *,
     lower: Array,
     upper: Array,
+    beside: Collection[int] | None = None,
     pays: float = _PAYS,
     seed: int = 0,
 ) -> ChosenPairs:
@@ -440,6 +453,7 @@ def select(
         tree: the robot, of numbers. ``items``: its geometry. ``pairs``: by index in ``items``; by default all those on
             different links that are no neighbours, without those that are near each other always or never.
         lower, upper: limits of q (nq) of the configurations at random, infinite if there are none.
+        beside: those of ``items`` that are compared with obstacles, by index; by default all that move.
         pays: the part of false alarms that a further row must save. ``seed``: of the configurations.
     """
     sampled = _Sampled(tree, configurations(tree, lower, upper, CONFIGURATIONS, seed))
@@ -458,7 +472,7 @@ def select(
     search = _Search(sampled, chosen, pays, left_out)
     search.leave_out()
     search.refine()
-    return _selected(search, items)
+    return _selected(search, [item for k, item in enumerate(items) if beside is None or k in beside])
 
 
 def _joined(
@@ -520,7 +534,7 @@ def _selected(search: _Search, items: Sequence[Item]) -> ChosenPairs:
     for pair in search.pairs:
         for both in pair.rows:
             first, second = (
-                Body(group.name, group.link, part.shape) for group, part in zip(pair.groups, both, strict=True)
+                LinkShape(group.name, group.link, part.shape) for group, part in zip(pair.groups, both, strict=True)
             )
             rows.append((first, second))
             for group, part in zip(pair.groups, both, strict=True):
@@ -534,7 +548,7 @@ def _selected(search: _Search, items: Sequence[Item]) -> ChosenPairs:
     for link in sorted(by_link):
         for group in _groups(tuple(by_link[link])):
             parts = [group.whole] if group.whole.exact is not None else list(_paying(group.whole))
-            bodies += [Body(group.name, link, part.shape) for part in parts]
+            bodies += [LinkShape(group.name, link, part.shape) for part in parts]
             if group.whole.exact is None:
                 covered[group] = dict.fromkeys(parts)
     covers = [

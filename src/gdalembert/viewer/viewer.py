@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
+from gdalembert.distances.distances import Distances
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError, UnsupportedError, UrdfWarning, reason_of
 from gdalembert.flexible.flexible_link import Links
@@ -25,6 +26,7 @@ from gdalembert.model.load_mjcf import is_mjcf, load_robot
 from gdalembert.model.load_urdf import read_source
 from gdalembert.spatial.arguments import file_path, integer, number, required
 from gdalembert.spatial.arrays import Array
+from gdalembert.viewer.drawn_shapes import DrawnShapes, Obstacles
 from gdalembert.viewer.film import PAGE, Picture, check_film, find_browser, headless, write_film
 from gdalembert.viewer.scene import Scene, color_of, extent, frame_times, motion_of
 from gdalembert.viewer.server import serve
@@ -89,6 +91,10 @@ class Viewer:
         package_dirs: folders to search for the URDF's ``package://``, before its own folder and those above it.
         frames: names of frames to show, with their axes (x red, y green, z blue); ``True`` for all.
         scale: exaggeration of the deflections of flexible links; the picture states it if it is not 1.
+        shapes: the :class:`~gdalembert.Distances` of the robot, to draw its shapes and obstacles, translucent.
+        obstacles: the numbers of obstacles that are inputs of the shapes, or a function of the motion's time [s] that
+            returns them.
+        near: gaps of the shapes below it have a line between the closest points, and a number [m].
         host, port: address of the page; port 0 takes any free port, and a port in use is replaced by the next one. Who
             can reach the address sees the robot; pages of other sites in the same browser do not.
         open: whether to open the page in a browser.
@@ -116,11 +122,14 @@ class Viewer:
         package_dirs: Sequence[str | os.PathLike[str]] = (),
         frames: bool | Sequence[str] = False,
         scale: float = 1.0,
+        shapes: Distances | None = None,
+        obstacles: Obstacles | None = None,
+        near: float = 0.1,
         host: str = "localhost",
         port: int = 8080,
         open: bool = False,
     ) -> None:
-        self._closed = False
+        self._closed, self._time = False, 0.0
         self.scale = number("Viewer: scale", scale, inclusive=True)
         integer("Viewer: port", port, 0, 65535)
         viser = required("the 3-D view", "viser", "viewer")
@@ -132,7 +141,12 @@ class Viewer:
         self.q = self.scene.neutral if q is None else checked_configuration("Viewer: q", q, self.scene.tree)
         with _quiet():
             self.server = serve(viser, host, port, self.scene.tree.name)
+        self._shapes: DrawnShapes | None = None
         try:
+            if shapes is not None:
+                if self.scale != 1:
+                    raise ArgumentError("Viewer: gaps of shapes are true at scale 1 alone; leave out scale or shapes")
+                self._shapes = DrawnShapes(self.server, self.scene.tree, shapes, obstacles, near, self.scene.size)
             self._fill()
         except Exception:
             self.close()
@@ -229,6 +243,8 @@ class Viewer:
                     step = 2.0 ** (math.ceil(math.log2(self.scene.size)) - digits)
                     vertices = step * np.rint(vertices / step)
                 handle.vertices = vertices.astype(np.float32)
+            if self._shapes is not None:
+                self._shapes.draw(self.q, self._time)
 
     def _check_open(self, context: str) -> None:
         if self._closed:
@@ -258,7 +274,8 @@ class Viewer:
                     continue
                 if late < 0:
                     time.sleep(-late)
-                self.show(at(float(instant)))
+                self._time = float(instant)
+                self.show(at(self._time))
             if not loop:
                 return
 
@@ -359,7 +376,7 @@ class Viewer:
         with self._camera("record", width, height) as draw:
 
             def pictures() -> Iterator[Picture]:
-                for _, q in frames:
+                for _, self._time, q in frames:
                     self.show(q)
                     yield draw()
 
@@ -368,20 +385,20 @@ class Viewer:
     def page(self, motion: Any = None, *, speed: float = 1.0, fps: float = 30.0) -> str:
         """The page that :meth:`record` writes, as text; without a motion, of the current configuration."""
         self._check_open("page")
-        frames = [(0.0, self.q)] if motion is None else list(self._frames(motion, speed, fps))
-        self.q = frames[0][1]
+        frames = [(0.0, self._time, self.q)] if motion is None else list(self._frames(motion, speed, fps))
+        _, self._time, self.q = frames[0]
         self._draw(_DIGITS)
         recorded = self.server.get_scene_serializer()
-        for (before, _), (now, self.q) in pairwise(frames):
+        for (before, _, _), (now, self._time, self.q) in pairwise(frames):
             recorded.insert_sleep(now - before)
             self._draw(_DIGITS)
         return str(recorded.as_html())
 
-    def _frames(self, motion: Any, speed: float, fps: float) -> Iterator[tuple[float, Array]]:
-        """Time by the clock [s] and configuration of each frame."""
+    def _frames(self, motion: Any, speed: float, fps: float) -> Iterator[tuple[float, float, Array]]:
+        """Time by the clock [s], time of the motion [s] and configuration of each frame."""
         start, end, at = motion_of(self.scene.tree, motion, "record")
         clock, times = frame_times(start, end, speed, fps, "record")
-        return ((float(now), at(float(instant))) for now, instant in zip(clock, times, strict=True))
+        return ((float(now), float(instant), at(float(instant))) for now, instant in zip(clock, times, strict=True))
 
     def close(self) -> None:
         """Stop serving."""

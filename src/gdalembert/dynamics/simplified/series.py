@@ -68,7 +68,7 @@ Amplitudes = dict[tuple[int, int], tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Shape:
+class Harmonic:
     """A function of x without its amplitudes.
 
     Attributes:
@@ -100,7 +100,7 @@ class SeriesTerm:
     """
 
     entry: tuple[int, int] | None
-    shape: Shape
+    shape: Harmonic
     cosine: float
     sine: float
 
@@ -299,7 +299,7 @@ def _terms(coordinates: Coordinates, relevant: Sequence[int], values: Array, row
         value = c[index] * (2 if first else 1)
         cosine, sine = (float(part / reach) if abs(part) > floor else 0.0 for part in (value.real, -value.imag))
         if cosine or sine:
-            yield SeriesTerm(row.entry, Shape(tuple(frequencies), tuple(powers)), cosine, sine)
+            yield SeriesTerm(row.entry, Harmonic(tuple(frequencies), tuple(powers)), cosine, sine)
 
 
 def largest(coordinates: Coordinates, term: SeriesTerm) -> float:
@@ -343,8 +343,8 @@ class Lagrangian:
 
     def __init__(self, coordinates: Coordinates, terms: Iterable[SeriesTerm]) -> None:
         self._coordinates, self._nv = coordinates, len(coordinates.joints)
-        self._inertia: dict[Shape, Amplitudes] = {}
-        self._potential: dict[Shape, tuple[float, float]] = {}
+        self._inertia: dict[Harmonic, Amplitudes] = {}
+        self._potential: dict[Harmonic, tuple[float, float]] = {}
         for term in terms:
             amplitudes = self._inertia.setdefault(term.shape, {})
             if term.entry is None:
@@ -427,12 +427,12 @@ class Waves:
         self._coordinates, self._q = coordinates, q
         self._pairs: dict[tuple[int, ...], tuple[Matrix, Matrix]] = {}
 
-    def values(self, shape: Shape) -> tuple[Matrix, Matrix]:
+    def values(self, shape: Harmonic) -> tuple[Matrix, Matrix]:
         """The waves X cos φ and X sin φ of a shape."""
         (c, s), power = self._pair(shape.frequencies), self._power(shape.powers)
         return power * c, power * s
 
-    def slopes(self, shape: Shape) -> dict[int, tuple[Matrix, Matrix]]:
+    def slopes(self, shape: Harmonic) -> dict[int, tuple[Matrix, Matrix]]:
         """Derivatives of the waves by the distances."""
         (c, s), slopes = self._pair(shape.frequencies), {}
         for k, m in enumerate(shape.powers):
@@ -441,7 +441,7 @@ class Waves:
                 slopes[k] = slope * c, slope * s
         return slopes
 
-    def rates(self, shape: Shape, v: Matrix) -> tuple[Matrix, Matrix]:
+    def rates(self, shape: Harmonic, v: Matrix) -> tuple[Matrix, Matrix]:
         """Rates of the waves along v."""
         c, s = self.values(shape)
         turn = sum((shape.frequencies[k] * v[k] for k in shape.turns), _ZERO)
