@@ -44,7 +44,7 @@ GRASP = 0.025
 """What is nearer to a finger at the goal is compared with its box, all else with its capsule [m]."""
 INTERVALS, LONGEST, BUDGET = 60, 6.0, 60.0
 """Of a plan: intervals, its longest duration [s], and the time of the processor [s]."""
-SECONDS_OF_A_TREE, TREES, ROUNDS, ITERATIONS = 15.0, 4, 5, 400
+SECONDS_OF_A_TREE, TREES, ROUNDS, ITERATIONS = 15.0, 4, 5, 200
 """Of a guess, and the most guesses; how often pairs are added to one, and iterations of a solve."""
 TORQUE = 0.96
 """The part of torque limits that plans may take in the middle of an interval, where the equations of motion hold."""
