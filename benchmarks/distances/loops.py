@@ -3,9 +3,9 @@
     python -m benchmarks.distances.loops
     python -m benchmarks.distances.loops --loops 5
 
-The arm follows a curve through random balls, with all limits of its model. Both solvers close the same loops in turns; a
-ratio is of medians of the least times of each tick. Then it does so in random scenes, and the gaps are looked at every
-millisecond. The section goes to the page of :mod:`benchmarks.distances.speed`.
+The arm follows a curve through random balls, with all limits of its model. Both solvers close the same loops in turns;
+a ratio is of medians of the least times of each tick. Then it does so in random scenes, and the gaps are looked at
+every millisecond. The section goes to the page of :mod:`benchmarks.distances.speed`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class Arm(PandaArm):
 
     def random_balls(self, rng: np.random.Generator, motion: Motion) -> dict[str, Array]:
         """Balls about the curve, none within 4 cm of the arm at the start."""
-        line, found = self.target(np.linspace(0, 3, 30), motion).T, []
+        line = self.target(np.linspace(0, 3, 30), motion).T
+        found: list[Array] = []
         while len(found) < BALLS:
             ball = np.append(line[rng.integers(len(line))] + rng.normal(size=3) * 0.25, RADIUS)
             if self.gaps(self.start, np.tile(ball, BALLS))[0].min() > MARGIN + 0.02:
@@ -87,6 +88,13 @@ def loop(arm: Arm, solver: Any, motion: Motion, balls: dict[str, Array], *, clea
     return Loop(np.array(seconds), failed, least)
 
 
+TEXT = """The Panda with all limits, {intervals} intervals, {rows} rows at each instant: the pairs of links, and
+{balls} balls that are inputs: `python -m benchmarks.distances.loops`."""
+RANDOM = """In {loops} random scenes of {ticks} ticks the least gap at 1 kHz is {least:.1f} mm, of a margin of
+{margin:.0f} mm; in {less} it is more than 1 mm below the margin, and {failed} of {all} ticks told that they were not solved. The
+first scene without gaps comes to {free:.1f} mm."""
+
+
 def section(loops: int, rounds: int) -> str:
     arm, motion = Arm(), Motion()
     solvers = {clear: arm.solver(clear=clear) for clear in (False, True)}
@@ -103,17 +111,22 @@ def section(loops: int, rounds: int) -> str:
     rng = np.random.default_rng(1)
     found = [loop(arm, solvers[True], motion, arm.random_balls(rng, motion), clear=True) for _ in range(loops)]
     gaps = np.array([one.gap for one in found])
-    free = [loop(arm, solvers[False], motion, balls, clear=False).gap]
+    free = loop(arm, solvers[False], motion, balls, clear=False).gap
     return "\n\n".join(
         [
             "## A tick of real-time iterations",
-            f"The Panda with all limits, {INTERVALS} intervals, {len(arm.shapes.pairs)} rows at each instant: the pairs of"
-            f" links, and\n{BALLS} balls that are inputs: `python -m benchmarks.distances.loops`.",
+            TEXT.format(intervals=INTERVALS, rows=len(arm.shapes.pairs), balls=BALLS),
             "\n".join(markdown(("", "without", "with all gaps", "ratio"), rows)),
-            f"In {loops} random scenes of {TICKS} ticks the least gap at 1 kHz is {1e3 * gaps.min():.1f} mm, of a margin of"
-            f" {1e3 * MARGIN:.0f} mm; in {int((gaps < MARGIN - 1e-3).sum())} it is\nmore than 1 mm below the margin, and"
-            f" {sum(one.failed for one in found)} of {loops * TICKS} ticks told that they were not solved. The first scene"
-            f" without gaps\ncomes to {1e3 * free[0]:.1f} mm.",
+            RANDOM.format(
+                loops=loops,
+                ticks=TICKS,
+                least=1e3 * gaps.min(),
+                margin=1e3 * MARGIN,
+                less=int((gaps < MARGIN - 1e-3).sum()),
+                failed=sum(one.failed for one in found),
+                all=loops * TICKS,
+                free=1e3 * free,
+            ),
         ]
     )
 

@@ -1,13 +1,13 @@
 """Plans of the Panda in least time among shelves, boxes and tables: 20 problems of MotionBenchMaker.
 
     python -m benchmarks.distances.plans              all problems
-    python -m benchmarks.distances.plans box --rounds 1
+    python -m benchmarks.distances.plans box  those whose names begin so
 
 Each plan keeps the limits of q, v and torque of the model, all pairs of links that the SRDF leaves, and all obstacles.
 It begins at the straight line, pushed out of obstacles; where that ends in a collision or the solver fails, at paths of
-random trees, one after the other. Rows are those of pairs that the guess comes near; pairs that the plan comes too near are added, and it is
-solved again from there, with a look at gaps between instants if they are too small there. Then the meshes are looked at, at 1 kHz along the motion that the torques cause. The page goes
-to ``benchmarks/results``.
+random trees, one after the other. Rows are those of pairs that the guess comes near; pairs that the plan comes too near
+are added, and it is solved again from there, with a look at gaps between instants if they are too small there. Then
+torques and meshes are looked at, at 1 kHz. The page goes to ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,12 +43,12 @@ NEAR = 0.12
 """Pairs that a guess comes nearer have rows [m]."""
 GRASP = 0.025
 """What is nearer to a finger at the goal is compared with its box, all else with its capsule [m]."""
-INTERVALS, LONGEST, BUDGET = 60, 6.0, 60.0
+INTERVALS, LONGEST, BUDGET = 40, 6.0, 60.0
 """Of a plan: intervals, its longest duration [s], and the time of the processor [s]."""
 SECONDS_OF_A_TREE, TREES, ROUNDS, ITERATIONS = 15.0, 4, 5, 200
 """Of a guess, and the most guesses; how often pairs are added to one, and iterations of a solve."""
-TORQUE = 0.96
-"""The part of torque limits that plans may take in the middle of an interval, where the equations of motion hold."""
+PART = 0.96
+"""Of the limits of v and u that plans may take at the stages, between which they go a little beyond."""
 SPARSE = 10
 """The least gap of the meshes is looked for at 100 Hz, collisions at 1 kHz."""
 LINE, TREE = "line", "tree"
@@ -98,7 +99,7 @@ class Gaps:
         """Pairs that come within a distance along straight pieces (n × 7)."""
         pieces = [
             first + np.linspace(0, 1, 2 + int(np.linalg.norm(second - first) / (FINE / 4)))[:, None] * (second - first)
-            for first, second in zip(path[:-1], path[1:], strict=True)
+            for first, second in pairwise(path)
         ]
         gaps = self(np.vstack(pieces)).min(axis=0)
         return [pair for pair, gap in zip(self.pairs, gaps, strict=True) if gap < within]
@@ -111,15 +112,15 @@ class Planner:
         self.robot = scenes.panda()
         self.dyn = gd.NewtonEuler(self.robot.model)
         model = self.robot.model
-        torques = {name: TORQUE * x for name, x in zip(self.dyn.actuator_names, model.effortLimit, strict=True)}
-        self.bounds = ocp.Bounds.of(self.dyn, model, u=torques)
+        v, u = (dict(zip(model.names[1:], PART * x, strict=True)) for x in (model.velocityLimit, model.effortLimit))
+        self.bounds = ocp.Bounds.of(self.dyn, model, v=v, u=u)
 
     def pairs(self, scene: Scene) -> list[tuple[str, str]]:
         """Links; boxes of fingers and what they grasp; capsules and all else."""
         gaps = Meshes(self.robot, scene).gaps(scene.goal)
         grasped = {second for (first, second), gap in gaps.items() if "finger" in first and gap < GRASP}
         chosen = [*self.robot.pairs]
-        capsules, *boxes = ([item for item in shapes.geometryObjects] for shapes in self.robot.shapes)
+        capsules, *boxes = (list(shapes.geometryObjects) for shapes in self.robot.shapes)
         for name in scene.solids:
             chosen += [
                 (item.name, name)
@@ -187,12 +188,12 @@ class Planner:
         if clear(even(path, 4 * INTERVALS)).all():
             yield LINE, path
         for k in range(1, TREES + 1):
-            path = connect(clear, (ends[0], ends[1]), limits, rng, SECONDS_OF_A_TREE)
-            if path is not None:
-                yield f"{TREE} {k}", pushed(even(path, INTERVALS), lacking, limits, HARD)
+            found = connect(clear, (ends[0], ends[1]), limits, rng, SECONDS_OF_A_TREE)
+            if found is not None:
+                yield f"{TREE} {k}", pushed(even(found, INTERVALS), lacking, limits, HARD)
 
     def _solve(self, scene: Scene, motion: Any, near: set[tuple[str, str]], between: bool, seconds: float) -> Any:
-        problem = ocp.Problem(self.dyn, (0.3, LONGEST), INTERVALS, bounds=self.bounds, degree=1)
+        problem = ocp.Problem(self.dyn, (0.3, LONGEST), INTERVALS, bounds=self.bounds, degree=2)
         problem.start(scene.start)
         problem.end(scene.goal)
         problem.minimize(problem.duration)
@@ -225,13 +226,20 @@ class Planner:
 
 
 def _followed(solution: Any) -> tuple[Array, Array, Array]:
-    """q, v, a of a plan at 1 kHz (n × 7 each): a is constant in each of its intervals."""
+    """q, v, a of a plan at 1 kHz (n × 7 each): a is linear in each interval, through both of its stages."""
     h = np.diff(solution.t)[:, None, None]
-    a = np.diff(solution.v, axis=0)[:, None, :] / h
-    past = h * np.linspace(0, 1, 1 + int(np.ceil(1e3 * h.max())))[None, :, None]
-    v = solution.v[:-1, None, :] + past * a
-    q = solution.q[:-1, None, :] + past * (solution.v[:-1, None, :] + past * a / 2)
-    return tuple(np.broadcast_to(x, q.shape).reshape(-1, q.shape[-1]) for x in (q, v, a))
+    part = np.linspace(0, 1, 1 + int(np.ceil(1e3 * h.max())))[None, :, None]
+    stages = solution.stages.a.reshape(len(h), 2, 1, -1)
+    slope = np.sqrt(3) * (stages[:, 1] - stages[:, 0])  # Gauss–Legendre: they are 1 / √3 of the interval apart
+    first = (stages[:, 0] + stages[:, 1] - slope) / 2
+    a = first + slope * part
+    v = solution.v[:-1, None, :] + h * part * (first + slope * part / 2)
+    q = (
+        solution.q[:-1, None, :]
+        + h * part * solution.v[:-1, None, :]
+        + (h * part) ** 2 * (first / 2 + slope * part / 6)
+    )
+    return q.reshape(-1, 7), v.reshape(-1, 7), a.reshape(-1, 7)
 
 
 def _along(model: pin.Model, path: Array, duration: float) -> ocp.Guess:
@@ -277,12 +285,11 @@ TEXT = """# Plans in least time among obstacles
 The Panda with its hand open in {total} problems of MotionBenchMaker (Chamzas et al. 2022), at rest at both ends, within
 the limits of q, v and torque of its model: `python -m benchmarks.distances.plans`. Links are covered by one capsule
 each, the hand by two; a finger is its box beside what it grasps, and a capsule otherwise. Boxes are exact; a cylinder
-is a capsule 1 mm wider. Gaps are kept above {margin:.0f} mm by `keep_clear`, those of links that the SRDF leaves and
-those to obstacles. *guess*: the straight line, or the path of a random tree where that fails. *straight*: the least
-time of the straight line in joint space, through the obstacles, and its length. Plans
-have {intervals} intervals of constant acceleration (`degree=1`) and take {part:.0%} of the torque in the middle of each. At 1
-kHz: the largest torque of inverse dynamics, the largest speed, and collisions of the meshes, by coal; at 100 Hz their
-least gap.
+is a capsule 1 mm wider. Gaps of links that the SRDF leaves and those to obstacles are at least {margin:.0f} mm at the
+instants. *guess*: the straight line, or the path of a random tree where that fails. *straight*: the least time of the
+straight line in joint space, through the obstacles, and its length. Plans have {intervals} intervals, and take
+{part:.0%} of the limits of v and torque at their stages. At 1 kHz: the largest torque of inverse dynamics, the largest speed, and
+collisions of the meshes, by coal; at 100 Hz their least gap.
 
 {solved} of {total} problems are solved, {line} of them from the straight line, in a median of {median:.0f} s of the
 processor and at most {worst:.0f} s; {clear} of these have no collision of meshes.
@@ -295,7 +302,7 @@ def page(results: Sequence[Result], planner: Planner) -> str:
     text = TEXT.format(
         total=len(results),
         intervals=INTERVALS,
-        part=TORQUE,
+        part=PART,
         margin=1e3 * MARGIN,
         solved=len(planned),
         line=sum(result.guess == LINE for result in planned),
@@ -317,7 +324,7 @@ def main() -> None:
     for seed, scene in enumerate(scenes.scenes()):
         if not arguments.scene or scene.name.startswith(tuple(arguments.scene)):
             results.append(planner.plan(scene, seed))
-            print(results[-1]._replace(scene=scene.name), flush=True)
+            print(scene.name, results[-1].told or _cells(results[-1], planner.robot.model), flush=True)
     text = page(results, planner)
     print(text)
     if not arguments.scene:

@@ -3,9 +3,9 @@
     python -m benchmarks.distances.speed
     python -m benchmarks.distances.speed --rounds 3
 
-The same capsules and pairs go to ``gd.compile``, to ``pin.computeDistances``, which calls coal's C++ for every pair, and
-to the formula of PyRoki (closest points of segments by clamps) over arrays of NumPy. All run in turns in one process, on
-one core, and a time is the least of all rounds. The page goes to ``benchmarks/results``.
+The same capsules and pairs go to ``gd.compile``, to ``pin.computeDistances``, which calls coal's C++ for every pair,
+and to the formula of PyRoki (closest points of segments by clamps) over arrays of NumPy. All run in turns in one
+process, on one core, and a time is the least of all rounds. The page goes to ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ def distances(robot: Panda, pairs: Pairs, obstacles: Any = None) -> gd.Distances
     return gd.Distances(robot.model, robot.shapes[0], obstacles, pairs=pairs)
 
 
-def per_pair(robot: Panda) -> tuple[float, float, float, float]:
-    """Instructions that a further pair takes, of gaps and with derivatives: of capsules, and of a capsule and a box.
+def per_pair(robot: Panda) -> list[float]:
+    """Instructions that a further pair takes, of gaps and with derivatives: of capsules, of a capsule and a box turned
+    as another, and of one that is turned otherwise.
 
     Those of all pairs less those of some that have the same capsules, so that none counts that places them.
     """
@@ -46,17 +47,21 @@ def per_pair(robot: Panda) -> tuple[float, float, float, float]:
         if not set(pair) <= {name for both in few for name in both}:
             few.append(pair)
     moving = [item.name for item in robot.shapes[0].geometryObjects if item.parentJoint]
-    turned = pin.SE3(pin.rpy.rpyToMatrix(0.0, 0.0, 0.4), np.array([0.4, 0.2, 0.5]))
-    boxes = {f"box {k}": gd.Box(turned * pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.3 * k])), HALF_SIZES) for k in (1, 2)}
-    with_boxes = [(name, box) for box in boxes for name in moving]
-    of_boxes = [distances(robot, with_boxes[: k * len(moving)], dict([*boxes.items()][:k])) for k in (1, 2)]
+    places = [((0.0, 0.0, 0.4), 0.3), ((0.0, 0.0, 0.4), 0.6), ((0.3, 0.2, 0.1), 0.9)]
+    boxes = {
+        f"box {k}": gd.Box(pin.SE3(pin.rpy.rpyToMatrix(*angles), np.array([0.4, 0.2, height])), HALF_SIZES)
+        for k, (angles, height) in enumerate(places)
+    }
+    few_boxes = [
+        distances(robot, [(name, box) for box in names for name in moving], {box: boxes[box] for box in names})
+        for names in ([*boxes][:count] for count in (1, 2, 3))
+    ]
     of_capsules = [distances(robot, chosen) for chosen in (few, robot.pairs)]
-    found = []
-    for less, more in (of_capsules, of_boxes):
+    found: list[float] = []
+    for less, more in (of_capsules, few_boxes[:2], few_boxes[1:]):
         added = len(more.pairs) - len(less.pairs)
-        for name in ("distance", "derivatives"):
-            found.append((_size(more, name) - _size(less, name)) / added)
-    return found[0], found[1], found[2], found[3]
+        found += [(_size(more, name) - _size(less, name)) / added for name in ("distance", "derivatives")]
+    return found
 
 
 def _size(shapes: gd.Distances, name: str) -> int:
@@ -170,11 +175,12 @@ The Panda with its hand: {bodies} capsules, {pairs} pairs that its SRDF leaves: 
 
 def page(robot: Panda, rounds: int) -> str:
     shapes = distances(robot, robot.pairs)
-    capsules, capsules_slopes, box, box_slopes = per_pair(robot)
+    further = [f"{count:.0f}" for count in per_pair(robot)]
     sizes = [
         ("all pairs, with kinematics", _size(shapes, "distance"), _size(shapes, "derivatives")),
-        ("a further pair of capsules", f"{capsules:.0f}", f"{capsules_slopes:.0f}"),
-        ("a further pair of a capsule and a box", f"{box:.0f}", f"{box_slopes:.0f}"),
+        ("a further pair of capsules", *further[:2]),
+        ("a further pair of a capsule and a box, turned as another", *further[2:4]),
+        ("and turned otherwise", *further[4:]),
     ]
     times, off = measure(robot, rounds)
     peers = ("ours", "ours, derivatives", "coal", "NumPy")
@@ -188,7 +194,7 @@ def page(robot: Panda, rounds: int) -> str:
         ("one state [µs]", *singles),
         ("relative to our gaps", *ratios),
         (f"of {STATES:,} states, each [µs]", *cells),
-        ("relative to our gaps, {:,} states".format(STATES), *batch_ratios),
+        (f"relative to our gaps, {STATES:,} states", *batch_ratios),
     ]
     return "\n\n".join(
         [
