@@ -91,8 +91,8 @@ def loop(arm: Arm, solver: Any, motion: Motion, balls: dict[str, Array], *, clea
 TEXT = """The Panda with all limits, {intervals} intervals, {rows} rows at each instant: the pairs of links, and
 {balls} balls that are inputs: `python -m benchmarks.distances.loops`."""
 RANDOM = """In {loops} random scenes of {ticks} ticks the least gap at 1 kHz is {least:.1f} mm, of a margin of
-{margin:.0f} mm; in {less} it is more than 1 mm below the margin, and {failed} of {all} ticks told that they were not solved. The
-first scene without gaps comes to {free:.1f} mm."""
+{margin:.0f} mm; in {less} it is more than 1 mm below the margin, and {failed} of {all} ticks told that they were not
+solved. The first scene without gaps comes to {free:.1f} mm."""
 
 
 def section(loops: int, rounds: int) -> str:

@@ -288,8 +288,8 @@ each, the hand by two; a finger is its box beside what it grasps, and a capsule 
 is a capsule 1 mm wider. Gaps of links that the SRDF leaves and those to obstacles are at least {margin:.0f} mm at the
 instants. *guess*: the straight line, or the path of a random tree where that fails. *straight*: the least time of the
 straight line in joint space, through the obstacles, and its length. Plans have {intervals} intervals, and take
-{part:.0%} of the limits of v and torque at their stages. At 1 kHz: the largest torque of inverse dynamics, the largest speed, and
-collisions of the meshes, by coal; at 100 Hz their least gap.
+{part:.0%} of the limits of v and torque at their stages. At 1 kHz: the largest torque of inverse dynamics, the largest
+speed, and collisions of the meshes, by coal; at 100 Hz their least gap.
 
 {solved} of {total} problems are solved, {line} of them from the straight line, in a median of {median:.0f} s of the
 processor and at most {worst:.0f} s; {clear} of these have no collision of meshes.
