@@ -212,7 +212,7 @@ def page(robot: Panda, rounds: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     text = page(panda(), arguments.rounds) + "\n"
     print(text)
