@@ -148,21 +148,23 @@ class UnknownNameError(GdalembertError, LookupError):
         kind: what was looked for, as ``"frame"``.
         name: the name that was given.
         known: the names there are.
+        reason: why there is none, or "".
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], reason: str = "") -> None:
         self.kind = kind
         self.name = name
         self.known = tuple(known)
+        self.reason = reason
         folded = {each.casefold(): each for each in reversed(self.known)}
         near = [folded[key] for key in difflib.get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.6)]
         shown = near or self.known[:8]
         rest = "" if near or len(self.known) <= len(shown) else ", …"
         hint = f"{'nearest' if near else 'known'}: {', '.join(map(repr, shown))}{rest}" if shown else "there are none"
-        super().__init__(f"no {kind} named {quoted(name)}; {hint}")
+        super().__init__(f"no {kind} named {quoted(name)}{reason and f': {reason}'}; {hint}")
 
-    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, tuple[str, ...]]]:
-        return UnknownNameError, (self.kind, self.name, self.known)
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, tuple[str, ...], str]]:
+        return UnknownNameError, (self.kind, self.name, self.known, self.reason)
 
 
 class ValidationError(GdalembertError, AssertionError):

@@ -111,7 +111,7 @@ def test_two_links_on_a_base_of_three_springs() -> None:
     model = gd.load_urdf("two_link_flexible")
     model.gravity.linear = np.array([0.0, -9.81, 0.0])
     stiffness, damping = np.array([800.0, 600.0, 90.0]), np.array([3.0, 2.0, 1.0])
-    base = pin.Inertia(4.0, np.array([0.1, 0.05, 0.0]), np.diag([0.1, 0.1, 0.3]))
+    base = pin.Inertia(4.0, np.array([0.1, 0.05, 0.0]), np.diag([0.2, 0.2, 0.3]))
     spring = FlexibleJoint(stiffness, damping=damping, directions=("x", "y", "rz"), body=base)
     arm = gd.FlexibleArm(model, {}, {"base": spring}, clean=0)
     assert arm.layout == ("joint1", "joint2", "base x", "base y", "base rz")
@@ -288,6 +288,12 @@ def test_nested_springs_divide_a_link() -> None:
         gd.FlexibleArm(model, {}, joints, parameters={"placement": ["slide"]})
     free = gd.FlexibleArm(model, {}, joints, parameters={"inertia": True, "placement": True})
     assert {name.split(".")[0] for name in free.parameters.names} == {"shoulder", "elbow", "slide"}
+    wanted = r"^no parameter named 'elbow.Ixx': the link of 'elbow' has a part on springs; nearest: 'elbow.x', "
+    with pytest.raises(UnknownNameError, match=wanted) as refused:
+        free.parameters["elbow.Ixx"]
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+    with pytest.raises(UnknownNameError, match=r"^no parameter named 'elbow.Iyx'; nearest: "):
+        free.parameters["elbow.Iyx"]
 
 
 @pytest.mark.long
@@ -451,6 +457,11 @@ def test_real_time_iterations_and_machine_code_on_springs() -> None:
             r"^FlexibleJoint: rotor_inertia: springs in directions have no rotors; ",
         ),
         ({"body": 3.0}, ArgumentTypeError, r"^FlexibleJoint: body: expected a pin.Inertia, got 3.0$"),
+        (
+            {"body": pin.Inertia(1.0, np.zeros(3), np.diag([0.5, 1.0, 0.4]))},
+            ArgumentError,
+            r"^FlexibleJoint: body: of its principal moments 0.4, 0.5, 1 kg m² the last exceeds the sum of ",
+        ),
         ({"offset": np.ones((4, 4))}, ArgumentError, r"^FlexibleJoint: offset"),
         (
             {"directions": None, "stiffness": 1.0, "body": pin.Inertia.Zero()},

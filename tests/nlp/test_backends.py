@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import casadi as ca
@@ -11,7 +12,7 @@ import pytest
 import gdalembert as gd
 from benchmarks.common.robots import path
 from gdalembert import ocp
-from gdalembert.errors import UnsupportedError
+from gdalembert.errors import ArgumentError, UnsupportedError
 from tests.helpers.models import relative_error
 from tests.helpers.ocp import quadrotor, slider
 from tests.helpers.sets import quick
@@ -78,21 +79,37 @@ def test_sqpmethod_finds_what_ipopt_finds() -> None:
     assert relative_error(other.u, one.u) < 1e-4
 
 
+@pytest.mark.parametrize(
+    ("solver", "options", "message"),
+    [
+        ("fatrop", {"fatrop.tolerance": "x"}, "it is of another type; give a number"),
+        ("fatrop", {"fatrop.max_iter": "3"}, "it is of another type; give a whole number"),
+        ("fatrop", {"fatrop.spped": 1.0}, "Fatrop option not supported: spped"),
+        ("ipopt", {"ipopt.tol": "x"}, "it is of another type; give a number"),
+    ],
+)
+def test_an_option_that_a_solver_refuses_is_named(solver: str, options: dict[str, Any], message: str) -> None:
+    """Of several; fatrop reads them when it is called first."""
+    wanted = f"^solve: CasADi refuses '{solver}' with {re.escape(str(options))}: {message}$"
+    with pytest.raises(ArgumentError, match=wanted):
+        swing().solve(solver, {f"{solver}.max_iter": 20} | options)
+
+
 @pytest.mark.long
 def test_fatrop_refuses_what_connects_intervals() -> None:
     made = swing()
     made.subject_to(made.u[0, 0] == made.u[0, 3])
-    with pytest.raises(UnsupportedError, match=r"^fatrop: subject_to 1 connects the intervals 0 and 3; give constr"):
+    with pytest.raises(UnsupportedError, match=r"^fatrop: the intervals 0 and 3 are connected by subject_to 1; "):
         made.solver("fatrop")
     made = swing()
     made.minimize(made.integral(lambda u: ca.sumsqr(u)) + ca.sumsqr(ca.diff(made.u, 1, 1)))
-    with pytest.raises(UnsupportedError, match=r"^fatrop: the cost connects the intervals 0 and"):
+    with pytest.raises(UnsupportedError, match=r"^fatrop: the intervals 0 and . are connected by the cost;"):
         made.solver("fatrop")
     with pytest.raises(UnsupportedError, match=r"^fatrop: control='linear' connects intervals, each of which"):
         swing(control="linear").solver("fatrop")
     made = swing()
     made.subject_to(made.u[0, 1] == made.u[0, 0])
-    with pytest.raises(UnsupportedError, match=r"^fatrop: subject_to 1 connects the intervals 0 and 1; give"):
+    with pytest.raises(UnsupportedError, match=r"^fatrop: the intervals 0 and 1 are connected by subject_to 1; give"):
         made.solver("fatrop")
 
 

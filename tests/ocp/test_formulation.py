@@ -142,7 +142,7 @@ def test_relations_of_several_instants() -> None:
     solution = problem.solve()
     assert solution.q[-1, 0] == pytest.approx(solution.q[0, 0], abs=1e-8)
     assert solution.q[0, 0] + solution.q[3, 0] == pytest.approx(1.0, abs=1e-7)
-    with pytest.raises(gd.errors.UnsupportedError, match="subject_to 1 connects the intervals 0 and 6"):
+    with pytest.raises(gd.errors.UnsupportedError, match="the intervals 0 and 6 are connected by subject_to 1"):
         problem.solve("fatrop")
     problem.start([0.5], v=[1.0])
     with pytest.raises(gd.errors.UnsupportedError, match="subject_to"):

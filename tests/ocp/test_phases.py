@@ -133,7 +133,7 @@ def test_rows_of_one_phase_are_those_of_any_solver() -> None:
     phases.solver("fatrop")
     phases.subject_to(landing.q[:, -1] == stance.q[:, 0])
     with pytest.raises(
-        UnsupportedError, match=r"^fatrop: constraints of several phases connects the intervals 0 and 12"
+        UnsupportedError, match=r"^fatrop: the intervals 0 and 12 are connected by constraints of several phases"
     ):
         phases.solver("fatrop")
 
@@ -491,7 +491,7 @@ REFUSED: dict[str, tuple[Callable[[], object], type[GdalembertError], str]] = {
     "duration of all, by fatrop": (
         lambda: ocp.Phases(hop()[1], duration=(0.3, 0.8)).solver("fatrop"),
         UnsupportedError,
-        r"^fatrop: duration connects the intervals 0 and 10; give constraints and costs of one interval each, or take",
+        r"^fatrop: the intervals 0 and 10 are connected by duration; give constraints and costs of one interval each",
     ),
     "acados": (
         lambda: falling().solver("acados"),

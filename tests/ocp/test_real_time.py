@@ -15,7 +15,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError, SolutionWarning, UnsupportedError
 from gdalembert.ocp import real_time
 from gdalembert.ocp.real_time import RealTimeSolver
 from gdalembert.ocp.solution import RealTimeSolution
@@ -397,6 +397,27 @@ def test_a_plan_says_how_far_its_loop_opens() -> None:
     assert 1e-5 < plan.constraint_drift < 1e-2
     assert plan.constraint_drift == pytest.approx(max(gaps), rel=1e-12)
     assert f"contacts and loops by {plan.constraint_drift:.1e} between" in str(plan)
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(("of_q", "of_v", "gap"), [(0.3, 0.0, "q violates Loop.* by 0.359 m"), (0, 1, "v viol.* m/s")])
+def test_a_start_far_off_its_loop_is_refused_as_by_ipopt(of_q: float, of_v: float, gap: str) -> None:
+    """Near ones are taken; a tick from a far one tells so."""
+    dyn = gd.NewtonEuler(four_bar(), actuation=np.eye(3)[:, :1])
+    con = gd.ConstrainedDynamics(dyn, [gd.Loop("coupler end", "rocker end", rows=("x", "y"))])
+    problem = ocp.Problem(con, 0.4, 4)
+    problem.start(problem.parameter("q0", 3), problem.parameter("v0", 3))
+    problem.squares(lambda u: u)
+    closed, first = np.array(closed_four_bar(0.5)), np.array([1.0, 0, 0])
+    far = {"q0": closed + of_q * first, "v0": of_v * first}
+    for name in ("ipopt", "rti"):
+        with pytest.raises(ArgumentError, match=f"^start of the motion: {gap}; take "):
+            problem.solver(name)(**far)
+    solver = problem.solver("rti")
+    assert solver(q0=closed + 0.01 * first, v0=0.05 * first).solved
+    with pytest.warns(SolutionWarning, match=f"linkage: start of the motion: {gap}; take .*; the plan begins there$"):
+        plan = solver(**far)
+    assert plan.q[0] == pytest.approx(far["q0"])
 
 
 @pytest.mark.system

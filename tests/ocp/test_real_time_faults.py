@@ -326,6 +326,52 @@ def test_generated_c_takes_the_same_steps(tmp_path: Path, flags: str) -> None:
     assert printed[8:] == ["1"]
 
 
+def falling() -> ocp.Problem:
+    """An arm that costs next to nothing where it falls faster than its limits of v, which are active."""
+    dyn = gd.NewtonEuler(gd.load_urdf("puma560_3"))
+    problem = ocp.Problem(dyn, 1.0, 10, bounds=ocp.Bounds.of(dyn, v=dict.fromkeys(dyn.coordinate_names, 1.0)), degree=1)
+    problem.start(np.zeros(3))
+    problem.squares(lambda u: u, 1e-6)
+    return problem
+
+
+FALLS = """
+#include <stdio.h>
+extern int tick(int);
+extern double tick_x[11][6];
+int main(void) {
+  for (int k = 0; k < 12; ++k) {
+    printf("%d", tick(0));
+    for (int i = 0; i < 11; ++i) printf(" %.17g", tick_x[i][4]);
+    printf("\\n");
+  }
+  return 0;
+}
+"""
+
+
+@pytest.mark.system
+def test_ticks_keep_the_weight_that_limits_need(tmp_path: Path) -> None:
+    """An arm that would rather fall than hold itself settles within its limits, and stays there, in C as well."""
+    problem = falling()
+    solver = problem.solver("rti", {"iterations": 30})
+    plan, wanted = solver(), problem.solve(options={"ipopt.tol": 1e-10})
+    assert wanted.v[1:].min() == pytest.approx(-1, abs=1e-6)
+    assert plan.cost == pytest.approx(wanted.cost, rel=1e-6)
+    solver.generate(tmp_path / "tick.c")
+    (tmp_path / "main.c").write_text(FALLS)
+    command = "cc -std=c99 -O0 -Wall -Werror -Wno-psabi tick.c main.c -o main -lm"
+    built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert not built.returncode, built.stderr
+    printed = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
+    for line in printed:
+        plan = solver()
+        outcome, *v = map(float, line.split())
+        assert outcome == 0
+        assert np.abs(plan.v).max() < 1 + 1e-6
+        assert np.abs(plan.v[:, 1] - v).max() < 1e-6
+
+
 @pytest.mark.system
 @pytest.mark.parametrize("name", quick(SPLICES, SPLICES[1], SPLICES[4]))
 @pytest.mark.parametrize("of", ["the robot", "a problem"])

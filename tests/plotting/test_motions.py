@@ -51,6 +51,22 @@ def test_a_motion_is_drawn_with_its_limits(planar: tuple[pin.Model, gd.Simulatio
     assert all(line.get_linestyle() == "-" for line in plotting.motion(simulation, gd.NewtonEuler(model))[0].lines)
 
 
+def test_names_are_no_formulas(tmp_path: Path) -> None:
+    """matplotlib refuses what stands between two ``$`` if it is no formula, here with an unknown command."""
+    model = gd.load_urdf("two_link_arm")
+    model.names[1], model.names[2] = r"$\a$", "a $ and $ b_"
+    model.frames[model.nframes - 1].name = r"$\b$"
+    robot = gd.NewtonEuler(model)
+    simulation = gd.simulate(robot, [0.3, 0.2, 0, 0], 0.1)
+    figures = [plotting.motion(simulation, model), plotting.torque_decomposition(robot, simulation)]
+    figures += [plotting.torque_decomposition(robot, simulation, joint=k) for k in model.names[1:]]
+    figures += [plotting.velocity_ellipsoid(model, r"$\b$", [0.3, 0.2], pin.LOCAL, plane="xz")]
+    for k, axes in enumerate(figures):
+        figure = axes.figure if hasattr(axes, "figure") else axes[0].figure
+        figure.savefig(tmp_path / f"{k}.svg")
+        assert ("a $ and $ b_" in (tmp_path / f"{k}.svg").read_text()) == (k in (0, 1, 3))
+
+
 def test_a_robot_needs_no_name(planar: tuple[pin.Model, gd.Simulation]) -> None:
     model = planar[0].copy()
     model.name = ""

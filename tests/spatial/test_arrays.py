@@ -8,7 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from gdalembert.spatial.arrays import Array, ByValue, frozen, homogeneous, independent_columns, turned_to, unit_columns
+from gdalembert.spatial.arrays import (
+    Array,
+    ByValue,
+    frozen,
+    homogeneous,
+    independent_columns,
+    turned_to,
+    unit_columns,
+    vibrations,
+)
 from tests.helpers.models import relative_error
 
 
@@ -99,3 +108,17 @@ def test_nothing_is_independent_of_nothing() -> None:
     assert independent_columns(unit_columns(np.zeros((4, 2))), 1e-9)[0] == []
     assert independent_columns(np.zeros((0, 2)), 1e-9)[0] == []
     assert independent_columns(np.zeros((2, 0)), 1e-9)[1].shape == (2, 0)
+
+
+def test_a_soft_vibration_beside_a_stiff_one_keeps_its_digits() -> None:
+    """Of M and K = diag(1e10, 1), whose ω² are the roots of det(K − ω² M) = 1.51 x² − (1e10 + 2) x + 1e10."""
+    mass, stiffness = np.array([[2.0, 0.7], [0.7, 1.0]]), np.diag([1e10, 1.0])
+    middle = 1e10 + 2
+    large = (middle + np.sqrt(middle**2 - 4 * 1.51 * 1e10)) / (2 * 1.51)
+    frequencies, shapes, least = vibrations(mass, stiffness)
+    assert frequencies == pytest.approx(np.sqrt([1e10 / 1.51 / large, large]), rel=1e-14)
+    assert shapes.T @ mass @ shapes == pytest.approx(np.eye(2), abs=1e-14)
+    assert least == 0
+    frequencies, _, least = vibrations(mass, np.diag([1e10, -1.0]))
+    assert frequencies[0] == 0
+    assert least == -1

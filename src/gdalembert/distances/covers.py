@@ -6,7 +6,7 @@ cut in two, and each part has a capsule of its own; so the union of capsules hol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
@@ -22,6 +22,8 @@ from gdalembert.spatial.arrays import Array
 Triangles = npt.NDArray[np.int64]
 _SIDES = 16
 """Sides of the prism around a cylinder, a cone or an ellipsoid: its capsule is at most 2 % too wide."""
+_TRIED_CUTS, _SLICES = 4, (3, 4)
+"""Of the cuts of a part in two, those whose rough capsules are smallest; and numbers of slices, for what is flat."""
 _CUTS = np.linspace(0.2, 0.8, 7)
 """Where planes cut a part, over its extent along each of its principal axes."""
 _HEIGHTS, _TURNS = 1 - (2 * np.arange(200) + 1) / 200, np.pi * (1 + 5**0.5) * (np.arange(200) + 0.5)
@@ -62,7 +64,7 @@ class Surface(NamedTuple):
         return Surface(np.vstack(points)[used], triangles.reshape(-1, 3))
 
 
-class Part:
+class CoveredPart:
     """Surfaces of one link that one capsule covers, or one shape that needs no cover.
 
     Attributes:
@@ -100,21 +102,31 @@ class Part:
         return float((np.linalg.norm(ways, axis=1) - self.capsule.radius).max())
 
     @cached_property
-    def cuts(self) -> list[tuple[Part, Part]]:
-        """Both parts of several cuts: by planes across its principal axes, and between its surfaces."""
+    def cuts(self) -> list[tuple[CoveredPart, ...]]:
+        """The parts of several cuts: in two by planes across principal axes, in equal slices, or between surfaces."""
         if self.exact is not None:
             return []
-        sides = list[list[tuple[Surface, ...]]]()
+        halves, slices = list[tuple[CoveredPart, ...]](), list[tuple[CoveredPart, ...]]()
         for axis in principal_axes(self.corners):
-            height = self.corners @ axis
-            for offset in height.min() + _CUTS * np.ptp(height):
-                planes = ((axis, offset), (-axis, -offset))
-                halves = [[surface.beyond(*plane) for surface in self.surfaces] for plane in planes]
-                sides.append([tuple(s for s in half if len(s.triangles)) for half in halves])
+            low, high = (self.corners @ axis).min(), (self.corners @ axis).max()
+            halves += [self._sliced(axis, [low + share * (high - low)]) for share in _CUTS]
+            slices += [self._sliced(axis, np.linspace(low, high, count + 1)[1:-1]) for count in _SLICES]
         if len(self.surfaces) > 1:
             for i, surface in enumerate(self.surfaces):
-                sides.append([(surface,), (*self.surfaces[:i], *self.surfaces[i + 1 :])])
-        return [(Part(one), Part(other)) for one, other in sides if one and other]
+                halves.append((CoveredPart([surface]), CoveredPart([*self.surfaces[:i], *self.surfaces[i + 1 :]])))
+        halves.sort(key=lambda parts: sum(_rough_volume(part.corners) for part in parts))
+        return [parts for parts in (*halves[:_TRIED_CUTS], *slices) if len(parts) > 1]
+
+    def _sliced(self, axis: Array, offsets: Iterable[float]) -> tuple[CoveredPart, ...]:
+        """The parts between planes across an axis."""
+        parts, rest = [], list(self.surfaces)
+        for offset in (*offsets, np.inf):
+            below = rest if np.isinf(offset) else [surface.beyond(-axis, -offset) for surface in rest]
+            rest = [] if np.isinf(offset) else [surface.beyond(axis, offset) for surface in rest]
+            below, rest = ([surface for surface in side if len(surface.triangles)] for side in (below, rest))
+            if below:
+                parts.append(CoveredPart(below))
+        return tuple(parts)
 
 
 def principal_axes(points: Array) -> Array:
@@ -294,5 +306,5 @@ def _points_around(solid: Any) -> Array | None:
         heights = np.pi / _SIDES * np.arange(1 - _SIDES // 2, _SIDES // 2)
         ball = np.vstack([*(np.cos(h) * ring + np.sin(h) * top for h in heights), [top, -top]])
         # the hull of points of a ball is within it; as much larger as its nearest face is nearer, it is around it
-        return ball / -spatial.ConvexHull(ball).equations[:, 3].max() * np.ravel(solid.radii)
+        return np.asarray(ball / -spatial.ConvexHull(ball).equations[:, 3].max() * np.ravel(solid.radii))
     return None

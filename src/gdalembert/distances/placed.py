@@ -55,10 +55,9 @@ class RobotWithShapes:
         if link not in self._axes:
             (rotation, translation), behind = self._link(link), self._tree.nq - self._tree.nv
             f = self._q[piece.columns.start + behind : piece.columns.stop + behind]
-            points = piece.points(f)
-            slopes = ca.vertsplit(ca.jacobian(points, f), 3)
-            placed = [translation + rotation @ point for point in ca.horzsplit(points)]
-            self._axes[link] = placed, [rotation @ slope for slope in slopes]
+            axis = piece.points(f)
+            placed = [translation + rotation @ point for point in ca.horzsplit(axis)]
+            self._axes[link] = placed, [rotation @ slope for slope in ca.vertsplit(ca.jacobian(axis, f), 3)]
         points, slopes = (of_all[piece.first : piece.first + 2] for of_all in self._axes[link])
         moved = [list(zip(piece.columns, ca.horzsplit(slope), strict=True)) for slope in slopes]
         way = points[1] - points[0]

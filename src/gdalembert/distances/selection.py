@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -16,14 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.distances.closest import closest
-from gdalembert.distances.covers import Part, best_capsule, exact_shape, surface_of, volume, volume_and_gradient
+from gdalembert.distances.covers import CoveredPart, best_capsule, exact_shape, surface_of, volume, volume_and_gradient
 from gdalembert.distances.placed import Body, RobotWithShapes
 from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Shape, Sphere
-from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import reached
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 
+Parts = tuple[list[CoveredPart], list[CoveredPart]]
 Mask = npt.NDArray[np.bool_]
 
 CONFIGURATIONS, TRIED = 20_000, 4_000
@@ -32,17 +33,23 @@ NEAR = 0.02
 """Covers that never come nearer are left out [m]: meshes are farther apart still."""
 _ALWAYS = 0.99
 """The part of configurations in which what touches is said to touch always."""
-_PAYS = 0.002
+_FEW = 400
+"""The number of configurations that tell so."""
+_PAYS = 0.0005
 """The part of false alarms that a further row must save."""
+_ROWS = 12
+"""The most rows into which a pair is cut whose covers overlap always."""
 _CAPSULE = 0.4
 """What a further capsule costs, in rows: about 40 instructions of 100."""
 _SMALLER = 0.6
 """The part of its volume that two halves of a cover may have, so that obstacles are compared with both."""
+_OTHERS, _CONTACTS = 0.3, 0.1
+"""What a false alarm counts where other pairs raise one too, and where meshes of others touch."""
 _SOFT = (0.01, 0.003)
 """Gaps [m] about which a false alarm counts in part, when capsules are moved, one after the other."""
 _AROUND, _SMALL = 0.1, 1e-3
 """Then covers nearer than this [m] count, and how much volume does, in false alarms."""
-_DEEP = 0.02
+_DEEP = 0.05
 """An overlap as deep [m] is no better than a deeper one."""
 
 
@@ -67,11 +74,12 @@ class _Group:
     """Objects of a link that are covered together, or one that needs no cover."""
 
     items: tuple[Item, ...]
-    whole: Part
+    whole: CoveredPart
 
     @property
     def name(self) -> str:
-        return " + ".join(item.name for item in self.items)
+        first, *others = (item.name for item in self.items)
+        return first if not others else f"{first} and {others[0] if len(others) == 1 else f'{len(others)} more'}"
 
     @property
     def link(self) -> int:
@@ -83,21 +91,25 @@ class _Sampled:
 
     def __init__(self, tree: Tree, q: Array) -> None:
         self.tree, self.q = tree, q
-        symbol = ca.SX.sym("q", tree.nq)
-        placed = [ca.densify(ca.vertcat(ca.vec(r.T), p)) for r, p in tree.placements(symbol)]
+
+    @cached_property
+    def _placements(self) -> tuple[Array, Array]:
+        symbol = ca.SX.sym("q", self.tree.nq)
+        placed = [ca.vertcat(ca.vec(r.T), p) for r, p in self.tree.placements(symbol)]
         of_all = ca.Function("placements", [symbol], [ca.densify(ca.SX(ca.vertcat(*placed)))])
-        values = of_all.map(len(q))(q.T).full().T.reshape(len(q), -1, 12)
-        self._rotations, self._translations = values[:, :, :9].reshape(len(q), -1, 3, 3), values[:, :, 9:]
+        values = of_all.map(len(self.q))(self.q.T).full().T.reshape(len(self.q), -1, 12)
+        return values[:, :, :9].reshape(len(self.q), -1, 3, 3), values[:, :, 9:]
 
     def placement(self, link: int, chosen: Any = slice(None)) -> tuple[Array, Array]:
         """Rotations and translations of a link, at all configurations or those chosen."""
         if link < 0:
             count = len(self.q[chosen])
             return np.broadcast_to(np.eye(3), (count, 3, 3)), np.zeros((count, 3))
-        return self._rotations[chosen, link], self._translations[chosen, link]
+        rotations, translations = self._placements
+        return rotations[chosen, link], translations[chosen, link]
 
-    def segment(self, link: int, capsule: Capsule | Sphere, chosen: Any = slice(None)) -> tuple[Array, Array, float]:
-        """Starts, directions and radius of a capsule in the universe."""
+    def segment(self, link: int, capsule: Any, chosen: Any = slice(None)) -> tuple[Array, Array, float]:
+        """Starts, directions and radius of a capsule or a sphere in the universe."""
         r, x = self.placement(link, chosen)
         a, b = (capsule.centre,) * 2 if isinstance(capsule, Sphere) else (capsule.a, capsule.b)
         return r @ a + x, r @ (b - a), capsule.radius
@@ -155,28 +167,33 @@ class _Pair:
 
     def __init__(self, groups: tuple[_Group, _Group], asked: bool) -> None:
         self.groups, self.asked = groups, asked
-        self.parts: tuple[list[Part], list[Part]] = ([groups[0].whole], [groups[1].whole])
+        self.parts: tuple[list[CoveredPart], list[CoveredPart]] = ([groups[0].whole], [groups[1].whole])
         if all(isinstance(group.whole.exact, Box) for group in groups):  # 2,464 instructions, of capsule and box 148
             self.parts = ([_covered(groups[0])], [groups[1].whole])
         self.touches: Mask = np.zeros(TRIED, dtype=bool)
-        self.never: set[tuple[Part, Part]] = set()
+        self.never: set[tuple[CoveredPart, CoveredPart]] = set()
+        self.is_always_touching = False
 
     @property
-    def rows(self) -> list[tuple[Part, Part]]:
+    def rows(self) -> list[tuple[CoveredPart, CoveredPart]]:
         return [both for both in product(*self.parts) if both not in self.never]
+
+    @property
+    def is_exact(self) -> bool:
+        return all(part.exact is not None for part in (*self.parts[0], *self.parts[1]))
 
     @property
     def names(self) -> tuple[str, str]:
         return self.groups[0].name, self.groups[1].name
 
 
-def _covered(group: _Group) -> Part:
+def _covered(group: _Group) -> CoveredPart:
     """A box as a part to be covered."""
-    return Part([surface_of(item.geometry) for item in group.items])
+    return CoveredPart([surface_of(item.geometry) for item in group.items])
 
 
 @dataclass
-class Selection:
+class ChosenPairs:
     """The pairs that may touch, with as many capsules as pay.
 
     Attributes:
@@ -211,18 +228,18 @@ class _Search:
     pairs: list[_Pair]
     pays: float = _PAYS
     left_out: list[tuple[str, str, str]] = field(default_factory=list)
-    _gaps: dict[tuple[Part, Part], Array] = field(default_factory=dict)
+    _gaps: dict[tuple[CoveredPart, CoveredPart], Array] = field(default_factory=dict)
 
-    def gap(self, pair: _Pair, both: tuple[Part, Part], count: int) -> Array:
+    def gap(self, pair: _Pair, both: tuple[CoveredPart, CoveredPart], count: int) -> Array:
         first, second = ((group.link, part.shape) for group, part in zip(pair.groups, both, strict=True))
         return self.sampled.gap(first, second, count)
 
-    def least(self, pair: _Pair, rows: Sequence[tuple[Part, Part]] | None = None) -> Array:
+    def least(self, pair: _Pair, rows: Sequence[tuple[CoveredPart, CoveredPart]] | None = None) -> Array:
         """The least gap of a pair."""
         for both in (rows := pair.rows if rows is None else rows):
             if both not in self._gaps:
                 self._gaps[both] = self.gap(pair, both, TRIED)
-        return np.min([np.full(TRIED, np.inf), *(self._gaps[both] for both in rows)], axis=0)
+        return np.asarray(np.min([np.full(TRIED, np.inf), *(self._gaps[both] for both in rows)], axis=0))
 
     def said(self, pair: _Pair) -> Mask:
         """Where shapes of a pair overlap."""
@@ -230,32 +247,40 @@ class _Search:
 
     def leave_out(self) -> None:
         """Leave out pairs that always touch, that never come near, or whose meshes never touch where covers do."""
-        for pair in list(self.pairs):
+        for pair in self.told:
             gap = self.gap(pair, (pair.parts[0][0], pair.parts[1][0]), CONFIGURATIONS)
             if gap.min() > NEAR and not pair.asked:
                 self._drop(pair, f"never nearer than {gap.min():.3g} m in {len(gap)} configurations")
                 continue
             overlapping = np.flatnonzero(gap < 0)
             tried, more = overlapping[overlapping < TRIED], overlapping[overlapping >= TRIED]
-            pair.touches[tried] = self._touch(pair, tried)
+            first = tried[:_FEW]
+            pair.is_always_touching = len(first) >= _ALWAYS * _FEW and self._touch(pair, first).mean() > _ALWAYS
+            if not pair.is_always_touching:
+                pair.touches[tried] = self._touch(pair, tried)
             if pair.asked:
                 continue
-            if pair.touches.mean() > _ALWAYS:
-                self._drop(pair, f"touch in {pair.touches.mean():.1%} of {TRIED} configurations")
+            if pair.is_always_touching:
+                self._drop(pair, f"touch in more than {_ALWAYS:.0%} of {_FEW} configurations")
             elif not pair.touches.any() and not self._touch(pair, more).any():
-                reason = (
-                    f"never touch in {len(gap)} configurations, though covers do in {len(overlapping) / len(gap):.2%}"
-                )
-                self._drop(pair, reason if len(overlapping) else f"never touch in {len(gap)} configurations")
+                share = f", though covers do in {len(overlapping) / len(gap):.2%}" if len(overlapping) else ""
+                self._drop(pair, f"never touch in {len(gap)} configurations{share}")
 
     def _drop(self, pair: _Pair, reason: str) -> None:
         self.pairs.remove(pair)
         self.left_out.append((*pair.names, reason))
 
+    @property
+    def told(self) -> list[_Pair]:
+        """The pairs that tell something: those that were asked for may touch always, or need no cover."""
+        return [pair for pair in self.pairs if not pair.is_always_touching and not (pair.asked and pair.is_exact)]
+
     def _touch(self, pair: _Pair, chosen: npt.NDArray[np.int64]) -> Mask:
-        """Whether objects of both groups collide at configurations, by coal."""
+        """Whether objects of both groups collide at configurations where their shapes overlap, by coal."""
         import coal
 
+        if pair.is_exact:
+            return np.ones(len(chosen), dtype=bool)
         touching, request = np.zeros(len(chosen), dtype=bool), coal.CollisionRequest()
         solids = []
         for group in pair.groups:
@@ -272,17 +297,17 @@ class _Search:
     @property
     def contacts(self) -> Mask:
         """Where meshes of any pair touch."""
-        return np.any([np.zeros(TRIED, dtype=bool), *(pair.touches for pair in self.pairs)], axis=0)
+        return np.asarray(np.any([np.zeros(TRIED, dtype=bool), *(pair.touches for pair in self.told)], axis=0))
 
     @property
     def alarms(self) -> Mask:
         """Where covers overlap and no meshes touch."""
-        return np.any([np.zeros(TRIED, dtype=bool), *map(self.said, self.pairs)], axis=0) & ~self.contacts
+        return np.asarray(np.any([np.zeros(TRIED, dtype=bool), *map(self.said, self.told)], axis=0) & ~self.contacts)
 
-    def move(self, part: Part) -> None:
+    def move(self, part: CoveredPart) -> None:
         """Move the capsule of a part to where it raises fewest false alarms."""
-        rows = [(pair, both) for pair in self.pairs for both in pair.rows if part in both]
-        clear, raised = ~self.contacts, np.sum([self.said(pair) for pair in self.pairs], axis=0)
+        rows = [(pair, both) for pair in self.told for both in pair.rows if part in both]
+        clear, raised = ~self.contacts, np.sum([self.said(pair) for pair in self.told], axis=0)
         columns, weights = list[tuple[Array, Array, Array]](), []
         for pair, both in rows:
             side = both.index(part)
@@ -296,6 +321,8 @@ class _Search:
             start, way = (np.einsum("kij,ki->kj", r, y) for y in (start - x, way))
             columns.append((start, way, np.full(len(chosen), radius)))
             weights.append(1 / (raised + ~said)[chosen])
+        if not rows:
+            return
         start, way, radii = (np.concatenate(parts) for parts in zip(*columns, strict=True))
         weight, scale = np.concatenate(weights) / TRIED, volume(part.capsule)
         for soft in _SOFT:
@@ -304,9 +331,9 @@ class _Search:
                 gap, share, normal = _gaps(x[:3], x[3:6] - x[:3], x[6], start, way, radii)
                 alarm = 1 / (1 + np.exp(np.minimum(gap / soft, 50.0)))
                 push = -weight * alarm * (1 - alarm) / soft
-                slopes = [(push * (1 - share)) @ normal, (push * share) @ normal, [-push.sum()]]
+                slopes = np.hstack([(push * (1 - share)) @ normal, (push * share) @ normal, -push.sum()])
                 size, by_size = volume_and_gradient(x)
-                return float(weight @ alarm) + _SMALL * size / scale, np.concatenate(slopes) + _SMALL / scale * by_size
+                return float(weight @ alarm) + _SMALL * size / scale, slopes + _SMALL / scale * by_size
 
             old = part.capsule
             new = best_capsule(part.corners, old, cost)
@@ -316,9 +343,9 @@ class _Search:
         for _, both in rows:
             self._gaps.pop(both, None)
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[CoveredPart]:
         """The parts that have capsules."""
-        used = dict.fromkeys(part for pair in self.pairs for both in pair.rows for part in both)
+        used = dict.fromkeys(part for pair in self.told for both in pair.rows for part in both)
         return [part for part in used if part.exact is None]
 
     def refine(self) -> None:
@@ -326,54 +353,71 @@ class _Search:
         for _ in range(2):
             for part in self.parts():
                 self.move(part)
+        for pair in self.told:
+            self.separate(pair)
         done: set[_Pair] = set()
-        while len(done) < len(self.pairs):
+        while len(done) < len(self.told):
             alarms = self.alarms
-            pair = max(set(self.pairs) - done, key=lambda pair: int((self.said(pair) & alarms).sum()))
+            pair = max((p for p in self.told if p not in done), key=lambda pair: int((self.said(pair) & alarms).sum()))
             done.add(pair)
-            if self._refine(pair, alarms):
+            if self._refine(pair):
                 done = set()
+        for part in self.parts():
+            self.move(part)
 
-    def _refine(self, pair: _Pair, alarms: Mask) -> bool:
-        """Cut a part of a pair; False if no cut pays."""
+    def _refine(self, pair: _Pair) -> bool:
+        """Cut a part of a pair, or give it a capsule for this pair alone; False if nothing pays."""
         clear = ~self.contacts
-        others = np.any([np.zeros(TRIED, dtype=bool), *(self.said(p) for p in self.pairs if p is not pair)], axis=0)
-        known, weight = set(self.parts()), np.where(clear, np.where(others, 0.3, 1.0), 0.0) / TRIED
-        before, parts_before = self.least(pair), pair.parts
+        others = np.any([np.zeros(TRIED, dtype=bool), *(self.said(p) for p in self.told if p is not pair)], axis=0)
+        weight = np.where(clear, np.where(others, _OTHERS, 1.0), np.where(pair.touches, 0.0, _CONTACTS)) / TRIED
+        known, before, parts_before = set(self.parts()), self.least(pair), pair.parts
 
-        def worth(parts: tuple[list[Part], list[Part]]) -> float:
+        def worth(parts: Parts) -> float:
             """The false alarms that are saved for a row, counting half those that become less deep."""
             rows = [both for both in product(*parts) if both not in pair.never]
-            cost = max(len(rows) - len(pair.rows), 0) + _CAPSULE * len(set(parts[0] + parts[1]) - known)
-            return float(weight @ (_depth(before) - _depth(self.least(pair, rows)))) / cost
+            cost = max(len(rows) - len(pair.rows), 0) + _CAPSULE * len({p for both in rows for p in both} - known)
+            return float(weight @ (_depth(before) - _depth(self.least(pair, rows)))) / max(cost, _CAPSULE)
 
-        finer = list(self._finer(pair, alarms))
-        if not finer:
-            return False
-        best = max(finer, key=worth)
+        best = max(self._finer(pair), key=worth, default=parts_before)
         pair.parts = best
         for part in (*best[0], *best[1]):
-            if part not in known:
+            if part.exact is None and part not in known:
                 self.move(part)
         pair.parts = parts_before
         if worth(best) < self.pays:
             return False
-        pair.parts = best
+        self._take(pair, best)
+        return True
+
+    def _take(self, pair: _Pair, parts: Parts) -> None:
+        """Give a pair parts, without rows that never come near."""
+        pair.parts = parts
         for both in pair.rows:
             if self.gap(pair, both, CONFIGURATIONS).min() > NEAR:
                 pair.never.add(both)
-        return True
 
-    def _finer(self, pair: _Pair, alarms: Mask) -> Iterator[tuple[list[Part], list[Part]]]:
-        """The parts of a pair with one of them cut in two, by each of its cuts."""
+    def separate(self, pair: _Pair) -> None:
+        """Cut parts that overlap always, though meshes do not, until they do not."""
+        free = ~pair.touches
+
+        def depth(parts: Parts) -> float:
+            return float(np.maximum(-self.least(pair, list(product(*parts))), 0.0)[free].mean())
+
+        while self.said(pair)[free].mean() > _ALWAYS and len(pair.rows) < _ROWS:
+            finer = min(self._finer(pair), key=depth, default=None)
+            if finer is None:
+                break
+            self._take(pair, finer)
+
+    def _finer(self, pair: _Pair) -> Iterator[Parts]:
+        """The parts of a pair with one of them cut, by each of its cuts."""
         for side in (0, 1):
-            for part in pair.parts[side]:
+            for k, part in enumerate(pair.parts[side]):
                 rows = [both for both in pair.rows if both[side] is part]
-                if not ((self.least(pair, rows) < 0) & alarms).any():
-                    continue
-                for cut in part.cuts:
-                    finer = [*(other for other in pair.parts[side] if other is not part), *cut]
-                    yield (finer, pair.parts[1]) if side == 0 else (pair.parts[0], finer)
+                if ((self.least(pair, rows) < 0) & ~pair.touches).any():
+                    for cut in part.cuts:
+                        finer = [*pair.parts[side][:k], *cut, *pair.parts[side][k + 1 :]]
+                        yield (finer, pair.parts[1]) if side == 0 else (pair.parts[0], finer)
 
 
 def _depth(gap: Array) -> Array:
@@ -389,18 +433,15 @@ def select(
     upper: Array,
     pays: float = _PAYS,
     seed: int = 0,
-) -> Selection:
+) -> ChosenPairs:
     """The pairs of a robot's geometry that may touch, and shapes for them.
 
     Args:
         tree: the robot, of numbers. ``items``: its geometry. ``pairs``: by index in ``items``; by default all those on
-            different links that are no neighbours, without those that are always or never near.
+            different links that are no neighbours, without those that are near each other always or never.
         lower, upper: limits of q (nq) of the configurations at random, infinite if there are none.
         pays: the part of false alarms that a further row must save. ``seed``: of the configurations.
     """
-    for i, k in pairs or ():
-        if not 0 <= min(i, k) <= max(i, k) < len(items):
-            raise ArgumentError(f"Distances: pairs has ({i}, {k}), of {len(items)} objects; give indices from 0")
     sampled = _Sampled(tree, configurations(tree, lower, upper, CONFIGURATIONS, seed))
     groups: dict[tuple[Item, ...], list[_Group]] = {}
     left_out = list[tuple[str, str, str]]()
@@ -426,7 +467,8 @@ def _joined(
     """Objects of one link and of another of which every pair is asked for."""
     by_links: dict[tuple[int, int], dict[int, list[int]]] = {}
     for i, k in combinations(range(len(items)), 2) if pairs is None else pairs:
-        i, k = sorted((i, k), key=lambda index: (items[index].link, index))
+        if (items[k].link, k) < (items[i].link, i):
+            i, k = k, i
         links = items[i].link, items[k].link
         if links[0] == links[1]:
             if pairs is not None:
@@ -439,8 +481,8 @@ def _joined(
         alike: dict[tuple[int, ...], list[int]] = {}
         for i, others in partners.items():
             alike.setdefault(tuple(sorted(set(others))), []).append(i)
-        for others, those in alike.items():
-            yield tuple(items[i] for i in those), tuple(items[k] for k in others)
+        for same, those in alike.items():
+            yield tuple(items[i] for i in those), tuple(items[k] for k in same)
 
 
 def _are_neighbours(tree: Tree, first: int, second: int) -> bool:
@@ -452,24 +494,29 @@ def _are_neighbours(tree: Tree, first: int, second: int) -> bool:
 
 
 def _groups(items: tuple[Item, ...]) -> list[_Group]:
-    """Objects of a link: those with a closed form alone, but boxes beside meshes, which one capsule covers with them."""
+    """Objects of a link: those with a closed form alone, but boxes beside meshes, which one capsule covers with them.
+
+    On the universe all are alone: they may be far from each other.
+    """
+    if len(items) > 1 and items[0].link < 0:
+        return [group for item in items for group in _groups((item,))]
     shapes = [exact_shape(item.geometry) for item in items]
     boxes = [item for item, shape in zip(items, shapes, strict=True) if isinstance(shape, Box)]
     covered = [item for item, shape in zip(items, shapes, strict=True) if shape is None]
     if covered or len(boxes) > 1:
         covered = [item for item in items if item in covered or item in boxes]
     groups = [
-        _Group((item,), Part([surface_of(item.geometry)] if isinstance(shape, Box) else [], shape))
+        _Group((item,), CoveredPart([surface_of(item.geometry)] if isinstance(shape, Box) else [], shape))
         for item, shape in zip(items, shapes, strict=True)
         if shape is not None and item not in covered
     ]
     if covered:
-        groups.append(_Group(tuple(covered), Part([surface_of(item.geometry) for item in covered])))
+        groups.append(_Group(tuple(covered), CoveredPart([surface_of(item.geometry) for item in covered])))
     return groups
 
 
-def _selected(search: _Search, items: Sequence[Item]) -> Selection:
-    rows, covered = [], dict[_Group, dict[Part, None]]()
+def _selected(search: _Search, items: Sequence[Item]) -> ChosenPairs:
+    rows, covered = [], dict[_Group, dict[CoveredPart, None]]()
     for pair in search.pairs:
         for both in pair.rows:
             first, second = (
@@ -498,12 +545,14 @@ def _selected(search: _Search, items: Sequence[Item]) -> Selection:
         )
         for group, parts in covered.items()
     ]
-    return Selection(rows, search.left_out, covers, bodies, float(search.alarms.mean()), float(search.contacts.mean()))
+    return ChosenPairs(
+        rows, search.left_out, covers, bodies, float(search.alarms.mean()), float(search.contacts.mean())
+    )
 
 
-def _paying(part: Part) -> Iterator[Part]:
+def _paying(part: CoveredPart) -> Iterator[CoveredPart]:
     """A part, or both sides of its best cut if their capsules are much smaller, and so on."""
-    cut = min(part.cuts, key=lambda halves: sum(volume(half.capsule) for half in halves), default=())
+    cut = min(part.cuts[:2], key=lambda halves: sum(volume(half.capsule) for half in halves), default=())
     if cut and sum(volume(half.capsule) for half in cut) < _SMALLER * volume(part.capsule):
         for half in cut:
             yield from _paying(half)

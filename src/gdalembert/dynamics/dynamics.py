@@ -44,7 +44,7 @@ from gdalembert.model.from_pinocchio import idle_joints, read_tree, without_iner
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arguments import choice, is_shown, numbers, vector
-from gdalembert.spatial.arrays import Array, frozen
+from gdalembert.spatial.arrays import Array, frozen, vibrations
 from gdalembert.spatial.functions import symbols
 from gdalembert.spatial.interrupts import interruptible
 
@@ -52,8 +52,6 @@ _AT_REST = 1e-6
 """The force that may be left at a configuration that counts as at rest, relative to the largest effort."""
 HELD = ("braked", "locked", "free")
 """The parts of joints that may be held while an arm vibrates: motors, links, or none."""
-_HELD = 1e-12
-"""Relative to the diagonal of the stiffness: the least eigenvalue of what a spring holds."""
 
 
 class Options(TypedDict, total=False):
@@ -461,24 +459,15 @@ class Dynamics(EquationsOfMotion, ABC):
                 f"{context}: the stiffness of the forces is not finite and symmetric at q; take the eigenvalues of "
                 "linearize(q)"
             )
-        unit = np.sqrt(np.where(stiffness.diagonal() > 0, stiffness.diagonal(), 1.0))
-        held, directions = np.linalg.eigh(stiffness / np.outer(unit, unit))
-        if held.min(initial=0) < -elements.ASYMMETRY:
+        frequencies, of_chosen, least = vibrations(self.mass_matrix(configuration, *values).full()[index], stiffness)
+        if least < -elements.ASYMMETRY:
             raise ArgumentError(
                 f"{context}: a force drives the robot away from q (negative stiffness), so that it does not vibrate "
                 "about it; take the eigenvalues of linearize(q)"
             )
-        # K alone, in units of its own diagonal, says how many of them are zero; in the products it is lost in rounding
-        held[held < _HELD] = 0
-        factor = unit[:, None] * directions * np.sqrt(held)
-        half = np.linalg.inv(np.linalg.cholesky(self.mass_matrix(configuration, *values).full()[index]))
-        # singular values of M^(-1/2) K^(1/2), since ω² of eigh are right to rounding of the stiffest spring's alone: of
-        # a soft link on a table of 1e10 N/m a few per mille are lost
-        vectors, frequencies, _ = np.linalg.svd(half @ factor)
-        frequencies[np.count_nonzero(held) :] = 0
         shapes = np.zeros((nv, len(chosen)))
-        shapes[chosen] = half.T @ vectors[:, ::-1]
-        return frequencies[::-1], shapes
+        shapes[chosen] = of_chosen
+        return frequencies, shapes
 
     def linearize(
         self,

@@ -444,8 +444,9 @@ class FlexibleArm(Arm, RecursiveNewtonEuler):
             body frame and in that frame; needed only where a model made by hand does not tell them from the link's own
             body.
         clean, springs, friction, forces: as in :class:`~gdalembert.Dynamics`.
-        parameters: as in :class:`~gdalembert.Dynamics`, without ``"base"``; ``"inertia"`` of rigid links only; and
-            ``"stiffness"`` and ``"damping"``, factors on those of each flexible link and joint, 1 in the model.
+        parameters: as in :class:`~gdalembert.Dynamics`, without ``"base"``; ``"inertia"`` of links that are
+            rigid and whole, without those of which a part stands on springs; and ``"stiffness"`` and ``"damping"``,
+            factors on those of each flexible link and joint, 1 in the model.
         actuation: as of a rigid robot, in place of that of the joints and rotors.
         wrenches: as in :class:`~gdalembert.Dynamics`; frames on flexible links are there, too, as ``"<link> tip"``
             (:meth:`tip_placement`) and whatever is attached to a station.

@@ -23,7 +23,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible.attach import RigidLink
 from gdalembert.flexible.station import NO_BODY, check_body, pseudo_inertia_of
 from gdalembert.model.joints import Prismatic, Revolute
-from gdalembert.model.rounding import ROUND_OFF, clean_matrix
+from gdalembert.model.rounding import ROUND_OFF, clean_matrix, exceeds_the_others
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arguments import checked_transform, listed, number, numbers
 from gdalembert.spatial.arrays import Array, ByValue, frozen, homogeneous
@@ -68,7 +68,7 @@ class FlexibleJoint(ByValue):
         ArgumentTypeError: if an argument is neither a number nor an array of numbers, or of another wrong type.
         ArgumentError: if an argument is negative, or if the stiffness or the rotor inertia is zero; if a matrix is not
             symmetric, K_t not positive definite or D_t not positive semidefinite, or if their sizes differ; if a
-            direction is unknown or there twice, or an argument does not go with the others.
+            direction is unknown or there twice, no body has such moments, or an argument does not go with the others.
     """
 
     stiffness: float | npt.ArrayLike
@@ -116,6 +116,12 @@ class FlexibleJoint(ByValue):
             )
         if self.body is not None:
             check_body("FlexibleJoint: body", self.body)
+            if exceeds_the_others(self.body.inertia, self.body.mass):
+                moments = ", ".join(f"{moment:g}" for moment in np.linalg.eigvalsh(self.body.inertia))
+                raise ArgumentError(
+                    f"FlexibleJoint: body: of its principal moments {moments} kg m² the last exceeds the sum of the "
+                    "others, as in no real body; give those about the centre of mass"
+                )
         object.__setattr__(self, "directions", tuple(directions))
         if self.offset is not None:
             expected = "a pin.SE3 or 4 × 4 numbers"

@@ -24,7 +24,7 @@ import pinocchio as pin
 from gdalembert import errors
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UrdfError, quoted, reason_of, shown
 from gdalembert.model.from_pinocchio import idle_joints, read_tree
-from gdalembert.model.rounding import CLEANED, DOUBTFUL, LARGEST, NEGLIGIBLE, least_moment, moment_noise
+from gdalembert.model.rounding import CLEANED, DOUBTFUL, LARGEST, NEGLIGIBLE, exceeds_the_others, least_moment
 from gdalembert.model.urdf_joints import (
     UrdfJoint,
     check_mimic_joints,
@@ -457,11 +457,9 @@ class CheckedUrdf:
         (mass,) = self.copied(element, self.needed(element, inertial, "mass"), copy, "value")
         xx, xy, xz, yy, yz, zz = self.copied(element, self.needed(element, inertial, "inertia"), copy, *_MOMENTS)
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        moments = np.linalg.eigvalsh(tensor)
-        others = moments[0] + moments[1]
         if (least := least_moment(tensor, mass)) < 0:
             self.negative[name] = least
-        elif moments[2] - others > DOUBTFUL * others + moment_noise(moments, mass):
+        elif exceeds_the_others(tensor, mass):
             self.warn(element, "a principal moment exceeds the sum of the other two, as in no real body")
 
     # Joints.

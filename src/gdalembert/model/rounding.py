@@ -107,6 +107,13 @@ def least_moment(inertia: npt.NDArray[np.floating], mass: float) -> float:
     return 0.0 if moments[0] >= -moment_noise(moments, mass) else float(moments[0])
 
 
+def exceeds_the_others(inertia: npt.NDArray[np.floating], mass: float) -> bool:
+    """Whether a principal moment exceeds the sum of the other two without a doubt, as in no real body."""
+    moments = np.linalg.eigvalsh(inertia)
+    others = moments[0] + moments[1]
+    return bool(moments[2] - others > DOUBTFUL * others + moment_noise(moments, mass))
+
+
 def moment_noise(moments: npt.NDArray[np.floating], mass: float) -> float:
     """The largest rounding noise in principal moments [kg m²]."""
     return max(MOMENT_TOLERANCE * float(np.abs(moments).max()), NOISE_PER_MASS * mass)

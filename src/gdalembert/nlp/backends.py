@@ -33,7 +33,8 @@ def _to_hundred(size: float) -> float:
 
 
 def _halfway_to_hundred(size: float) -> float:
-    """The root of :func:`_to_hundred`, and at least what makes a smaller cost 1: more costs fatrop iterations."""
+    """The root of :func:`_to_hundred`, and at least what makes a smaller cost 1: more costs fatrop iterations, and the
+    phases of a falling leg find no end."""
     return max(math.sqrt(_to_hundred(size)), _to_hundred(100 * size))
 
 
@@ -199,9 +200,31 @@ def same_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     )
 
 
+_WANTED = {"double": "a number", "int": "a whole number", "string": "a text", "bool": "True or False"}
+"""What CasADi asks of an option, by the name of its type."""
+
+
 def last_line(error: BaseException) -> str:
     """What an exception of CasADi says at last, without the line of its code."""
+    if wanted := re.search(r"is_(double|int|string|bool)\(\)\" failed:\s+type mismatch", str(error)):
+        return f"it is of another type; give {_WANTED[wanted[1]]}"
     return re.sub(r"^\S+\.(?:[ch]pp|cxx):\d+: ", "", reason_of(error).strip())
+
+
+def refused(solver: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The first of the solver's own options that it refuses for a program of one variable, too; none if it takes all.
+
+    fatrop reads them when it is called first, and does not say which one it refuses.
+    """
+    x, ours = ca.MX.sym("x"), backend(solver).options
+    quiet = {"print_time": False} | {name: value for name, value in ours.items() if "print" in name}
+    for name, value in options.items():
+        if name.startswith(f"{solver}.") and isinstance(value, str | int | float):
+            try:
+                ca.nlpsol("one", solver, {"x": x, "f": x**2}, quiet | {name: value})(x0=1.0)
+            except RuntimeError:
+                return {name: value}
+    return {}
 
 
 class Leash(ca.Callback):

@@ -22,6 +22,8 @@ _TURNED, _LEAST_LENGTH = 0.3, 1 / 16
 """The cosine between two steps beyond which they go on, or to and fro, and the least length of those that do."""
 _DESCENT, _SHORTEST = 1e-4, 1e-4
 """The part of the gain of a line search that must be had, and the least length that it takes."""
+_KEPT, _FALLS, _MOST_RAISED = 1e-6, 0.9, 1e6
+"""The violation of soft limits that counts as none, by what it falls if a larger weight helps, and the largest one."""
 _OUTCOMES = ("", "is not finite", "is out of all proportion", "cannot be evaluated")
 
 
@@ -59,7 +61,7 @@ ARRAYS = (
 _SPARSE = ("E", "F", "D")
 _FUNCTIONS = ("stage", "jump", "start", "retract")
 _POINTERS = (*ARRAYS, "x_0", "w1", "w2", "order", *_SPARSE, "set", "lands", *_FUNCTIONS, "program", "memory")
-_NUMBERS = ("penalty", "first_gap", "weight", "step", "gap", "infeasibility", "iterations")
+_NUMBERS = ("penalty", "first_gap", "weight", "raised", "step", "gap", "infeasibility", "iterations")
 
 
 class _Tick(ctypes.Structure):
@@ -106,7 +108,7 @@ class GaussNewton:
         self.set, self.lands = np.zeros(n + 1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
         self._library = _library(sizes)
         self._kept: list[Any] = []
-        self.tick = _Tick(n=n, penalty=penalty, first_gap=first_gap)
+        self.tick = _Tick(n=n, penalty=penalty, first_gap=first_gap, raised=1.0)
         self.order = np.array(order, dtype=np.int64)
         self.tick.order = self.order.ctypes.data
         for name in ARRAYS:
@@ -163,15 +165,41 @@ class GaussNewton:
     def settle(self, iterations: int, plain: int, searched: int, small: float, check: Callable[[], None]) -> str:
         """Take steps until one is small; why the last one was not taken, or "" if it was.
 
+        The weight of soft limits follows the cost, which may be less than their forces: a plan that settles beyond them
+        is settled again with ten times the weight for as long as it comes nearer, and ticks keep the factor.
+
+        Args:
+            iterations: of the interior point. ``small``: the size of a step, relative to the plan.
+            plain, searched: steps without and with a line search, at most.
+            check: called before each step; it may raise.
+        """
+        tick, names, former = self.tick, ("weight", "raised", *self.found), np.inf
+        tick.weight, tick.raised = 0.0, 1.0
+        while True:  # returns where a larger weight is of no use
+            plan = {name: self.arrays[name].copy() for name in ("x", "u", "w", "cost")}
+            numbers = [getattr(tick, name) for name in names]
+            if former < np.inf:
+                tick.weight, tick.raised = 0.0, 10 * tick.raised
+            reason = self._settle(iterations, plain, searched, small, check)
+            is_settled, violation = not reason and tick.step < small, float(self._beyond(self.arrays["z"]).max())
+            if former < np.inf and not (is_settled and violation < _FALLS * former):
+                for name, values in plan.items():
+                    self.arrays[name][:] = values
+                for name, number in zip(names, numbers, strict=True):
+                    setattr(tick, name, number)
+                return ""
+            if tick.penalty or not is_settled or violation < _KEPT or tick.raised >= _MOST_RAISED:
+                return reason
+            former = violation
+
+    def _settle(self, iterations: int, plain: int, searched: int, small: float, check: Callable[[], None]) -> str:
+        """The same, with one factor of the weight.
+
         A step that turns back against the one before it halves the length of steps, one that goes on doubles it: full
         ones go to and fro for ever where limits are reached with the one sign and the other. None is larger than the
         plan: from a guess at rest, that of a skate leads to 1e9 m. Where so many ``plain`` steps do not settle, up to
         ``searched`` more are halved until they lower the cost with the penalties of soft limits and of gaps, as the
         quadratic program says that they do (Nocedal and Wright 2006, 18.3).
-
-        Args:
-            iterations: of the interior point. ``small``: the size of a step, relative to the plan.
-            check: called before each step; it may raise.
         """
         length, former, gap_weight, defined = 1.0, np.zeros_like(self.arrays["z"]), 0.0, self.prepare(0)
         for count in range(plain + searched):
@@ -217,17 +245,24 @@ class GaussNewton:
 
     def _penalized_cost(self, z: Array) -> float:
         """The cost at z with the penalties of soft limits, as the quadratic program has it."""
-        memory, first, count = self.qp.memory, self.qp.wide, self.sizes.rows
+        memory = self.qp.memory
         hessian = np.triu(self.qp.hessian)
         x = z[:, : hessian.shape[1]]
         twice = np.einsum("ki,kij,kj->", x, hessian, x) - np.einsum("ki,kii,ki->", x, hessian, x) / 2
+        beyond = self._beyond(z)
+        penalties = np.sum(beyond * (memory["w1"] + memory["w2"] * beyond / 2))
+        return float(self.cost + np.sum(memory["g"] * z) + twice + penalties)
+
+    def _beyond(self, z: Array) -> Array:
+        """The violations of soft limits at z, as the quadratic program has them, a row for each instant."""
+        memory, first, count = self.qp.memory, self.qp.wide, self.sizes.rows
         values = np.zeros_like(memory["lower"])
         values[:, :first] = z
         values[:, first : first + count] = np.einsum("kri,ki->kr", memory["G"], z)
         beyond = np.maximum(np.maximum(memory["lower"] - values, values - memory["upper"]), 0.0)
-        beyond[0, self.sizes.nu : hessian.shape[1]] *= memory["free"]  # the others are given
-        linear, quadratic = (np.where(memory["w1"] < 0, 0.0, memory[key]) for key in ("w1", "w2"))
-        return float(self.cost + np.sum(memory["g"] * z) + twice + np.sum(beyond * (linear + quadratic * beyond / 2)))
+        beyond[0, self.sizes.nu : self.sizes.nu + self.sizes.nx] *= memory["free"]  # the others are given
+        beyond[:, memory["w1"] < 0] = 0.0
+        return np.asarray(beyond)
 
     @property
     def found(self) -> dict[str, float]:

@@ -262,6 +262,8 @@ class Solver(Uncopied, Generic[Found]):
             if not solution.solved or (tightened := self._program.tightened(solution)) is None:
                 break
             later = self._solve_once(tightened, None, self._found, interrupts)
+            if not later.solved and z is not None:  # the motion may have to take another way
+                later = self._solve_once(tightened, z, None, interrupts)
             if not later.solved:
                 break
             solution = later
@@ -291,9 +293,10 @@ class Solver(Uncopied, Generic[Found]):
             if (leash := self._leash) is not None and leash.is_out_of_time:
                 late: dict[str, Any] = {"iter_count": leash.iterations}
                 return self._program.solution(leash.iterate, numbers, backends.OUT_OF_TIME, late, False)
-            raise ArgumentError(
-                f"solve: the solver refuses the problem, or what it calls: {backends.last_line(error)}"
-            ) from error
+            why = backends.last_line(error)
+            if wrong := backends.refused(self._name, self._options):
+                raise ArgumentError(f"solve: CasADi refuses {self._name!r} with {wrong}: {why}") from None
+            raise ArgumentError(f"solve: the solver refuses the problem, or what it calls: {why}") from error
         z, lam_x, lam_g = (optimum[key].full().ravel() for key in ("x", "lam_x", "lam_g"))
         stats = solver.stats()
         status, solved = str(stats["return_status"]), bool(stats["success"])
@@ -347,7 +350,8 @@ class Solver(Uncopied, Generic[Found]):
             return ca.nlpsol("solver", name, self._problem, settings | self._options)
         except Exception as error:
             why = backends.last_line(error)
-            raise ArgumentError(f"solve: CasADi refuses {name!r} with {self._options}: {why}") from None
+            wrong = backends.refused(name, self._options) or self._options
+            raise ArgumentError(f"solve: CasADi refuses {name!r} with {wrong}: {why}") from None
 
     def _explained(self, solution: Found) -> Found:
         """The solution with what made it slow, or impossible."""

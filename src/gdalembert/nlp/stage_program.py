@@ -304,8 +304,8 @@ class StageProgram:
                     raise UnsupportedError(f"{self._overlap}, or another solver, as 'ipopt'")
                 name = term.rows[0].label.name if term.rows else "the cost"
                 raise UnsupportedError(
-                    f"{name} connects the intervals {first[apart[0]]} and {last[apart[0]]}; give constraints and costs "
-                    "of one interval each, or take another solver, as 'ipopt'"
+                    f"the intervals {first[apart[0]]} and {last[apart[0]]} are connected by {name}; give constraints "
+                    "and costs of one interval each, or take another solver, as 'ipopt'"
                 )
         n = self._intervals
         constraints = np.bincount(self.constraints.intervals[~self.gaps], minlength=n + 1)

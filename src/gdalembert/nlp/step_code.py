@@ -158,7 +158,7 @@ def _engine_fill(steps: GaussNewton, names: Mapping[str, str]) -> list[str]:
     fill += [f"program.{key} = (const Row*) {names[key]};" for key in ("A", "H", "g", "G")]
     fill += [f"program.{key} = (double*) {names[key]};" for key in ("b", "lower", "upper", "w1", "w2", "free")]
     fill += [f"self.x_0 = {names['qp_x_0']};", f"program.x_0 = {names['qp_x_0']};"]
-    fill += [f"self.{key} = {getattr(steps.tick, key)!r};" for key in ("penalty", "first_gap", "weight")]
+    fill += [f"self.{key} = {getattr(steps.tick, key)!r};" for key in ("penalty", "first_gap", "weight", "raised")]
     return fill
 
 

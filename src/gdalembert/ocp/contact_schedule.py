@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from gdalembert.model.configuration import neutral
 from gdalembert.nlp.backends import Backend, checked_options, same_options
 from gdalembert.nlp.entries import Label
 from gdalembert.nlp.joined_program import Jump, ScheduledPart, ScheduledProgram
@@ -36,7 +35,6 @@ from gdalembert.ocp.program import Ended, OptimalControlProblem, Part, own_value
 from gdalembert.ocp.real_time_sequences import ContactScheduleSolver, numbered
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.solvers import SOLVERS, made_by
-from gdalembert.ocp.steps import values_of
 from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.brief import first_of
 from gdalembert.spatial.functions import function, symbols
@@ -242,8 +240,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         return [k for k, (before, after) in pairs if self._takes_hold(before, after)]
 
     def _takes_hold(self, before: int, after: int) -> bool:
-        held, holds = (self.problems[k]._system.con.constraints for k in (before, after))
-        return any(each not in held for each in holds)
+        return self.problems[after]._system.takes_hold(self.problems[before]._system)
 
     def _check_impacts(self) -> None:
         for name, problem in zip(self._names, self.problems, strict=True):
@@ -252,12 +249,8 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
                     f"ContactSchedule: {name!r}: contacts or loops hold where fast modes follow their loads; give "
                     "Problem quasi_static=None"
                 )
-        for con in (self.problems[self._holds[k]]._system.con for k in self._landings):
-            if con._set.restitution.any():
-                raise ArgumentError(
-                    f"{con.tree.name}: its constraints have a restitution, and what rebounds does not hold in the next "
-                    "interval; give restitution=0"
-                )
+        for k in self._landings:
+            self.problems[self._holds[k]]._system.check_impact("interval")
 
     def real_time_solver(self, options: Mapping[str, Any] | None = None) -> SettledSchedule:
         return SettledSchedule(self, self._steps(options or {}))
@@ -345,17 +338,15 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         """The impact at an instant, of the contacts of a part."""
         motion, system, inputs = part.motion, part.motion.system, part.inputs
         con, state = system.con, motion.entries(motion.state)[:, k]
-        mass = con.dynamics.mass_matrix(neutral(con.tree), *values_of(con)).full()
-        largest, nq, nv, count = float(np.abs(mass).max()), con.nq, con.nv, len(system.rows)
+        nq, nv, count = con.nq, con.nv, len(system.rows)
         others = motion.parameters.fixed
         numbers = inputs.entries(others).ravel(order="F") if motion.parameters.others else np.zeros(0, dtype=int)
         s = symbols(state=len(state), after=nv, impulses=count, p=len(numbers))
         q, v = s["state"][:nq], s["state"][nq : nq + nv]
         design = s["state"][motion.size + motion.free_time :]
         p = [motion.parameters.assembled(design, s["p"])] if len(motion.parameters) else []
-        jacobian = system.rows.jacobian(q, p)
-        balance = con.dynamics.mass_matrix(q, *p) @ (s["after"] - v) - jacobian.T @ s["impulses"]
-        graph = function("impact", s, {"rows": ca.vertcat(balance, jacobian @ s["after"])})
+        balance, rates = system.balance(q, s["after"] - v, s["impulses"], p), system.rows.jacobian(q, p) @ s["after"]
+        graph = function("impact", s, {"rows": ca.vertcat(balance, rates)})
         y = ca.MX.sym("y", len(state) + nv + count)
         given = ca.MX.sym("p", len(numbers))
         rows = graph.call([*ca.vertsplit(y, [0, len(state), len(state) + nv, y.numel()]), given], True, False)[0]
@@ -364,9 +355,9 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
             instant=k,
             state=state,
             jumps=state[nq : nq + nv],
-            unknowns=np.full(count, largest),
+            unknowns=np.full(count, system.mass),
             function=ca.Function("term", [y, given], [ca.densify(rows), ca.MX(0)]),
-            rows=np.concatenate([np.full(nv, largest), np.ones(count)]),
+            rows=np.concatenate([np.full(nv, system.mass), np.ones(count)]),
             label=Label(MOTION, rank=0),
             parameters=numbers,
             asks=np.concatenate([*asks, np.zeros(count, dtype=bool)]),

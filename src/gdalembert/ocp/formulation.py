@@ -15,7 +15,7 @@ from gdalembert.ocp.constraints import CLOSED, MOTION, LimitedExpression, Relati
 from gdalembert.ocp.ends import End, EndpointConstraints, InputBefore
 from gdalembert.ocp.initial import Initial, Scales, plain_states
 from gdalembert.ocp.parameters import Inputs, matrices_of
-from gdalembert.ocp.stage import Instant, InstantCost, Integral, Interval, Motion, StageSymbols
+from gdalembert.ocp.stage import CostTerm, Instant, Interval, Motion, StageSymbols
 from gdalembert.spatial.arrays import Array
 
 
@@ -44,8 +44,8 @@ class Formulation(NamedTuple):
     scales: Scales | None
     limited: Sequence[LimitedExpression]
     relations: Sequence[Relation]
-    integrals: Sequence[Integral]
-    instants: Sequence[InstantCost]
+    integrals: Sequence[CostTerm]
+    instants: Sequence[CostTerm]
     others: Sequence[ca.MX]
     bounds_at_stages: bool
     remembers: bool
@@ -432,7 +432,7 @@ class GridPoint:
         """The term of a program that rows are."""
         return self.symbols.term("at grid point", rows)
 
-    def costs(self, terms: Sequence[tuple[ca.MX, Integral | InstantCost]]) -> StageTerm:
+    def costs(self, terms: Sequence[tuple[ca.MX, CostTerm]]) -> StageTerm:
         """The term of a program that weighted costs are."""
         rest, residuals = ca.MX(0), [ca.MX(0, 1)]
         for weight, term in terms:

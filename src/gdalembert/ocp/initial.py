@@ -16,9 +16,9 @@ from gdalembert.ocp.ends import End
 from gdalembert.ocp.guess import Guess, rest_to_rest_of, with_deflections
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.stage import Motion
-from gdalembert.ocp.system import System, vibrations
+from gdalembert.ocp.system import System
 from gdalembert.simulation.result import Simulation
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arrays import Array, vibrations
 
 _FEW, _SAMPLES, _CONSTRAINED = 11, 51, 5
 """Instants at which the fastest v is looked for, those of a guess, and those of forces of constraints."""

@@ -21,7 +21,7 @@ import numpy as np
 
 from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from gdalembert.model.configuration import difference, integrate, neutral, random_configuration
+from gdalembert.model.configuration import difference, integrate, random_configuration
 from gdalembert.model.tree import Tree
 from gdalembert.nlp.backends import Backend
 from gdalembert.nlp.entries import NOWHERE, Indices, Label
@@ -44,7 +44,6 @@ from gdalembert.ocp.program import OptimalControlProblem, Part, Program, own_val
 from gdalembert.ocp.real_time_sequences import RealTimePhases
 from gdalembert.ocp.solution import JoinedSolution, Solution
 from gdalembert.ocp.stage import checked_duration
-from gdalembert.ocp.steps import values_of
 from gdalembert.spatial.arguments import choice
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import first_of
@@ -370,18 +369,14 @@ class Junction:
         nq = system.dynamics.tree.nq
         kept = before._system.con.constraints
         self.before, self.after, self.basis, con = before, after, system.rows.basis, system.con
-        self.takes_hold = any(each not in kept for each in con.constraints)
+        self.takes_hold = system.takes_hold(before._system)
         self.known = system.places.known(kept), np.full(len(system.rows), not self.takes_hold)
         self.size, self.impulses, self._q = np.ones(0), ca.MX(0, 1), y[:nq]
         states = [each._motion.state[: system.states, i] for each, i in ((before, -1), (after, 0))]
         if not self.takes_hold and not system.moves_ends:
             self.rows = states[1] - states[0]
             return
-        if con._set.restitution.any():
-            raise ArgumentError(
-                f"{con.tree.name}: its constraints have a restitution, and what rebounds does not hold in the next "
-                "phase; give restitution=0"
-            )
+        system.check_impact("phase")
         p, places = [after.p] if con.parameters else [], system.positions
         shifts = np.flatnonzero(self.known[0]) if system.moves_ends else np.zeros(0, dtype=int)
         self.impulses = ca.MX.sym("impulses", len(shifts) + len(system.rows))
@@ -392,11 +387,9 @@ class Junction:
             q_end = system.moved(q_end, along.T @ self.impulses[: len(shifts)])
         if system.moves_ends:  # loads jump, and deflections with them: what holds moves the states, and holds anew
             self.known = np.zeros_like(self.known[0]), np.zeros_like(self.known[1])
-        momentum = con.dynamics.mass_matrix(reached, *p) @ system.with_stiff_rates(v_start - v_end)
-        left = system.of_states((momentum - con.jacobian(reached, *p).T @ self._of_all).T).T
-        self.rows = ca.vertcat(q_start - q_end, left)
-        largest = float(np.abs(con.dynamics.mass_matrix(neutral(con.tree), *values_of(con)).full()).max())
-        self.size = np.r_[np.ones(len(shifts)), np.full(len(system.rows), largest)]
+        left = system.balance(reached, system.with_stiff_rates(v_start - v_end), self.impulses[len(shifts) :], p)
+        self.rows = ca.vertcat(q_start - q_end, system.of_states(left.T).T)
+        self.size = np.r_[np.ones(len(shifts)), np.full(len(system.rows), system.mass)]
 
     def of_all(self, found: Array) -> Array:
         """The impulses of all constraints (nc), of what was found; none if nothing takes hold."""

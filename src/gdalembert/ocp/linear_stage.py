@@ -32,8 +32,10 @@ from gdalembert.spatial.functions import function, symbols
 
 NEXT = "_next"
 """The end of the name of an array that begins with the next row of another: the parameter at the end of an interval."""
-_NEAR, _FASTEST = 2.0, 1e6
-"""The intervals within which a gap may reach its margin for its row to take part, and v without bounds."""
+_GAPS = 30.0
+"""The unit of gaps [1/m], whose violations cost as much more: with 1 more motions cut corners of obstacles, with 1,000
+the interior point does not get ready in three iterations.
+"""
 _BY_ROWS = {"helper_options": {"ad_weight": 1.0}}
 MIDPOINTS = collocation_method(1, "legendre")
 
@@ -47,7 +49,10 @@ class _Squares(NamedTuple):
 
 
 class LimitedRow(NamedTuple):
-    """An expression that is limited, and where; its name is empty if no violations are told of it alone."""
+    """An expression that is limited, and where; its name is empty if no violations are told of it alone.
+
+    ``unit``: by which it is multiplied, and with it what its violations cost.
+    """
 
     name: str
     value: ca.MX
@@ -55,6 +60,7 @@ class LimitedRow(NamedTuple):
     upper: ca.MX
     place: Place
     is_of_end: bool = False
+    unit: float = 1.0
 
 
 class LinearStage:
@@ -154,9 +160,8 @@ class LinearStage:
                 instant = self._at(path.places[-1])
                 value = instant(path.graph) if path.gaps is None else self._gaps(path.gaps, instant)
                 lower, upper = (self._limit(bound, value.numel()) for bound in (path.lower, path.upper))
-                if path.gaps is not None:
-                    lower = ca.if_else(value > lower + self._reach(path.gaps, instant), -ca.inf, lower)
-                yield LimitedRow(path.name, value, lower, upper, place)
+                unit = 1.0 if path.gaps is None else _GAPS
+                yield LimitedRow(path.name, unit * value, unit * lower, unit * upper, place, unit=unit)
         bounds = self._problem.motion.bounds
         limited = np.isfinite(bounds.q_lower) | np.isfinite(bounds.q_upper)
         if turned := [i for i in free_rates(self.tree)[0] if limited[i]]:
@@ -169,12 +174,6 @@ class LinearStage:
     def _gaps(self, gaps: Gaps, instant: Instant) -> ca.MX:
         """Gaps; less half of what they change by in an interval, where they are kept between instants."""
         return instant(gaps.with_rates(self._h) if gaps.guarded else gaps.graph)
-
-    def _reach(self, gaps: Gaps, instant: Instant) -> ca.MX:
-        """By how much v within its bounds changes gaps in some intervals: a row that is further away takes no part."""
-        fastest = np.maximum(np.abs(self._problem.motion.bounds.v_lower), np.abs(self._problem.motion.bounds.v_upper))
-        slopes = gaps.slopes.call([instant.values[name] for name in gaps.slopes.name_in()])[1]
-        return ca.MX(_NEAR * self._h * (ca.fabs(slopes) @ ca.DM(np.minimum(fastest, _FASTEST))))
 
     def _rows_of_start(self) -> Iterator[LimitedRow]:
         """Rows of contacts and loops, in combinations that do not follow from what is fixed of the start."""
@@ -452,7 +451,8 @@ class LinearStage:
         for row in self._rows:
             rows = slice(first, first := first + row.value.numel())
             if row.name:
-                excess.append(ca.mmax(ca.vertcat(lower[rows] - off[rows], -upper[rows] - off[rows])))
+                beyond = ca.mmax(ca.vertcat(lower[rows] - off[rows], -upper[rows] - off[rows]))
+                excess.append(beyond / row.unit)
         outputs = {"q": self._parts["middle"][0], "excess": ca.vertcat(*excess)}
         used = {name: x for name, x in self._symbols.items() if ca.depends_on(ca.vertcat(*outputs.values()), x)}
         return function("outcome", used, outputs)

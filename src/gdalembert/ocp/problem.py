@@ -27,7 +27,7 @@ from gdalembert.ocp.program import OptimalControlProblem, Part
 from gdalembert.ocp.real_time import RealTimeSolver
 from gdalembert.ocp.real_time_problem import RealTimeProblem
 from gdalembert.ocp.solution import Solution
-from gdalembert.ocp.stage import InstantCost, Integral, Motion, checked_duration
+from gdalembert.ocp.stage import CostTerm, Motion, checked_duration
 from gdalembert.ocp.steps import CONTROLS, method_of
 from gdalembert.ocp.system import AUTO, Robot, system_of
 from gdalembert.simulation.result import Simulation
@@ -127,8 +127,7 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
         self._limited: list[LimitedExpression] = []
         self._relations: list[Relation] = []
         self._cones: list[ca.Function] = []
-        self._integrals: dict[int, tuple[ca.MX, list[Integral]]] = {}
-        self._of_instants: dict[int, tuple[ca.MX, InstantCost]] = {}
+        self._terms: dict[int, tuple[ca.MX, list[CostTerm]]] = {}
         self._motion = Motion(self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled)
         self._bounds_at_stages = bounds_at == "stages"
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
@@ -309,8 +308,8 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
                 at_grid = self._motion.evaluate(graph, "grid", symbols).values
                 integral = (2 * integral + self._motion.integral_over_grid(at_grid)) / 3
             whole += integral
-            integrals.append(Integral(ca.MX(1), integrand.evaluated, has_grid, residuals))
-        self._integrals[hash(whole)] = whole, integrals
+            integrals.append(CostTerm(ca.MX(1), integrand.evaluated, -1, has_grid, residuals))
+        self._terms[hash(whole)] = whole, integrals
         return whole
 
     def _parts_of_integrand(self, found: EvaluatedExpression) -> list[tuple[ca.Function, bool]]:
@@ -345,7 +344,8 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
                 (:class:`~gdalembert.ocp.RealTimeSolver`), of the problem with ``degree=1``, whose cost is a sum of
                 squares.
             options: as of :meth:`solve`; of ``"rti"``: ``"iterations"`` of the interior point (3); ``"penalty"`` of
-                limits of q, v and paths, by default after the cost and ten times as large of equations and the end;
+                limits of q, v and paths, by default after the cost, more where the first plan needs it to keep them,
+                and ten times as large of equations and the end;
                 ``"first_gap"``, where the interior point begins, by default after the cost; and
                 ``"levenberg_marquardt"`` (0.3), which shortens steps towards what is out of reach, 0 for plain ones.
 
@@ -394,8 +394,8 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
             term = common * self._whole([(constraints.squared(part), has_grid, part) for part, has_grid in parts])
         else:
             found = self._motion.evaluate(constraints.squared(residuals), instant, symbols)
-            cost = InstantCost(ca.MX(1), found.evaluated, instant, residuals)
-            self._of_instants[hash(found.values)] = found.values, cost
+            cost = CostTerm(ca.MX(1), found.evaluated, instant, residuals=residuals)
+            self._terms[hash(found.values)] = found.values, [cost]
             term = common * found.values
         constraints.check_cost("squares", term, [*self._motion.variables, *self._symbols])
         self._squares.append(term)
@@ -503,11 +503,9 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
         """
         self._initial.set(motion)
 
-    def _costs(self) -> tuple[list[Integral], list[InstantCost], list[ca.MX]]:
+    def _costs(self) -> tuple[list[CostTerm], list[CostTerm], list[ca.MX]]:
         """The terms of the cost: integrals and costs of instants, where parameters alone weight them, and others."""
-        integrals: list[Integral] = []
-        instants: list[InstantCost] = []
-        others: list[ca.MX] = []
+        terms, others = list[CostTerm](), list[ca.MX]()
         motion = self._motion.variables
         left = [] if self._cost is None else [(self._cost, ca.MX(1))]
 
@@ -517,11 +515,8 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
         while left:
             term, weight = left.pop()
             op, parts = term.op(), [term.dep(k) for k in range(term.n_dep())]
-            known = self._is_of_parameters(weight)
-            if known and hash(term) in self._integrals:
-                integrals += [part._replace(weight=weight) for part in self._integrals[hash(term)][1]]
-            elif known and hash(term) in self._of_instants:
-                instants.append(self._of_instants[hash(term)][1]._replace(weight=weight))
+            if hash(term) in self._terms and self._is_of_parameters(weight):
+                terms += [part._replace(weight=weight) for part in self._terms[hash(term)][1]]
             elif op in (ca.OP_ADD, ca.OP_SUB) and all(part.is_scalar() for part in parts):
                 left += [(parts[0], weight), (parts[1], weight if op == ca.OP_ADD else -weight)]
             elif op in (ca.OP_NEG, ca.OP_TWICE):
@@ -532,7 +527,8 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
                 left.append((parts[0], weight / parts[1]))
             else:
                 others.append(weight * term)
-        return integrals, instants, others
+        integrals = [part for part in terms if part.instant < 0]
+        return integrals, [part for part in terms if part.instant >= 0], others
 
     def _check_costs(self) -> None:
         if self._cost is None:

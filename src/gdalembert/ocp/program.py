@@ -495,8 +495,10 @@ class Program(Generic[Planned]):
         return self._of._solution(found, self.nlp, z, numbers)
 
     def tightened(self, solution: Planned) -> Array | None:
-        each = zip(self.parts, solutions.by_part(solution), strict=True)
-        asked = [part.inputs.tighten(motion.accuracy) for part, (_, motion) in each]
+        motions = [motion for _, motion in solutions.by_part(solution)]
+        if len(motions) != len(self.parts):  # phases of a schedule, of which each part may have several: they are told
+            return None
+        asked = [part.inputs.tighten(motion.accuracy) for part, motion in zip(self.parts, motions, strict=True)]
         return self.current() if any(asked) else None
 
     def remedies(self, solution: Planned) -> Iterator[str]:

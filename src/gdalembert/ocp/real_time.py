@@ -25,6 +25,7 @@ from gdalembert.compilation.compiled_function import compile as compiled_functio
 from gdalembert.errors import ArgumentError, ArgumentTypeError, SolutionWarning, shown
 from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blocks
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
+from gdalembert.nlp.program import InvalidStartError
 from gdalembert.nlp.step_code import arrays_read, step_code
 from gdalembert.ocp.linear_stage import NEXT, LinearStage
 from gdalembert.ocp.real_time_problem import (
@@ -153,6 +154,10 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             [graph for path, limits in paths.values() for graph in (path.graph, limits)] for paths in self._followed
         ]
         self._used = [{name for graph in pairs for name in graph.name_in()} & self._given.keys() for pairs in graphs]
+        self._apart = [
+            None if free or not problem.con.nc or (in_sequence and k) else compiled_function(problem.apart())
+            for k, problem in enumerate(problems)
+        ]
         self._prepared, self._known = False, set[str]()
         self.last: Planned | None = None
 
@@ -195,7 +200,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         arrays: list[Any] = [*plan, *self._given.values(), *self._padded.values(), steps.set, steps.lands]
         copies = [array.copy() for array in arrays]
         parameters = [(dict(problem.parameters.values), problem.robot.last) for problem in problems]
-        weight, known = steps.tick.weight, self._known
+        weight, raised, known = steps.tick.weight, steps.tick.raised, self._known
 
         def restore() -> None:
             for array, copy in zip(arrays, copies, strict=True):
@@ -204,7 +209,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 problem.parameters.values.clear()
                 problem.parameters.values.update(values)
                 problem.robot.set(p)
-            steps.tick.weight, self._known, self._prepared = weight, known, False
+            steps.tick.weight, steps.tick.raised, self._known, self._prepared = weight, raised, known, False
 
         return restore
 
@@ -229,6 +234,9 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             of_start = p is None and not by and values.keys() <= self._of_start
             prepared, self._prepared = self._prepared and of_start and not first, False
             self._measure()
+            refusal = self._refusal()
+            if refusal and first:
+                raise InvalidStartError(refusal)
             if first:
                 reason = self._first_steps(guess, interrupts)
             else:
@@ -236,6 +244,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             if reason and first:  # there is no plan that could stand for it
                 raise unsolved(self._solution(solved=False))
             solved, warning = self._judged(reason, first=first)
+            warning = warning or (refusal and f"{refusal}; the plan begins there")
             self.last = plan = self._solution(solved=solved)
         if warning:
             self._warn(warning)
@@ -264,7 +273,6 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     def _first_steps(self, guess: Any, interrupts: Interrupts) -> str:
         """Steps from a guess until they are small; why the last one was not taken, or "" if it was."""
         self._begin(guess)
-        self._steps.tick.weight = 0.0  # of penalties, which is chosen anew
 
         def check() -> None:
             if interrupts.error is not None:
@@ -423,6 +431,13 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         if any(abs(math.hypot(*entries[start:stop]) - 1) > UNIT_ERROR for _, start, stop in self._blocks):
             check_unit_lengths("solver: q of start", x_0[:nq], self._tree)
 
+    def _refusal(self) -> str:
+        """Why the start is none, or "": it is farther off contacts and loops than what is measured may be."""
+        first, x = int(self._steps.set[0]), self._steps.arrays["x_0"][: self._tree.nq + self._tree.nv]
+        p = [self._given["p"]] if "p" in self._given else []
+        is_far = (apart := self._apart[first]) is not None and apart(x, *p) > 1
+        return self._problems[first].refusal(x) if is_far else ""
+
     def _guesses(self, guess: Any) -> Sequence[Any]:
         """A guess for each problem that has intervals of its own."""
         return [guess]
@@ -430,7 +445,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     def _begin(self, guess: Any) -> None:
         """The plan of a guess; the efforts and forces are those that come nearest to its equations of motion."""
         for problem in self._problems[: len(self._spans)]:
-            for end in problem.formulation.ends:
+            checks = (each for each in problem.formulation.inputs.ends if not each.symbols)
+            for end in (*problem.formulation.ends, *checks):
                 end.set(problem.parameters)
         efforts, accelerations = np.zeros((len(self._q), self._first.motion.u.shape[0])), np.zeros_like(self._v)
         spans = zip(self._spans, self._problems, self._layouts, self._guesses(guess), strict=False)
@@ -574,7 +590,8 @@ class RealTimeSolver(RealTimeSteps[Solution]):
                 raises before leaves the last plan and its parameters as they were.
 
         Warns:
-            SolutionWarning: if it is not solved, or the first steps do not become small.
+            SolutionWarning: if it is not solved, the first steps do not become small, or a tick begins far off contacts
+                or loops, of which the first one is refused.
         """
         return self._call(shift, guess, p, values)
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from gdalembert.compilation.compiled_function import CompiledFunction
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
-from gdalembert.errors import UnsupportedError
+from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.nlp.least_squares import residuals_of
 from gdalembert.ocp.constraints import LimitedExpression, parts_of_residuals, parts_of_state
-from gdalembert.ocp.ends import End, EndpointConstraints
+from gdalembert.ocp.ends import NEAR_Q, NEAR_V, End, EndpointConstraints
 from gdalembert.ocp.formulation import Formulation
 from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.solution import FollowedPath
-from gdalembert.ocp.stage import InstantCost, Motion
+from gdalembert.ocp.stage import CostTerm, Motion
 from gdalembert.ocp.steps import free_rates
 from gdalembert.ocp.system import System
 from gdalembert.spatial.arrays import Array, frozen
@@ -148,6 +148,23 @@ class RealTimeProblem(NamedTuple):
         instants = frozen(self.interval * np.arange(self.motion.intervals + 1.0))
         return instants, frozen(instants[:-1, None] + self.interval / 2)
 
+    def apart(self) -> ca.Function:
+        """(x) → how far [q; v] is off contacts and loops, over the farthest that solvers move a start onto them."""
+        places, rows, nq = self.motion.system.places, self.motion.system.rows, self.con.tree.nq
+        x, p = ca.MX.sym("x", nq + self.con.tree.nv), [ca.MX.sym("p", len(self.robot))] if len(self.robot) else []
+        of_q, of_v = ca.norm_inf(places.residual(x, *p)), ca.norm_inf(rows.velocity(x, *p))
+        far = ca.fmax(of_q / NEAR_Q, of_v / (NEAR_V * ca.fmax(1, ca.norm_inf(x[nq:]))))
+        return ca.Function("apart", [x, *p], [far])
+
+    def refusal(self, x: Array) -> str:
+        """Why [q; v] is no start: the contact or loop that it violates, and by how much."""
+        nq = self.con.tree.nq
+        try:
+            self.con.anchored(x[:nq]).check_state("start of the motion", x[:nq], x[nq : nq + self.con.tree.nv])
+        except ArgumentError as error:
+            return str(error)
+        return ""
+
     @property
     def squares(self) -> Iterator[PlacedSquares]:
         """The squares of which the cost is the sum.
@@ -256,7 +273,7 @@ class RealTimeProblem(NamedTuple):
             )
 
     @property
-    def costs_of_instants(self) -> list[InstantCost]:
+    def costs_of_instants(self) -> list[CostTerm]:
         """The costs of single instants; what else is no integral is one of the end.
 
         Raises:
@@ -264,7 +281,7 @@ class RealTimeProblem(NamedTuple):
         """
         return [*self.formulation.instants, *map(self._of_end, self.formulation.others)]
 
-    def _of_end(self, cost: ca.MX) -> InstantCost:
+    def _of_end(self, cost: ca.MX) -> CostTerm:
         tree, state = self.con.tree, self.motion.state
         ends = {"q": ca.MX.sym("q", tree.nq), "v": ca.MX.sym("v", tree.nv)}
         known = dict(self.parameters.symbols) | ({"p": self.robot.fixed} if len(self.robot) else {})
@@ -281,7 +298,7 @@ class RealTimeProblem(NamedTuple):
             )
         value = ca.substitute([value], before, [ca.MX.zeros(*x.shape) for x in before])[0]
         graph = ca.Function("end", [*ends.values()], [value], [*ends], ["value"])
-        return InstantCost(ca.MX(1), graph, self.motion.intervals)
+        return CostTerm(ca.MX(1), graph, self.motion.intervals)
 
     @property
     def names(self) -> list[str]:

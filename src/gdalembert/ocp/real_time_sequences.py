@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.ocp.ends import Mask
 from gdalembert.ocp.joined_solution import PhasesSolution, RealTimePhasesSolution
@@ -23,7 +22,6 @@ from gdalembert.ocp.stage import Instant, Step
 from gdalembert.ocp.tangent_space import TangentSystem
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.source_text import comment_text
 
 
@@ -78,11 +76,9 @@ class ContactScheduleSolver(RealTimeSequence):
 
     def __init__(self, problems: Mapping[str, RealTimeProblem], options: Mapping[str, Any]) -> None:
         self._names = list(problems)
-        held = [problem.con.constraints for problem in problems.values()]
-        self._takes_hold = [
-            [any(constraint not in before for constraint in after) for after in held] for before in held
-        ]
-        reached = [k for k in range(len(held)) if any(row[k] for row in self._takes_hold)]
+        systems = [problem.motion.system for problem in problems.values()]
+        self._takes_hold = [[after.takes_hold(before) for after in systems] for before in systems]
+        reached = [k for k, _ in enumerate(systems) if any(row[k] for row in self._takes_hold)]
         super().__init__(list(problems.values()), options, reached)
 
     def prepare(self, *, schedule: Sequence[str] | None = None, shift: int = 1, p: Any = None, **values: Any) -> None:
@@ -343,7 +339,7 @@ class JunctionStage(LinearStage):
             left = system.places.residual(ca.vertcat(q, v), *p)[np.flatnonzero(self._impact.asked).tolist()]
             zero = ca.MX(ca.DM.zeros(left.shape[0]))
             self._of_impact.append(LimitedRow("", left, zero, zero, GRID))
-        residual = _balance(system.con)(q, v, after, impulses, *p)
+        residual = ca.vertcat(system.balance(q, after - v, impulses, p), system.rows.jacobian(q, p) @ after)
         return here, Step(ca.vertcat(point, after), residual), None
 
     def _kept(self, values: Mapping[str, Matrix], change: Matrix) -> Matrix:
@@ -356,12 +352,3 @@ class JunctionStage(LinearStage):
     def _limited_rows(self) -> Iterator[LimitedRow]:
         yield from super()._limited_rows()
         yield from self._of_impact
-
-
-def _balance(con: ConstrainedDynamics) -> ca.Function:
-    """(q, v, v⁺, Λ) → (left): the residual of the momentum of an impact, and velocities of constraints."""
-    s = symbols(q=con.nq, v=con.nv, after=con.nv, impulses=con.nc) | con.symbols()
-    q, v, after, impulses, *p = s.values()
-    jacobian = con.jacobian(q, *p)
-    momentum = con.dynamics.mass_matrix(q, *p) @ (after - v)
-    return function("balance", s, {"left": ca.vertcat(momentum - jacobian.T @ impulses, jacobian @ after)})

@@ -525,6 +525,18 @@ _STATES = dict.fromkeys(EXCEPTIONS, _RAISED) | {
 """What the statuses of a solver mean."""
 
 
+def _in_the_way(solution: Solution) -> Iterator[str]:
+    """The pair whose gap on the grid is furthest below its margin, of each path that keeps gaps."""
+    q = solution.accuracy.x[:, : solution.accuracy.system.robot.tree.nq]
+    for path in solution.accuracy.paths.values():
+        if path.gaps is not None:
+            short = path.gaps.margin[:, None] - path.values(solution.t, q, q[:, :0], solution.t)
+            pair, k = (int(i) for i in np.unravel_index(short.argmax(), short.shape))
+            if short[pair, k] > _FEASIBLE:
+                gap, (first, second) = path.gaps.margin[pair] - short[pair, k], path.gaps.pairs[pair]
+                yield f"the gap of {first} and {second} is {gap:.3g} m at {solution.t[k]:.3g} s"
+
+
 def unsolved(solution: Solution | JoinedSolution) -> OptimizationError:
     """The error of a problem that was not solved, with the last iterate."""
     what = ", ".join(f"{name} by {x:.2g}" for name, x in solution.violations.items() if x > _FEASIBLE)
@@ -534,6 +546,7 @@ def unsolved(solution: Solution | JoinedSolution) -> OptimizationError:
         if solution.constraint_violation > _FEASIBLE
         else "all constraints hold, but it is not known to be an optimum; try another guess or more iterations"
     )
+    state += "".join(f"; {part}{line}" for part, each in by_part(solution) for line in _in_the_way(each))
     if solution.status in _STATES:
         state = _STATES[solution.status] + (f" ({what})" if what else "")
     return OptimizationError(

@@ -316,36 +316,25 @@ def mapped_over(graph: ca.Function, count: int, *inputs: ca.MX) -> Any:
     return (graph.map(count) if count > 1 else graph)(*inputs)
 
 
-class Integral(NamedTuple):
-    """A term of a cost: a weight of parameters times ∫ graph dt.
+class CostTerm(NamedTuple):
+    """A term of a cost: a weight of parameters times ∫ graph dt, or times an expression at one instant of the grid.
 
     Attributes:
-        weight, graph: of it. ``has_grid``: whether it is integrated by Simpson's rule, which has the grid in it.
+        weight, graph: of it. ``instant``: that of an expression; −1 of an integral.
+        has_grid: whether an integral is taken by Simpson's rule, which has the grid in it.
         residuals: those of which ``graph`` is the sum of squares, if it was said so.
     """
 
     weight: ca.MX
     graph: ca.Function
-    has_grid: bool
+    instant: int = -1
+    has_grid: bool = False
     residuals: ca.Function | None = None
 
     @property
     def shares(self) -> tuple[float, float]:
         """The shares of the quadrature at the stages, and of the trapezoidal rule at the grid."""
         return (2 / 3, 1 / 3) if self.has_grid else (1.0, 0.0)
-
-
-class InstantCost(NamedTuple):
-    """A term of a cost: a weight of parameters times an expression at one instant of the grid.
-
-    Attributes:
-        weight, graph, instant: of it. ``residuals``: those of which ``graph`` is the sum of squares, if it was said so.
-    """
-
-    weight: ca.MX
-    graph: ca.Function
-    instant: int
-    residuals: ca.Function | None = None
 
 
 class Instant(NamedTuple):
@@ -466,7 +455,7 @@ class Interval(NamedTuple):
     rest: ca.MX
 
     @classmethod
-    def of(cls, motion: Motion, inputs: Inputs, integrals: Sequence[Integral], states: Indices) -> Interval:
+    def of(cls, motion: Motion, inputs: Inputs, integrals: Sequence[CostTerm], states: Indices) -> Interval:
         """The stage with these terms of the cost, and ``states`` at the instants of the grid, as entries of x."""
         n, count, parameters = motion.intervals, len(motion.rule.c), motion.parameters
         symbols = StageSymbols(inputs, motion, np.arange(n), interval=True)

@@ -27,7 +27,7 @@ from gdalembert.ocp import steps
 from gdalembert.ocp.steps import RungeKutta
 from gdalembert.spatial import constant
 from gdalembert.spatial.arguments import choice, number, warn
-from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.arrays import Array, vibrations
 from gdalembert.spatial.functions import function, symbols
 
 Robot = Dynamics | ConstrainedDynamics
@@ -244,6 +244,28 @@ class System:
             return k[: self.con.tree.nv, :]
         return ca.MX(self.with_stiff_rates(k[self.moving, :]))
 
+    def takes_hold(self, before: System) -> bool:
+        """Whether constraints hold that did not before, so that v jumps."""
+        return any(each not in before.con.constraints for each in self.con.constraints)
+
+    def check_impact(self, piece: str) -> None:
+        """Refuse a restitution of what takes hold in a ``piece`` of a motion, by an ArgumentError."""
+        if self.con._set.restitution.any():
+            raise ArgumentError(
+                f"{self.con.tree.name}: its constraints have a restitution, and what rebounds does not hold in the "
+                f"next {piece}; give restitution=0"
+            )
+
+    def balance(self, q: Any, change: Any, impulses: Any, p: Sequence[Any]) -> Any:
+        """M Δv − Jᵀ Λ of independent impulses Λ: zero in an impact."""
+        return self.con.dynamics.mass_matrix(q, *p) @ change - self.rows.jacobian(q, p).T @ impulses
+
+    @property
+    def mass(self) -> float:
+        """The largest entry of M where the robot is neutral."""
+        q = neutral(self.con.tree)
+        return float(np.abs(self.con.dynamics.mass_matrix(q, *steps.values_of(self.con)).full()).max())
+
     @cached_property
     def finer(self) -> Callable[..., Any]:
         """A step of the classical Runge–Kutta method (x, u, h) → (x_next, …), which shows the error of other steps.
@@ -359,20 +381,14 @@ def locked_vibrations(dyn: Dynamics, p: Array, chosen: range) -> tuple[Array, Ar
     if not chosen:
         return np.zeros(0), np.zeros((0, 0))
     q, index = neutral(dyn.tree).full().ravel(), np.ix_(chosen, chosen)
-    squares, shapes = vibrations(dyn.mass_matrix(q, *columns(p, 1)).full()[index], dyn.force_stiffness(q, p)[index])
-    return np.sqrt(squares) / (2 * np.pi), shapes
+    mass, stiffness = dyn.mass_matrix(q, *columns(p, 1)).full()[index], dyn.force_stiffness(q, p)[index]
+    frequencies, shapes, _ = vibrations(mass, stiffness)
+    return frequencies / (2 * np.pi), shapes
 
 
 def _along(shapes: Array, size: int) -> ca.DM:
     """Φ as a sparse matrix (size × size), for v, or for q, which begins with entries that are no coordinates of Φ."""
     return ca.diagcat(ca.DM.eye(size - len(shapes)), ca.sparsify(ca.DM(shapes)))
-
-
-def vibrations(mass: Array, stiffness: Array) -> tuple[Array, Array]:
-    """ω² and mass-normalised shapes Ψ of M and the symmetric part of K; zero where K drives away."""
-    half = np.linalg.inv(np.linalg.cholesky(mass))
-    squares, vectors = np.linalg.eigh(half @ (stiffness + stiffness.T) @ half.T / 2)
-    return np.maximum(squares, 0.0), half.T @ vectors
 
 
 AUTO = "auto"

@@ -16,7 +16,7 @@ from gdalembert.errors import ArgumentError, shown
 from gdalembert.model.configuration import checked_configuration
 from gdalembert.model.rounding import ROUND_OFF
 from gdalembert.model.tree import Tree
-from gdalembert.plotting.style import BLUE, GREY, INK, LEGEND, SMALL, axes, label, names_of
+from gdalembert.plotting.style import BLUE, GREY, INK, LEGEND, SMALL, axes, label, names_of, plain
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import interruptible
@@ -182,7 +182,7 @@ def _robot(
     segments = [np.array([origins[parent] if parent >= 0 else np.zeros(3), end]) for parent, end in ends]
     if reference == pin.LOCAL:
         segments = [(segment - centre) @ frame_to_universe[:3, :3] for segment in segments]
-        axis = f" of {drawn_frame.name}"
+        axis = f" of {plain(drawn_frame.name)}"
     if reference != pin.LOCAL_WORLD_ALIGNED:
         centre = np.zeros(3)
     columns = ["xyz".index(axis) for axis in chosen]

@@ -19,7 +19,17 @@ from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
 from gdalembert.flexible.flexible_link import BeamLink, FlexibleLink
 from gdalembert.flexible.modes import ModeSet
 from gdalembert.model.rounding import clean_matrix
-from gdalembert.plotting.style import MotionLike, axes, label, legend, line_style, panels, shared_legend, trajectory
+from gdalembert.plotting.style import (
+    MotionLike,
+    axes,
+    label,
+    legend,
+    line_style,
+    panels,
+    plain,
+    shared_legend,
+    trajectory,
+)
 from gdalembert.spatial.arguments import flag, integer
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import interruptible
@@ -52,7 +62,7 @@ def tip_deflection(arm: Arm, motion: MotionLike, *, ax: Axes | None = None) -> A
     t, q = trajectory("tip_deflection", motion, "tq", arm.tree)
     ax = axes("tip_deflection", ax)
     for k, (name, line) in enumerate(deflections(arm, q).items()):
-        ax.plot(t, 1e3 * line, label=name, **line_style(k))
+        ax.plot(t, 1e3 * line, label=plain(name), **line_style(k))
     label(ax, "time [s]", "deflection of the tip [mm]")
     legend(ax)
     return ax
@@ -179,7 +189,7 @@ def _of_arm(arm: Arm, q: npt.ArrayLike, links: Mapping[str, FlexibleLink] | None
                 style = line_style(k) | {"linestyle": "-" if direction == "y" else "--"}
                 text = _frequency(f"mode {k + 1}", omega[k]) if direction == next(iter(by_direction)) else None
                 ax.plot(etas[name], curve / (largest[k] or 1.0), label=text, **style)
-        label(ax, "abscissa [m]" if ax is axes[-1] else "", "deflection, largest 1", name)
+        label(ax, "abscissa [m]" if ax is axes[-1] else "", "deflection, largest 1", plain(name))
     held = "motors held" if arm.flexible_joints else "joints locked"
     both = any(len(by_direction) > 1 for by_direction in curves.values())
     labelled = next((ax for ax in axes if ax.lines), axes[0])

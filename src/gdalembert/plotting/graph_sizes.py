@@ -204,7 +204,7 @@ def pruning_error(
     largest = ax.bar(places, percent * simplified.observed, width=0.35, color=BLUE, label=seen)
     style: dict[str, Any] = {"color": ORANGE, "markeredgecolor": INK, "markersize": 5, "clip_on": False, "zorder": 3}
     (rms,) = ax.plot(places, percent * simplified.rms, "D", label="RMS error", **style)
-    ax.set_xticks(places, simplified.names)
+    ax.set_xticks(places, simplified.names, parse_math=False)
     label(ax, "", "torque error [% of the limit]")
     ax.grid(visible=False, axis="x")
     if not simplified.bound.any():

@@ -218,13 +218,13 @@ def torque_decomposition(
         grid = style.joint_panels("time [s]", [f"torque [{unit}]" for unit in names.effort_units], names.v)
     else:
         grid = [style.axes(function, ax)]
-        label(grid[0], "time [s]", f"torque of {names.v[columns[0]]} [{names.effort_units[columns[0]]}]")
+        label(grid[0], "time [s]", f"torque of {style.plain(names.v[columns[0]])} [{names.effort_units[columns[0]]}]")
     total = np.sum([*parts.values()], axis=0)
     for column, panel in zip(columns, grid, strict=True):
         panel.plot(t, total[:, column], color=INK, linewidth=2.2, label="sum, τ")
         for k, (name, part) in enumerate(parts.items()):
             if joint is None or part[:, column].any():  # the panels share a legend of all parts
-                panel.plot(t, part[:, column], label=name, **line_style(k))
+                panel.plot(t, part[:, column], label=style.plain(name), **line_style(k))
     if joint is None:
         style.shared_legend(grid[0])
         return grid
@@ -372,7 +372,7 @@ def _residuals(result: Identification, torques: Torques, samples: str, unit: str
         for ax, x, text in zip(grid[k], over, (samples, "speed [rad/s or m/s]", unit), strict=True):
             ax.plot(x, torques.residuals[:, k], ".", color=BLUE, markersize=1.5)
             ax.axhline(0, color=GREY, linewidth=0.8)
-            label(ax, text if k == len(result.joints) - 1 else "", name if ax is grid[k, 0] else "")
+            label(ax, text if k == len(result.joints) - 1 else "", style.plain(name) if ax is grid[k, 0] else "")
     return grid
 
 
@@ -386,7 +386,8 @@ def _parameters(result: Identification) -> Axes:
         size = np.where(values == 0, np.nan, np.abs(values))  # 0 has no place on a logarithmic axis
         ax.plot(size, rows, marker, color=colour, markersize=5 if marker != "|" else 9, label=name)
     ax.set_xscale("log")
-    ax.set_yticks(rows, [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 2]} …" for name in base.names])
+    names = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 2]} …" for name in base.names]
+    ax.set_yticks(rows, names, parse_math=False)
     ax.set_ylim(len(base) - 0.5, -0.5)
     label(ax, "absolute value, SI units")
     legend(ax)

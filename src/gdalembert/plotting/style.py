@@ -143,6 +143,11 @@ def panels(rows: int, columns: int, size: tuple[float, float], **shared: Any) ->
     return grid.view(Panels)
 
 
+def plain(name: str) -> str:
+    """A name as matplotlib writes it as it is: what stands between two ``$`` would be a formula."""
+    return name.replace("$", r"\$")
+
+
 def joint_panels(x: str, ys: Sequence[str], titles: Sequence[str]) -> Any:
     """A panel for each joint with the names of its axes and its title, in two columns from four joints on."""
     count = len(titles)
@@ -153,7 +158,7 @@ def joint_panels(x: str, ys: Sequence[str], titles: Sequence[str]) -> Any:
         spare.set_visible(False)
     for k, (y, title) in enumerate(zip(ys, titles, strict=True)):
         lowest = k + across >= count
-        label(grid[k], x if lowest else "", y, title)
+        label(grid[k], x if lowest else "", y, plain(title))
         grid[k].tick_params(labelbottom=lowest)
     return grid[:count]
 
@@ -162,7 +167,7 @@ def draw_columns(ax: Axes, t: Array, columns: Array, names: Sequence[str], bound
     """A line for each column (N × n), and a dashed one for each bound of it (2 × n) that is one."""
     for k, name in enumerate(names):
         style = line_style(k)
-        ax.plot(t, columns[:, k], label=name, **style, **more)
+        ax.plot(t, columns[:, k], label=plain(name), **style, **more)
         for bound in bounds[np.abs(bounds[:, k]) < NO_LIMIT, k]:
             ax.axhline(bound, color=style["color"], linestyle="--", linewidth=0.8)
 

@@ -226,13 +226,9 @@ class LinkInertias(Bodies):
 
     @classmethod
     def select(cls, tree: Tree, chosen: Sequence[str] | None) -> LinkInertias:
-        flexible = set(tree.joint_names) - set(tree.body_names)
-        if beams := [name for name in chosen or () if name in flexible]:
-            is_beam = tree.links[tree.joint_names.index(beams[0])] in tree.modal
-            reason = "is flexible, and its body is that of its beam" if is_beam else "has a part on springs"
+        if reason := next(filter(None, (no_inertia_because(tree, name) for name in chosen or ())), ""):
             raise UnsupportedError(
-                f"parameters: 'inertia': the link of {beams[0]!r} {reason}; give other joints, or 'payload' at a frame "
-                "of the link"
+                f"parameters: 'inertia': {reason}; give other joints, or 'payload' at a frame of the link"
             )
         names = selected("joint", chosen, tree.body_names)
         joints = dict(zip(tree.joint_names, tree.links, strict=True))
@@ -249,6 +245,15 @@ class LinkInertias(Bodies):
     def write_to_model(self, model: pin.Model, p: Array) -> None:
         for name, values in zip(self.elements, p.reshape(-1, 10), strict=True):
             model.inertias[model.getJointId(name)] = inertia_of(name, values)
+
+
+def no_inertia_because(tree: Tree, joint: str) -> str:
+    """Why a joint's link has no parameters of inertia, or "" if it has, or there is no such joint."""
+    if joint not in tree.joint_names or joint in tree.body_names:
+        return ""
+    is_beam = tree.links[tree.joint_names.index(joint)] in tree.modal
+    reason = "is flexible, and its body is that of its beam" if is_beam else "has a part on springs"
+    return f"the link of {joint!r} {reason}"
 
 
 class Payload(Bodies):

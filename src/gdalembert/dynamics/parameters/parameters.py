@@ -22,11 +22,12 @@ from gdalembert.dynamics.parameters.groups import (
     Payload,
     Placement,
     inertia_of,
+    no_inertia_because,
 )
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import check_same_joints, idle_joints, is_singular, name_of, read_tree
-from gdalembert.model.inertia import dynamic_parameters
+from gdalembert.model.inertia import DYNAMIC_PARAMETERS, dynamic_parameters
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import Matrix, entries
 from gdalembert.spatial.arguments import listed, vector
@@ -139,7 +140,9 @@ class Parameters:
             UnknownNameError: if there is none.
         """
         if name not in self._index:
-            raise UnknownNameError("parameter", name, self.names)
+            element, _, quantity = str(name).rpartition(".")
+            reason = no_inertia_because(self.tree, element) if quantity in DYNAMIC_PARAMETERS else ""
+            raise UnknownNameError("parameter", name, self.names, reason)
         return self._index[name]
 
     def vector(self, p: Values = None, argument: str = "p") -> Array:

@@ -37,7 +37,7 @@ typedef struct {
   const Function *stage, *jump, *start, *retract;
   const Program* program;
   Stage* memory;
-  double penalty, first_gap, weight; /* chosen here where they are 0; the last penalty */
+  double penalty, first_gap, weight, raised; /* chosen here where they are 0; the last penalty, and its factor */
   double step, gap, infeasibility, iterations; /* what is found */
 } Tick;
 
@@ -151,12 +151,13 @@ int64_t gauss_newton_prepare(Tick* t, int64_t by) {
   return failed;
 }
 
-/* What soft limits cost: ten times the steepest cost, and more for rows that move by less than z does, and for equations,
-   whose forces are those of whole motions. It follows from tick to tick, up by a quarter and down by a fifth at most, so that one target far away does not spoil it. */
+/* What soft limits cost: ten times the steepest cost, times what the first steps raised it by, and more for rows that
+   move by less than z does, and for equations, whose forces are those of whole motions. It follows from tick to tick, up
+   by a quarter and down by a fifth at most, so that one target far away does not spoil it. */
 static void weigh(Tick* t) {
   double steepest = norm(t->g, (t->n + 1) * NZP), weight = t->penalty;
   if (weight <= 0) {
-    weight = 10 * (steepest > 1e-6 ? steepest : 1e-6);
+    weight = 10 * t->raised * (steepest > 1e-6 ? steepest : 1e-6);
     if (t->weight > 0) weight = fmin(fmax(weight, 0.8 * t->weight), 1.25 * t->weight);
   }
   if (!(weight < INFINITY)) return;
