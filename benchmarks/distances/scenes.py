@@ -17,7 +17,7 @@ import pinocchio as pin
 
 import gdalembert as gd
 from benchmarks.common import robots
-from gdalembert.distances.covers import Part, smallest_capsule, surface_of
+from gdalembert.distances.covers import CoveredPart, smallest_capsule, surface_of
 from gdalembert.spatial.arrays import Array
 
 OPENING = 0.04
@@ -87,10 +87,10 @@ def _shapes(meshes: pin.GeometryModel) -> tuple[pin.GeometryModel, ...]:
         if "finger" in item.name:
             continue
         surface = surface_of(item)
-        parts = [Part([surface])]
+        parts = [CoveredPart([surface])]
         if "hand" in item.name:
             middle = float(np.mean([surface.points[:, 2].min(), surface.points[:, 2].max()]))
-            parts = [Part([surface.beyond(sign * _ACROSS, sign * middle)]) for sign in (1, -1)]
+            parts = [CoveredPart([surface.beyond(sign * _ACROSS, sign * middle)]) for sign in (1, -1)]
         for k, part in enumerate(parts):
             shapes.addGeometryObject(_capsule(f"{item.name}.{k}", item.parentJoint, part.capsule))
     for side in ("left", "right"):
