@@ -1,0 +1,335 @@
+"""Plans of the Panda in least time among shelves, boxes and tables: 20 problems of MotionBenchMaker.
+
+    python -m benchmarks.distances.plans              all problems
+    python -m benchmarks.distances.plans box  those whose names begin so
+
+Each plan keeps the limits of q, v and torque of the model, all pairs of links that the SRDF leaves, and all obstacles.
+It begins at the straight line, pushed out of obstacles; where that ends in a collision or the solver fails, at paths of
+random trees, one after the other. Rows are those of pairs that the guess comes near; pairs that the plan comes too near
+are added, and it is solved again from there, with a look at gaps between instants if they are too small there. Then
+torques and meshes are looked at, at 1 kHz. The page goes to ``benchmarks/results``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+import gdalembert as gd
+from benchmarks.common.tables import RESULTS, markdown
+from benchmarks.distances import scenes
+from benchmarks.distances.guesses import FINE, GENTLE, HARD, connect, even, pushed
+from benchmarks.distances.scenes import Meshes, Scene
+from benchmarks.distances.straight import least_time
+from benchmarks.speed.speed import machine
+from gdalembert import ocp
+from gdalembert.spatial.arrays import Array
+
+MARGIN = 0.002
+"""Of all gaps [m]: grasps leave 3 mm."""
+TOUCHING = 5e-4
+"""A gap between instants that is smaller [m] is looked at by ``keep_clear`` in a further solve."""
+SLACK = 0.004
+"""How deep capsules of a guess may overlap [m], which the solver mends."""
+AWAY = 0.01
+"""The gaps of guesses [m], or those of the ends less 1 mm where these are smaller."""
+NEAR = 0.12
+"""Pairs that a guess comes nearer have rows [m]."""
+GRASP = 0.025
+"""What is nearer to a finger at the goal is compared with its box, all else with its capsule [m]."""
+INTERVALS, LONGEST, BUDGET = 40, 6.0, 60.0
+"""Of a plan: intervals, its longest duration [s], and the time of the processor [s]."""
+SECONDS_OF_A_TREE, TREES, ROUNDS, ITERATIONS = 15.0, 4, 5, 200
+"""Of a guess, and the most guesses; how often pairs are added to one, and iterations of a solve."""
+PART = 0.96
+"""Of the limits of v and u that plans may take at the stages, between which they go a little beyond."""
+SPARSE = 10
+"""The least gap of the meshes is looked for at 100 Hz, collisions at 1 kHz."""
+LINE, TREE = "line", "tree"
+
+
+class Result(NamedTuple):
+    """A plan of a scene, or what told that there is none.
+
+    Attributes:
+        guess: ``LINE``, or ``TREE`` with its number. ``rows``: pairs in the problem, of ``pairs``.
+        seconds: of the processor, for guesses and solves. ``duration``, ``length``: of the plan [s, rad].
+        torque, speed: the largest part of a limit, at 1 kHz.
+        gap: the least one of meshes [m], and its pair. ``collisions``: instants of them.
+    """
+
+    scene: Scene
+    told: str = ""
+    guess: str = ""
+    rows: int = 0
+    pairs: int = 0
+    seconds: float = 0.0
+    duration: float = 0.0
+    length: float = 0.0
+    torque: float = 0.0
+    speed: float = 0.0
+    gap: float = 0.0
+    pair: tuple[str, str] = ("", "")
+    collisions: int = 0
+
+
+class Gaps:
+    """The gaps of several distances, at configurations (n × 7)."""
+
+    def __init__(self, shapes: Sequence[gd.Distances]) -> None:
+        self._shapes = shapes
+        self.pairs = [pair for one in shapes for pair in one.pairs]
+
+    def __call__(self, q: Array) -> Array:
+        return np.vstack([one.distance(q.T).full() for one in self._shapes]).T
+
+    def derivatives(self, q: Array) -> tuple[Array, Array]:
+        """Gaps (n × pairs), and their derivatives (n × pairs × 7)."""
+        gaps, slopes = zip(*(one.derivatives(q.T) for one in self._shapes), strict=True)
+        rows = [slope.full().reshape(-1, *q.shape) for slope in slopes]
+        return np.vstack([gap.full() for gap in gaps]).T, np.concatenate(rows).transpose(1, 0, 2)
+
+    def near(self, path: Array, within: float) -> list[tuple[str, str]]:
+        """Pairs that come within a distance along straight pieces (n × 7)."""
+        pieces = [
+            first + np.linspace(0, 1, 2 + int(np.linalg.norm(second - first) / (FINE / 4)))[:, None] * (second - first)
+            for first, second in pairwise(path)
+        ]
+        gaps = self(np.vstack(pieces)).min(axis=0)
+        return [pair for pair, gap in zip(self.pairs, gaps, strict=True) if gap < within]
+
+
+class Planner:
+    """Plans of the Panda."""
+
+    def __init__(self) -> None:
+        self.robot = scenes.panda()
+        self.dyn = gd.NewtonEuler(self.robot.model)
+        model = self.robot.model
+        v, u = (dict(zip(model.names[1:], PART * x, strict=True)) for x in (model.velocityLimit, model.effortLimit))
+        self.bounds = ocp.Bounds.of(self.dyn, model, v=v, u=u)
+
+    def pairs(self, scene: Scene) -> list[tuple[str, str]]:
+        """Links; boxes of fingers and what they grasp; capsules and all else."""
+        gaps = Meshes(self.robot, scene).gaps(scene.goal)
+        grasped = {second for (first, second), gap in gaps.items() if "finger" in first and gap < GRASP}
+        chosen = [*self.robot.pairs]
+        capsules, *boxes = (list(shapes.geometryObjects) for shapes in self.robot.shapes)
+        for name in scene.solids:
+            chosen += [
+                (item.name, name)
+                for item in capsules
+                if item.parentJoint and not ("finger" in item.name and name in grasped)
+            ]
+            chosen += [(item.name, name) for (item,) in boxes if name in grasped]
+        return chosen
+
+    def plan(self, scene: Scene, seed: int = 0) -> Result:
+        """A plan, or what told that there is none."""
+        begin, whole = time.process_time(), Gaps(self._shapes(scene, self.pairs(scene)))
+        ends = np.array([scene.start, scene.goal])
+        for name, gaps in zip(("start", "goal"), whole(ends), strict=True):
+            if gaps.min() < MARGIN:
+                first, second = whole.pairs[int(gaps.argmin())]
+                told = f"{first} and {second} are {1e3 * gaps.min():.1f} mm apart at the {name}"
+                return Result(scene, told=told, pairs=len(whole.pairs))
+        told = ""
+        for guess, path in self._guesses(ends, whole, np.random.default_rng(seed)):
+            near, motion, between = set(whole.near(path, NEAR)), _along(self.robot.model, path, LONGEST / 3), False
+            for _ in range(ROUNDS):
+                seconds = time.process_time() - begin
+                if seconds > BUDGET:
+                    return Result(scene, told=told or "no time is left", seconds=seconds, pairs=len(whole.pairs))
+                try:
+                    motion = self._solve(scene, motion, near, between, BUDGET - seconds)
+                except gd.errors.GdalembertError as error:
+                    told = _told(error)
+                    break
+                if not (missed := set(whole.near(_followed(motion)[0], TOUCHING))):
+                    seconds = time.process_time() - begin
+                    return self._result(scene, guess, motion, (len(near), len(whole.pairs)), seconds)
+                told = "{} and {} came too near".format(*min(missed))
+                between = between or missed <= near
+                near |= set(whole.near(motion.q, NEAR))
+        return Result(scene, told=told, seconds=time.process_time() - begin, pairs=len(whole.pairs))
+
+    def _shapes(self, scene: Scene, pairs: Sequence[tuple[str, str]]) -> list[gd.Distances]:
+        """The distances of pairs, of each geometry that has any."""
+        distances = []
+        for shapes in self.robot.shapes:
+            names = {item.name for item in shapes.geometryObjects}
+            own = [pair for pair in pairs if pair[0] in names]
+            if own:
+                used = {second for _, second in own}
+                obstacles = {name: shape for name, shape in scene.obstacles.items() if name in used}
+                distances.append(gd.Distances(self.dyn, shapes, obstacles, pairs=own, bounds=self.bounds))
+        return distances
+
+    def _guesses(self, ends: Array, whole: Gaps, rng: np.random.Generator) -> Iterator[tuple[str, Array]]:
+        """The straight line, pushed out of obstacles, if that ends clear; then paths of trees."""
+        of_ends = whole(ends).min(axis=0)
+        wanted, floor = np.minimum(AWAY, np.maximum(of_ends - 1e-3, 0.0)), np.minimum(-SLACK, of_ends - SLACK)
+        limits = self.bounds.q_lower, self.bounds.q_upper
+
+        def clear(q: Array) -> Array:
+            return np.asarray((whole(q) >= floor).all(axis=1))
+
+        def lacking(q: Array) -> tuple[Array, Array]:
+            gaps, slopes = whole.derivatives(q)
+            return np.maximum(wanted - gaps, 0.0), slopes
+
+        path = pushed(even(ends, INTERVALS), lacking, limits, GENTLE)
+        if clear(even(path, 4 * INTERVALS)).all():
+            yield LINE, path
+        for k in range(1, TREES + 1):
+            found = connect(clear, (ends[0], ends[1]), limits, rng, SECONDS_OF_A_TREE)
+            if found is not None:
+                yield f"{TREE} {k}", pushed(even(found, INTERVALS), lacking, limits, HARD)
+
+    def _solve(self, scene: Scene, motion: Any, near: set[tuple[str, str]], between: bool, seconds: float) -> Any:
+        problem = ocp.Problem(self.dyn, (0.3, LONGEST), INTERVALS, bounds=self.bounds, degree=2)
+        problem.start(scene.start)
+        problem.end(scene.goal)
+        problem.minimize(problem.duration)
+        problem.squares(lambda u: u / self.robot.model.effortLimit, weight=1e-3)
+        for shapes in self._shapes(scene, sorted(near)):
+            problem.keep_clear(shapes, MARGIN, between=between)
+        problem.guess(motion)
+        return problem.solve(options={"ipopt.max_iter": ITERATIONS, "ipopt.max_cpu_time": seconds})
+
+    def _result(self, scene: Scene, guess: str, solution: Any, rows: tuple[int, int], seconds: float) -> Result:
+        model, meshes, (q, v, a) = self.robot.model, Meshes(self.robot, scene), _followed(solution)
+        gaps, data = [meshes.gaps(row) for row in q[::SPARSE]], model.createData()
+        torques = np.array([pin.rnea(model, data, *rows) for rows in zip(q, v, a, strict=True)])
+        least = {pair: min(one[pair] for one in gaps) for pair in gaps[0]}
+        pair = min(least, key=lambda pair: least[pair])
+        return Result(
+            scene,
+            guess=guess,
+            rows=rows[0],
+            pairs=rows[1],
+            seconds=seconds,
+            duration=solution.duration,
+            length=float(np.linalg.norm(np.diff(q, axis=0), axis=1).sum()),
+            torque=float(np.max(np.abs(torques) / model.effortLimit)),
+            speed=float(np.max(np.abs(v) / model.velocityLimit)),
+            gap=least[pair],
+            pair=pair,
+            collisions=len(meshes.collisions(q)),
+        )
+
+
+def _followed(solution: Any) -> tuple[Array, Array, Array]:
+    """q, v, a of a plan at 1 kHz (n × 7 each): a is linear in each interval, through both of its stages."""
+    h = np.diff(solution.t)[:, None, None]
+    part = np.linspace(0, 1, 1 + int(np.ceil(1e3 * h.max())))[None, :, None]
+    stages = solution.stages.a.reshape(len(h), 2, 1, -1)
+    slope = np.sqrt(3) * (stages[:, 1] - stages[:, 0])  # Gauss–Legendre: they are 1 / √3 of the interval apart
+    first = (stages[:, 0] + stages[:, 1] - slope) / 2
+    a = first + slope * part
+    v = solution.v[:-1, None, :] + h * part * (first + slope * part / 2)
+    q = (
+        solution.q[:-1, None, :]
+        + h * part * solution.v[:-1, None, :]
+        + (h * part) ** 2 * (first / 2 + slope * part / 6)
+    )
+    return q.reshape(-1, 7), v.reshape(-1, 7), a.reshape(-1, 7)
+
+
+def _along(model: pin.Model, path: Array, duration: float) -> ocp.Guess:
+    """From rest to rest along straight pieces (n × 7), of which the corners are cut."""
+    lengths = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    t = np.linspace(0, duration, 2 * INTERVALS + 1)
+    s = t / duration
+    share = (10 - 15 * s + 6 * s**2) * s**3
+    q = np.column_stack([np.interp(share * lengths[-1], lengths, column) for column in path.T])
+    v = np.gradient(q, t, axis=0)
+    v[[0, -1]] = 0
+    a, data = np.gradient(v, t, axis=0), model.createData()
+    u = np.array([pin.rnea(model, data, *row) for row in zip(q, v, a, strict=True)])
+    return ocp.Guess(t, q, v, a, u)
+
+
+def _told(error: Exception) -> str:
+    solution = getattr(error, "solution", None)
+    worst = max(getattr(solution, "violations", {}).items(), key=lambda item: item[1], default=("", 0.0))
+    return f"{getattr(solution, 'status', type(error).__name__)}: {worst[0]} violated by {worst[1]:.2g}"
+
+
+HEAD = (
+    *("", "guess", "rows of pairs", "CPU [s]", "time [s]", "straight", "ratio", "length [rad]", "straight", "ratio"),
+    *("most torque / limit", "most speed / limit", "least gap of meshes [mm]", "of"),
+)
+
+
+def _cells(result: Result, model: pin.Model) -> tuple[str, ...]:
+    scene = result.scene
+    straight, length = least_time(model, scene.start, scene.goal), float(np.linalg.norm(scene.goal - scene.start))
+    return (
+        *(scene.name, result.guess, f"{result.rows} of {result.pairs}", f"{result.seconds:.0f}"),
+        *(f"{result.duration:.3f}", f"{straight:.3f}", f"{result.duration / straight:.2f}"),
+        *(f"{result.length:.2f}", f"{length:.2f}", f"{result.length / length:.2f}"),
+        *(f"{result.torque:.3f}", f"{result.speed:.3f}"),
+        *(f"{1e3 * result.gap:.1f}", " and ".join(result.pair)),
+    )
+
+
+TEXT = """# Plans in least time among obstacles
+
+The Panda with its hand open in {total} problems of MotionBenchMaker (Chamzas et al. 2022), at rest at both ends, within
+the limits of q, v and torque of its model: `python -m benchmarks.distances.plans`. Links are covered by one capsule
+each, the hand by two; a finger is its box beside what it grasps, and a capsule otherwise. Boxes are exact; a cylinder
+is a capsule 1 mm wider. Gaps of links that the SRDF leaves and those to obstacles are at least {margin:.0f} mm at the
+instants. *guess*: the straight line, or the path of a random tree where that fails. *straight*: the least time of the
+straight line in joint space, through the obstacles, and its length. Plans have {intervals} intervals, and take
+{part:.0%} of the limits of v and torque at their stages. At 1 kHz: the largest torque of inverse dynamics, the largest
+speed, and collisions of the meshes, by coal; at 100 Hz their least gap.
+
+{solved} of {total} problems are solved, {line} of them from the straight line, in a median of {median:.0f} s of the
+processor and at most {worst:.0f} s; {clear} of these have no collision of meshes.
+"""
+
+
+def page(results: Sequence[Result], planner: Planner) -> str:
+    planned = [result for result in results if result.duration]
+    seconds = [result.seconds for result in planned]
+    text = TEXT.format(
+        total=len(results),
+        intervals=INTERVALS,
+        part=PART,
+        margin=1e3 * MARGIN,
+        solved=len(planned),
+        line=sum(result.guess == LINE for result in planned),
+        median=np.median(seconds),
+        worst=max(seconds),
+        clear=sum(not result.collisions for result in planned),
+    )
+    told = [f"* {result.scene.name}: {result.told}" for result in results if not result.duration]
+    table = markdown(HEAD, [_cells(result, planner.robot.model) for result in planned])
+    parts = [text, "\n".join(table), *(["Not solved, and what stood in the way:", "\n".join(told)] if told else [])]
+    return "\n\n".join(part.strip() for part in [*parts, machine()]) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scene", nargs="*", help="what names begin with; all by default")
+    arguments = parser.parse_args()
+    planner, results = Planner(), []
+    for seed, scene in enumerate(scenes.scenes()):
+        if not arguments.scene or scene.name.startswith(tuple(arguments.scene)):
+            results.append(planner.plan(scene, seed))
+            print(scene.name, results[-1].told or _cells(results[-1], planner.robot.model), flush=True)
+    text = page(results, planner)
+    print(text)
+    if not arguments.scene:
+        (RESULTS / "distance_plans.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
