@@ -159,8 +159,8 @@ def test_obstacles_are_compared_with_each_moving_link() -> None:
 
 def test_the_report_tells_covers_and_reasons() -> None:
     text = str(chosen([post(), rod("upper", 0), dumbbell("bell", 1)], pays=1.0))
-    assert "false alarms" in text
-    assert "bell: capsules of" in text
+    assert "covers alone in" in text
+    assert "bell, beside links: in capsules of" in text
     assert "upper, bell: are on neighbours" in text
 
 

@@ -62,11 +62,15 @@ class Item(NamedTuple):
 
 
 class Cover(NamedTuple):
-    """The capsules that cover objects of a link, and how far the farthest corner is outside [m], at most 0."""
+    """The capsules that cover objects of a link, and how far the farthest corner is outside [m], at most 0.
+
+    ``beside_obstacles``: whether they are compared with obstacles, not with other links.
+    """
 
     names: tuple[str, ...]
     capsules: tuple[Capsule, ...]
     outside: float
+    beside_obstacles: bool = False
 
     @property
     def name(self) -> str:
@@ -219,9 +223,11 @@ class ChosenPairs:
             f"{len(self.rows)} distances between links; of configurations at random, objects touch in "
             f"{self.contacts:.1%}, and covers alone in {self.false_alarms:.1%}"
         ]
-        for names, capsules, outside in self.covers:
-            radii = ", ".join(f"{capsule.radius:.3f}" for capsule in capsules)
-            lines.append(f"  {', '.join(names)}: in capsules of radius {radii} m, all corners {-outside:.1e} m inside")
+        for cover in self.covers:
+            radii = ", ".join(f"{capsule.radius:.3f}" for capsule in cover.capsules)
+            proof = "every corner inside" if cover.outside <= 0 else f"a corner {cover.outside:.1e} m outside"
+            other = "obstacles" if cover.beside_obstacles else "links"
+            lines.append(f"  {', '.join(cover.names)}, beside {other}: in capsules of radius {radii} m, {proof}")
         lines += ["left out:"] if self.left_out else []
         return "\n".join([*lines, *(f"  {first}, {second}: {reason}" for first, second, reason in self.left_out)])
 
@@ -544,18 +550,19 @@ def _selected(search: _Search, items: Sequence[Item]) -> ChosenPairs:
     for item in items:
         if item.link >= 0:
             by_link.setdefault(item.link, []).append(item)
-    bodies = []
+    bodies, beside = [], set[_Group]()
     for link in sorted(by_link):
         for group in _groups(tuple(by_link[link])):
             parts = [group.whole] if group.whole.exact is not None else list(_paying(group.whole))
             bodies += [LinkShape(group.name, link, part.shape) for part in parts]
             if group.whole.exact is None:
-                covered[group] = dict.fromkeys(parts)
+                covered[group], beside = dict.fromkeys(parts), {*beside, group}
     covers = [
         Cover(
             tuple(item.name for item in group.items),
             tuple(part.capsule for part in parts),
             max(part.outside for part in parts),
+            group in beside,
         )
         for group, parts in covered.items()
     ]
