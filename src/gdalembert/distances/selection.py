@@ -94,15 +94,21 @@ class _Group:
 
 
 class _Sampled:
-    """A tree at configurations at random, within limits: q (N × nq), and the placements of links."""
+    """A tree at configurations at random, within limits, and the placements of links there, once they are asked for."""
 
-    def __init__(self, tree: Tree, q: Array) -> None:
-        self.tree, self.q = tree, q
+    def __init__(self, tree: Tree, lower: Array, upper: Array, seed: int) -> None:
+        self.tree, self._limits, self._seed = tree, (lower, upper), seed
+
+    @cached_property
+    def q(self) -> Array:
+        """The configurations (N × nq)."""
+        return configurations(self.tree, *self._limits, CONFIGURATIONS, self._seed)
 
     @cached_property
     def _placements(self) -> tuple[Array, Array]:
+        """Rotations (N × links × 3 × 3) and translations (N × links × 3)."""
         symbol = ca.SX.sym("q", self.tree.nq)
-        placed = [ca.vertcat(ca.vec(r.T), p) for r, p in self.tree.placements(symbol)]
+        placed = [ca.densify(ca.vertcat(ca.vec(r.T), p)) for r, p in self.tree.placements(symbol)]
         of_all = ca.Function("placements", [symbol], [ca.densify(ca.SX(ca.vertcat(*placed)))])
         values = of_all.map(len(self.q))(self.q.T).full().T.reshape(len(self.q), -1, 12)
         return values[:, :, :9].reshape(len(self.q), -1, 3, 3), values[:, :, 9:]
@@ -462,7 +468,7 @@ def select(
         beside: those of ``items`` that are compared with obstacles, by index; by default all that move.
         pays: the part of false alarms that a further row must save. ``seed``: of the configurations.
     """
-    sampled = _Sampled(tree, configurations(tree, lower, upper, CONFIGURATIONS, seed))
+    sampled = _Sampled(tree, lower, upper, seed)
     groups: dict[tuple[Item, ...], list[_Group]] = {}
     left_out = list[tuple[str, str, str]]()
     chosen = list[_Pair]()
