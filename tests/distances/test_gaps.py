@@ -109,7 +109,7 @@ def test_bodies_stand_where_their_gaps_say(rng: np.random.Generator) -> None:
     """Distances of the shapes in the universe, as obstacles of a robot that does not move."""
     model, geometry = with_solids(rng, ("RX", "PY", "RZ"), KINDS[:3])
     moving = {"ball": gd.Sphere, "pole": gd.Capsule, "floor": gd.HalfSpace}
-    numbers = np.r_[2, 1, 3, 0.1, -2, 1, 0, -2.5, 1, 1, 0.2, 0, 0, 1, -4]
+    numbers = np.r_[2, 1, 3, 0.1, -2, 1, 0, -2.5, 1, 1, 0.2, 0, 1, 2, -4]
     shapes = gd.Distances(model, geometry, moving)
     q = rng.normal(size=3)
     placed = {body.name: body for body in shapes.bodies(q, numbers)}
@@ -212,13 +212,32 @@ def test_distances_are_pickled(rng: np.random.Generator) -> None:
         np.testing.assert_array_equal(ours.full(), others.full())
 
 
+def test_a_normal_of_any_length_is_made_one(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, ("RX", "PY"), ("capsule", "box"))
+    fixed = gd.Distances(model, geometry, {"floor": gd.HalfSpace([0, 3, 4], -1.0)})
+    moving = gd.Distances(model, geometry, {"floor": gd.HalfSpace})
+    q = rng.normal(size=2)
+    np.testing.assert_allclose(moving.distance(q, [0, 30, 40, -1]).full(), fixed.distance(q).full(), atol=1e-13)
+
+
+def test_pairs_that_touch_often_are_kept() -> None:
+    """In 26 % of configurations of the two spheres; all that touch there overlap."""
+    model, geometry, joint = pin.Model(), pin.GeometryModel(), 0
+    for k in range(3):
+        joint = model.addJoint(joint, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([0.3 * (k > 0), 0, 0])), f"{k}")
+    for name, parent, radius in (("base", 0, 0.25), ("tip", joint, 0.1)):
+        place = pin.SE3(np.eye(3), np.array([0.3 * (parent > 0), 0, 0]))
+        geometry.addGeometryObject(pin.GeometryObject(name, parent, place, coal.Sphere(radius)))
+    assert gd.Distances(model, geometry).pairs == [("base", "tip")]
+
+
 def test_derivatives_by_obstacles_are_differences(rng: np.random.Generator) -> None:
     model, geometry = with_solids(rng, ("RX", "PY"), ("capsule", "box"))
     kinds = {"ball": gd.Sphere, "pole": gd.Capsule, "floor": gd.HalfSpace}
     shapes = gd.Distances(model, geometry, kinds)
     q, x = ca.MX.sym("q", model.nq), ca.MX.sym("x", 15)
     slopes = ca.Function("slopes", [q, x], [ca.jacobian(shapes.distance(q, x), x)])
-    numbers = np.r_[2, 1, 3, 0.1, -2, 1, 0, -2.5, 1, 1, 0.2, 0, 0, 1, -4]
+    numbers = np.r_[2, 1, 3, 0.1, -2, 1, 0, -2.5, 1, 1, 0.2, 0, 1, 2, -4]
     at, step = rng.normal(size=2), 1e-6
     ends = [[shapes.distance(at, numbers + sign * e) for sign in (1, -1)] for e in step * np.eye(15)]
     differences = np.hstack([(ahead - behind).full() / (2 * step) for ahead, behind in ends])
@@ -309,6 +328,10 @@ def _matrices(placed: Any) -> list[Any]:
         ({"pairs": [("pole", "floor")]}, "do not move"),
         ({"cover": "spheres"}, "cover"),
         ({"bounds": 3}, "bounds"),
+        ({"near": -1}, "near"),
+        ({"pairs": "all"}, "pairs"),
+        ({"pairs": [("sphere 1", "sphere 1")]}, "no distance"),
+        ({"geometry": None}, "no shapes that move"),
         ({"obstacles": {"sphere 1": gd.Sphere([0, 0, 0], 1.0)}}, "sphere 1"),
     ],
 )
@@ -334,6 +357,12 @@ def test_the_geometry_of_another_model_is_refused(rng: np.random.Generator) -> N
     other, _ = with_solids(rng, ("RX",), ("capsule", "sphere"))
     with pytest.raises(gd.errors.ArgumentError, match="geometry of this model"):
         gd.Distances(other, geometry)
+    longer, _ = with_solids(rng, ("RX", "PY", "RZ"), ("capsule", "sphere"))
+    item = geometry.geometryObjects[2].copy()
+    item.parentFrame = longer.getFrameId("body_2")
+    geometry.addGeometryObject(item)
+    with pytest.raises(gd.errors.ArgumentError, match="frame 3 of random is not; give the geometry of this model"):
+        gd.Distances(longer, geometry)
 
 
 @pytest.mark.parametrize("radius", [0.0, -1.0, np.nan])

@@ -256,3 +256,38 @@ def test_phases_and_scenarios_have_a_clearance() -> None:
     assert plan.clearance.time == pytest.approx(plan.phases[near].clearance.time + near * plan.phases[0].duration)
     both = ocp.Scenarios([fastest(WITH_BALL, control="constant") for _ in range(2)]).solve(ball=FAR)
     assert both.clearance.gap > MARGIN - 1e-5
+
+
+def test_a_margin_is_within_what_pairs_are_chosen_for() -> None:
+    with pytest.raises(ArgumentError, match=r"near=0\.3"):
+        fastest(margin=0.3)
+    assert fastest(Distances(MODEL, GEOMETRY, POSTS, near=0.3), margin=0.3) is not None
+
+
+def test_shapes_of_a_longer_robot_are_refused() -> None:
+    longer = MODEL.copy()
+    longer.jointPlacements[2] = pin.SE3(np.eye(3), np.array([LENGTH + 0.1, 0.0, 0.0]))
+    with pytest.raises(ArgumentError, match=r"joint2.*elsewhere"):
+        fastest(Distances(longer, GEOMETRY, POSTS))
+
+
+def test_a_radius_at_run_time_is_not_negative() -> None:
+    problem = fastest(WITH_BALL, control="constant")
+    with pytest.raises(ArgumentError, match=r"'ball': its radius is -0\.05 m"):
+        problem.solve(ball=[0.75, 0.0, 0.25, -0.05])
+
+
+@pytest.mark.extras
+def test_acados_finds_the_same() -> None:
+    def reached(solver: str) -> ocp.Solution:
+        problem = ocp.Problem(DYN, 1.0, 10, bounds=BOUNDS, degree=1)
+        problem.start(START)
+        problem.squares(lambda q: q - ca.DM(END), 10.0)
+        problem.squares(lambda q: q - ca.DM(END), 50.0, at="end")
+        problem.squares(lambda u: u, 1e-3)
+        problem.keep_clear(SHAPES, MARGIN)
+        return problem.solve(solver)
+
+    found, expected = reached("acados"), reached("ipopt")
+    assert found.cost == pytest.approx(expected.cost, rel=1e-6)
+    assert found.clearance.gap > MARGIN - 1e-5

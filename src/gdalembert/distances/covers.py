@@ -283,6 +283,8 @@ def surface_of(item: Any) -> Surface:
         raise ModelError(
             f"Distances: the mesh of {item.name!r} has no triangles; look at {item.meshPath or 'its file'}"
         )
+    if not np.isfinite(points).all():
+        raise ModelError(f"Distances: the mesh of {item.name!r} has corners that are not finite; mend its file")
     return Surface(points @ item.placement.rotation.T + item.placement.translation, triangles)
 
 

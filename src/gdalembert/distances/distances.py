@@ -14,7 +14,7 @@ import pinocchio as pin
 
 from gdalembert.distances.closest import Closest, Placed, closest, on_surfaces
 from gdalembert.distances.placed import LinkShape, RobotWithShapes, numbers_of, shape_of, slopes_by_numbers
-from gdalembert.distances.selection import Item, configurations, select
+from gdalembert.distances.selection import NEAR, Item, configurations, select
 from gdalembert.distances.shapes import Box, HalfSpace, Shape
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
@@ -24,7 +24,7 @@ from gdalembert.flexible.centreline import axis_pieces
 from gdalembert.model.configuration import neutral, random_configuration
 from gdalembert.model.limits import NO_LIMIT, Bounds
 from gdalembert.model.tree import Joint, Tree
-from gdalembert.spatial.arguments import choice, listed
+from gdalembert.spatial.arguments import choice, listed, number
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import Function, function
 from gdalembert.spatial.instructions import eliminate_common_subexpressions
@@ -43,8 +43,8 @@ _CONFIGURATIONS, _ALWAYS = 1000, 0.99
 class Distances:
     """Distances between the links of a robot, and between them and obstacles, as ``casadi.Function`` objects.
 
-    Spheres, capsules, boxes and half-spaces are exact; cylinders, meshes and other convex shapes are covered by
-    capsules, so that a distance that is told is at most the true one. A gap is negative where two shapes overlap.
+    Spheres, capsules and half-spaces are exact, and boxes beside them; cylinders, meshes, other convex shapes, and one
+    of two boxes are covered by capsules, so that a distance is at most the true one, and negative in an overlap.
 
     Args:
         robot: a ``pin.Model``, a :class:`~gdalembert.Kinematics`, or a robot with dynamics.
@@ -55,6 +55,8 @@ class Distances:
         cover: how what has no closed form is covered: by ``"capsules"``.
         pairs: pairs of names of geometry objects and of obstacles, in place of all of these.
         bounds: those of q within which configurations are chosen; by default those of the ``pin.Model``.
+        near: pairs of links that never come nearer are left out, unless they are asked for [m]: at least the margin
+            that is kept.
 
     Attributes:
         kinematics: of the robot. ``pairs``: the two names of each distance; a mesh with several capsules has several
@@ -80,8 +82,10 @@ class Distances:
         cover: str = "capsules",
         pairs: Sequence[tuple[str, str]] | None = None,
         bounds: Bounds | None = None,
+        near: float = NEAR,
     ) -> None:
         choice("Distances: cover", cover, _COVERS)
+        self.near = number("Distances: near", near, "m", inclusive=True)
         self.kinematics, self._obstacles = _kinematics_of(robot), _checked_obstacles(obstacles)
         self.tree = self.kinematics.tree
         pieces = [LinkShape(piece.name, piece.link, piece) for piece in axis_pieces(getattr(robot, "dynamics", robot))]
@@ -102,15 +106,35 @@ class Distances:
             both = [*asked, *(pair[::-1] for pair in asked)]
             beside = {index[name] for name, other in both if name in index and other not in index}
         self._selection = select(
-            nominal, items, None if chosen is None else of_items, lower=limits[0], upper=limits[1], beside=beside
+            nominal,
+            items,
+            None if chosen is None else of_items,
+            lower=limits[0],
+            upper=limits[1],
+            beside=beside,
+            near=self.near,
         )
-        of_pieces = [*combinations(pieces, 2), *product(pieces, self._selection.bodies)]
+        of_pieces, self._left_out = [*combinations(pieces, 2), *product(pieces, self._selection.bodies)], []
         if asked is None:
             q = configurations(nominal, *limits, _CONFIGURATIONS, seed=0)
-            of_pieces = [pair for pair in of_pieces if pair[0].link != pair[1].link and _may_touch(nominal, pair, q)]
+            apart = [pair for pair in of_pieces if pair[0].link != pair[1].link]
+            of_pieces = [pair for pair in apart if _may_touch(nominal, pair, q, self.near)]
+            kept = {tuple(body.name for body in pair) for pair in of_pieces}
+            self._left_out = sorted({(one.name, other.name) for one, other in apart} - kept)
         bodies = [LinkShape(name, -1, shape) for name, shape in self._obstacles.items()]
         rows = [*of_pieces, *((body, obstacle) for obstacle in bodies for body in (*pieces, *self._selection.bodies))]
         self._rows = [*self._selection.rows, *(pair for pair in rows if asked is None or self._is_asked(pair, asked))]
+        for first, second in asked or ():
+            if not any(self._is_asked(pair, [(first, second)]) for pair in self._rows):
+                raise ArgumentError(
+                    f"Distances: pairs: {first!r} and {second!r} have no distance, since they stand on one link, or "
+                    "neither moves; leave the pair out"
+                )
+        if asked is None and self._obstacles and not rows[len(of_pieces) :]:
+            raise ArgumentError(
+                f"Distances: {self.tree.name} has no shapes that move beside the obstacles; give geometry=, as "
+                "pin.buildGeomFromUrdf makes one"
+            )
         for pair in self._rows:
             if all(body.shape is HalfSpace or isinstance(body.shape, HalfSpace) for body in pair):
                 raise UnsupportedError(
@@ -250,8 +274,20 @@ class Distances:
         )
 
     def report(self) -> str:
-        """What covers the links and how well, which pairs have distances, and which are left out and why."""
-        return str(self._selection)
+        """What covers the links and how well, how many distances there are, and which pairs are left out and why."""
+        beside = sum(second.name in self._obstacles for _, second in self._rows)
+        count = f"{len(self._rows) - beside} distances between links, {beside} to obstacles"
+        left_out = [f"  {first}, {second}: touch always or never" for first, second in self._left_out]
+        return "\n".join([count, str(self._selection), *left_out])
+
+    def check_obstacles(self, values: Mapping[str, Array]) -> None:
+        """Refuse numbers of obstacles (columns, by name) that make no shape, by an ArgumentError: a negative radius."""
+        for name in self.inputs:
+            kind, x = self._obstacles[name], values[name]
+            if "radius" in getattr(kind, "sizes", {}) and (x[-1] < 0).any():
+                raise ArgumentError(f"obstacle {name!r}: its radius is {x[-1].min():g} m; give at least 0")
+            if kind is HalfSpace and not np.linalg.norm(x[:3], axis=0).all():
+                raise ArgumentError(f"obstacle {name!r}: its normal is zero; give the direction out of the solid")
 
 
 def _kinematics_of(robot: Any) -> Kinematics:
@@ -278,13 +314,13 @@ def _limits_of(robot: Any, tree: Tree, bounds: Any) -> tuple[Array, Array]:
     return np.where(lower < -NO_LIMIT, -np.inf, lower), np.where(upper > NO_LIMIT, np.inf, upper)
 
 
-def _may_touch(tree: Tree, pair: tuple[LinkShape, LinkShape], q: Array) -> bool:
-    """Whether two shapes touch in some configurations (rows), but not in all, as neighbours do."""
+def _may_touch(tree: Tree, pair: tuple[LinkShape, LinkShape], q: Array, near: float) -> bool:
+    """Whether two shapes come near in some configurations (rows), and do not touch in all, as neighbours do."""
     symbol = ca.SX.sym("q", tree.nq)
     robot = RobotWithShapes(tree, symbol)
-    gap = closest(*map(robot.placed, pair)).gap
-    touching = ca.Function("gap", [symbol], [ca.densify(gap)]).map(len(q))(q.T).full() < 0
-    return bool(touching.any() and touching.mean() < _ALWAYS)
+    gap = ca.Function("gap", [symbol], [ca.densify(closest(*map(robot.placed, pair)).gap)])
+    gaps = gap.map(len(q))(q.T).full()
+    return bool(gaps.min() <= near and (gaps < 0).mean() < _ALWAYS)
 
 
 def _checked_obstacles(obstacles: Any) -> dict[str, Shape | type[Shape]]:
@@ -310,7 +346,9 @@ def _checked_obstacles(obstacles: Any) -> dict[str, Shape | type[Shape]]:
 def _checked_pairs(pairs: Any, names: Sequence[str], obstacles: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Pairs of names of geometry objects and obstacles, objects first."""
     checked = []
-    for pair in listed(pairs) or ():
+    if (given_pairs := listed(pairs)) is None:
+        raise ArgumentTypeError(f"Distances: pairs: got {shown(pairs)}; give [(name, name), …]")
+    for pair in given_pairs:
         both = listed(pair)
         if both is None or len(both) != 2:
             raise ArgumentTypeError(f"Distances: pairs: got {shown(pair)}; give (name, name)")
@@ -341,6 +379,12 @@ def _items_of(kinematics: Kinematics, geometry: Any, flexible: Collection[int]) 
                 f"{len(tree.links)} and {len(tree.frames)}; give the geometry of this model"
             )
         link = tree.links[item.parentJoint - 1] if item.parentJoint else -1
+        on = link if frame is None or tree.springs_at_frames else tree.frames[frame].joint
+        if on != link and {on, link} <= {-1, *tree.links}:
+            raise ArgumentError(
+                f"Distances: {item.name!r} is on joint {item.parentJoint}, and frame {frame} of {tree.name} is not; "
+                "give the geometry of this model"
+            )
         if link not in flexible:
             items.append(Item(item.name, link, item))
         elif frame is not None and (carrier := tree.frames[frame].joint) != link:

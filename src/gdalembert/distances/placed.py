@@ -139,7 +139,11 @@ def _in_universe(kind: type[Shape], numbers: Mapping[str, Matrix]) -> Placed:
     if kind is Capsule:
         way = numbers["b"] - numbers["a"]
         return Rounded(-1, [numbers["a"], numbers["b"]], numbers["radius"], ca.dot(way, way) + _DEGENERATE, way)
-    return PlacedHalfSpace(-1, numbers["normal"], numbers["offset"])
+    return PlacedHalfSpace(-1, numbers["normal"] / _length(numbers["normal"]), numbers["offset"])
+
+
+def _length(x: Matrix) -> Matrix:
+    return ca.sqrt(ca.dot(x, x) + _DEGENERATE)
 
 
 def numbers_of(placed: Placed) -> Matrix:
@@ -168,8 +172,9 @@ def slopes_by_numbers(kind: type[Shape], closest: Closest, numbers: Matrix) -> M
     normal, place = closest.normal.T, closest.of_second[0].place
     if kind is Sphere:
         return ca.horzcat(-normal, -1)
-    if kind is HalfSpace:
-        return ca.horzcat(place.T, -1)
+    if kind is HalfSpace:  # of the normal that is made of unit length
+        across = place - ca.dot(place, closest.normal) * closest.normal
+        return ca.horzcat(across.T / _length(numbers[:3]), -1)
     way = numbers[3:6] - numbers[:3]
     share = ca.dot(place - numbers[:3], way) / (ca.dot(way, way) + _DEGENERATE)
     return ca.horzcat(-(1 - share) * normal, -share * normal, -1)

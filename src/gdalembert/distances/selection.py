@@ -41,6 +41,8 @@ _ROWS = 12
 """The most rows into which a pair is cut whose covers overlap always."""
 _CAPSULE = 0.4
 """What a further capsule costs, in rows: about 40 instructions of 100."""
+_MOST_PARTS = 8
+"""Of a link beside obstacles, at most."""
 _SMALLER = 0.6
 """The part of its volume that two halves of a cover may have, so that obstacles are compared with both."""
 _OTHERS, _CONTACTS = 0.3, 0.1
@@ -226,8 +228,8 @@ class ChosenPairs:
 
     def __str__(self) -> str:
         lines = [
-            f"{len(self.rows)} distances between links; of configurations at random, objects touch in "
-            f"{self.contacts:.1%}, and covers alone in {self.false_alarms:.1%}"
+            f"of configurations at random, objects of pairs with covers touch in {self.contacts:.1%}, and covers "
+            f"alone in {self.false_alarms:.1%}"
         ]
         for cover in self.covers:
             radii = ", ".join(f"{capsule.radius:.3f}" for capsule in cover.capsules)
@@ -245,6 +247,7 @@ class _Search:
     sampled: _Sampled
     pairs: list[_Pair]
     pays: float = _PAYS
+    near: float = NEAR
     left_out: list[tuple[str, str, str]] = field(default_factory=list)
     _gaps: dict[tuple[CoveredPart, CoveredPart], Array] = field(default_factory=dict)
 
@@ -267,12 +270,12 @@ class _Search:
         """Leave out pairs that always touch, that never come near, or whose meshes never touch where covers do."""
         for pair in self.told:
             gap = self.gap(pair, (pair.parts[0][0], pair.parts[1][0]), CONFIGURATIONS)
-            if gap.min() > NEAR and not pair.asked:
+            if gap.min() > self.near and not pair.asked:
                 self._drop(pair, f"never nearer than {gap.min():.3g} m in {len(gap)} configurations")
                 continue
             overlapping = np.flatnonzero(gap < 0)
             tried, more = overlapping[overlapping < TRIED], overlapping[overlapping >= TRIED]
-            first = tried[:_FEW]
+            first = tried[tried < _FEW]
             pair.is_always_touching = len(first) >= _ALWAYS * _FEW and self._touch(pair, first).mean() > _ALWAYS
             if not pair.is_always_touching:
                 pair.touches[tried] = self._touch(pair, tried)
@@ -411,7 +414,7 @@ class _Search:
         """Give a pair parts, without rows that never come near."""
         pair.parts = parts
         for both in pair.rows:
-            if self.gap(pair, both, CONFIGURATIONS).min() > NEAR:
+            if self.gap(pair, both, CONFIGURATIONS).min() > self.near:
                 pair.never.add(both)
 
     def separate(self, pair: _Pair) -> None:
@@ -456,6 +459,7 @@ def select(
     lower: Array,
     upper: Array,
     beside: Collection[int] | None = None,
+    near: float = NEAR,
     pays: float = _PAYS,
     seed: int = 0,
 ) -> ChosenPairs:
@@ -466,6 +470,7 @@ def select(
             different links that are no neighbours, without those that are near each other always or never.
         lower, upper: limits of q (nq) of the configurations at random, infinite if there are none.
         beside: those of ``items`` that are compared with obstacles, by index; by default all that move.
+        near: pairs that never come nearer are left out [m].
         pays: the part of false alarms that a further row must save. ``seed``: of the configurations.
     """
     sampled = _Sampled(tree, lower, upper, seed)
@@ -481,7 +486,7 @@ def select(
                 left_out.append((both[0].name, both[1].name, "two half-spaces have no gap"))
             else:
                 chosen.append(_Pair(both, asked=pairs is not None))
-    search = _Search(sampled, chosen, pays, left_out)
+    search = _Search(sampled, chosen, pays, near, left_out)
     search.leave_out()
     search.refine()
     return _selected(search, [item for k, item in enumerate(items) if beside is None or k in beside])
@@ -559,7 +564,7 @@ def _selected(search: _Search, items: Sequence[Item]) -> ChosenPairs:
     bodies, beside = [], set[_Group]()
     for link in sorted(by_link):
         for group in _groups(tuple(by_link[link])):
-            parts = [group.whole] if group.whole.exact is not None else list(_paying(group.whole))
+            parts = [group.whole] if group.whole.exact is not None else _paying(group.whole)
             bodies += [LinkShape(group.name, link, part.shape) for part in parts]
             if group.whole.exact is None:
                 covered[group], beside = dict.fromkeys(parts), {*beside, group}
@@ -577,11 +582,16 @@ def _selected(search: _Search, items: Sequence[Item]) -> ChosenPairs:
     )
 
 
-def _paying(part: CoveredPart) -> Iterator[CoveredPart]:
-    """A part, or both sides of its best cut if their capsules are much smaller, and so on."""
-    cut = min(part.cuts[:2], key=lambda halves: sum(volume(half.capsule) for half in halves), default=())
-    if cut and sum(volume(half.capsule) for half in cut) < _SMALLER * volume(part.capsule):
-        for half in cut:
-            yield from _paying(half)
-    else:
-        yield part
+def _paying(part: CoveredPart, most: int = _MOST_PARTS) -> list[CoveredPart]:
+    """A part, or both sides of its best cut if their capsules are much smaller, and so on, to so many parts at most."""
+    parts = [part]
+    while len(parts) < most:  # the largest first: of a flat body, every cut makes capsules smaller
+        parts.sort(key=lambda part: -volume(part.capsule))
+        for k, one in enumerate(parts):
+            cut = min(one.cuts[:2], key=lambda halves: sum(volume(half.capsule) for half in halves), default=())
+            if cut and sum(volume(half.capsule) for half in cut) < _SMALLER * volume(one.capsule):
+                parts[k : k + 1] = cut
+                break
+        else:
+            break
+    return parts

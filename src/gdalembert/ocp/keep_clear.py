@@ -80,6 +80,11 @@ class KeepsClear:
         flag("keep_clear: between", between)
         if not shapes.pairs:
             raise ArgumentError("keep_clear: the shapes have no pairs that can come near; leave keep_clear out")
+        if margin > shapes.near:
+            raise ArgumentError(
+                f"keep_clear: margin is {margin:g} m, and pairs of links that never come nearer than {shapes.near:g} m "
+                f"are left out of the shapes; give gd.Distances(…, near={margin:g})"
+            )
         known = self._parameters.symbols
         for name, size in shapes.inputs.items():
             if name not in known:
@@ -101,7 +106,7 @@ class KeepsClear:
         places = ("inner", "grid") if between else ("grid",)
         name = f"keep_clear {1 + sum(limited.gaps is not None for limited in self._limited)}"
         self._limited.append(LimitedExpression(name, path, rows, rows + np.inf, places, True, gaps))
-        self._fixed.append(KeptGaps(gaps, self._ends, self._robot))
+        self._fixed.append(KeptGaps(gaps, shapes, self._ends, self._robot))
         if not self._system.con.nc:  # on which a path would have to stay
             self._initial.out_of_collision = self._out_of_collision
 
@@ -133,6 +138,13 @@ def _check(shapes: Any, robot: Robot) -> None:
             f"keep_clear: the shapes are of {other.name!r} (nq = {other.nq}), the problem of {tree.name!r} (nq = "
             f"{tree.nq}); give gd.Distances of the robot of the problem"
         )
+    for joint, same in zip(tree.joints, other.joints, strict=True):
+        for x, y in ((joint.rotation, same.rotation), (joint.translation, same.translation)):
+            if not isinstance(x, ca.SX) and not isinstance(y, ca.SX) and not np.allclose(x, y, rtol=0, atol=1e-8):
+                raise ArgumentError(
+                    f"keep_clear: joint {joint.name!r} of the shapes stands elsewhere than that of the problem; give "
+                    "gd.Distances of the robot of the problem"
+                )
     if shapes.kinematics.parameters and shapes.kinematics.parameters.names != robot.parameters.names:
         raise ArgumentError(
             "keep_clear: the shapes have other parameters than the robot of the problem; give gd.Distances(dyn, …)"
@@ -162,8 +174,8 @@ class KeptGaps(BoundaryCondition):
 
     symbols: Sequence[ca.MX] = ()
 
-    def __init__(self, gaps: Gaps, ends: Sequence[End], robot: RobotParameters) -> None:
-        self._gaps, self._ends, self._robot, self._times = gaps, ends, robot, 0
+    def __init__(self, gaps: Gaps, shapes: Distances, ends: Sequence[End], robot: RobotParameters) -> None:
+        self._gaps, self._shapes, self._ends, self._robot, self._times = gaps, shapes, ends, robot, 0
 
     @property
     def numbers(self) -> Sequence[Array]:
@@ -174,6 +186,7 @@ class KeptGaps(BoundaryCondition):
         return ()
 
     def set(self, parameters: ProblemParameters) -> None:
+        self._shapes.check_obstacles(parameters.values)
         self._times = 0
         parameters.values[self._gaps.raised] = np.zeros_like(parameters.values[self._gaps.raised])
         for end in self._ends:

@@ -23,7 +23,7 @@ from gdalembert.dynamics.simplified.dynamics import (
     SimplifiedOptions,
     TranslationalRotational,
 )
-from gdalembert.dynamics.simplified.series import SeriesTerm, Shape, contributions, droppable
+from gdalembert.dynamics.simplified.series import Harmonic, SeriesTerm, contributions, droppable
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.model.joints import Prismatic
 from tests.helpers import models
@@ -118,11 +118,11 @@ def test_a_prismatic_joint_has_powers_up_to_two() -> None:
 
 
 def test_terms_can_be_read() -> None:
-    shape = Shape((1, -2, 0), (0, 0, 2))
+    shape = Harmonic((1, -2, 0), (0, 0, 2))
     assert str(SeriesTerm((0, 1), shape, 0.5, 0.0)) == "D_1_2: 0.5 x3^2 cos(q1 - 2 q2)"
-    assert str(SeriesTerm((0, 0), Shape((0, 1, 0), (0, 0, 1)), 0.0, -2.0)) == "D_1_1: -2 x3 sin(q2)"
-    assert str(SeriesTerm(None, Shape((0, 1, 1), (0, 0, 0)), 3.0, 4.0)) == "V: 5 cos(q2 + q3 - 0.9273)"
-    assert str(SeriesTerm((2, 2), Shape((0, 0, 0), (0, 0, 0)), 1.5, 0.0)) == "D_3_3: 1.5"
+    assert str(SeriesTerm((0, 0), Harmonic((0, 1, 0), (0, 0, 1)), 0.0, -2.0)) == "D_1_1: -2 x3 sin(q2)"
+    assert str(SeriesTerm(None, Harmonic((0, 1, 1), (0, 0, 0)), 3.0, 4.0)) == "V: 5 cos(q2 + q3 - 0.9273)"
+    assert str(SeriesTerm((2, 2), Harmonic((0, 0, 0), (0, 0, 0)), 1.5, 0.0)) == "D_3_3: 1.5"
     two_link = PrunedDynamics(gd.load_urdf("two_link_arm"), 0, a_max=1)
     assert [str(term) for term in two_link.kept] == [
         "D_1_1: 0.705",
@@ -190,7 +190,7 @@ def test_no_single_term_adds_more_than_its_bound(
     entry: tuple[int, int] | None, shape: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> None:
     """Lagrange's equations of one term, by algorithmic differentiation; searched for the worst state."""
-    rng, term = np.random.default_rng(0), SeriesTerm(entry, Shape(*shape), 0.6, -0.8)
+    rng, term = np.random.default_rng(0), SeriesTerm(entry, Harmonic(*shape), 0.6, -0.8)
     dyn = PrunedDynamics(gd.load_urdf("shala_likaj_rpr"), 0, a_max=3, v_max=[2, 1, 3])
     joints = tuple(dyn.tree.joints[k] for k in (0, 2, 1))  # the distance last
     coordinates = series.Coordinates(dyn.tree, joints, np.zeros(3), np.array([np.pi, np.pi, 0.25]))
