@@ -14,7 +14,7 @@ import pinocchio as pin
 
 from gdalembert.distances.closest import Closest, Placed, closest, on_surfaces
 from gdalembert.distances.placed import LinkShape, RobotWithShapes, numbers_of, shape_of, slopes_by_numbers
-from gdalembert.distances.selection import NEAR, Item, configurations, select
+from gdalembert.distances.selection import NEAR, ChosenPairs, Item, configurations, select
 from gdalembert.distances.shapes import Box, HalfSpace, Shape
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
@@ -31,6 +31,8 @@ from gdalembert.spatial.instructions import eliminate_common_subexpressions
 from gdalembert.spatial.interrupts import interruptible
 
 Obstacles = Mapping[str, Shape | type[Shape]]
+Pairs = Sequence[tuple[str, str]]
+Row = tuple[LinkShape, LinkShape]
 _COVERS = ("capsules",)
 _SIDES = ("first", "second")
 _NO_FRAME = 2**63
@@ -80,7 +82,7 @@ class Distances:
         obstacles: Obstacles | None = None,
         *,
         cover: str = "capsules",
-        pairs: Sequence[tuple[str, str]] | None = None,
+        pairs: Pairs | None = None,
         bounds: Bounds | None = None,
         near: float = NEAR,
     ) -> None:
@@ -98,39 +100,52 @@ class Distances:
         if asked is None and geometry is not None and len(geometry.collisionPairs):
             objects = geometry.geometryObjects
             chosen = [(objects[pair.first].name, objects[pair.second].name) for pair in geometry.collisionPairs]
-        index = {item.name: k for k, item in enumerate(items)}
-        of_items = [(index[i], index[k]) for i, k in chosen or () if i in index and k in index]
-        nominal, limits = self.kinematics.parameters.nominal, _limits_of(robot, self.tree, bounds)
-        beside = None
-        if asked is not None:
-            both = [*asked, *(pair[::-1] for pair in asked)]
-            beside = {index[name] for name, other in both if name in index and other not in index}
-        self._selection = select(
-            nominal,
-            items,
-            None if chosen is None else of_items,
-            lower=limits[0],
-            upper=limits[1],
-            beside=beside,
-            near=self.near,
-        )
-        of_pieces, self._left_out = [*combinations(pieces, 2), *product(pieces, self._selection.bodies)], []
+        limits = _limits_of(robot, self.tree, bounds)
+        self._selection = self._selected(items, asked, chosen, limits)
+        of_pieces = [*combinations(pieces, 2), *product(pieces, self._selection.bodies)]
+        self._left_out: list[tuple[str, str]] = []
         if asked is None:
-            q = configurations(nominal, *limits, _CONFIGURATIONS, seed=0)
-            apart = [pair for pair in of_pieces if pair[0].link != pair[1].link]
-            of_pieces = [pair for pair in apart if _may_touch(nominal, pair, q, self.near)]
-            kept = {tuple(body.name for body in pair) for pair in of_pieces}
-            self._left_out = sorted({(one.name, other.name) for one, other in apart} - kept)
+            q = configurations(self.kinematics.parameters.nominal, *limits, _CONFIGURATIONS, seed=0)
+            of_pieces = self._chosen_of_pieces(of_pieces, q)
         bodies = [LinkShape(name, -1, shape) for name, shape in self._obstacles.items()]
         rows = [*of_pieces, *((body, obstacle) for obstacle in bodies for body in (*pieces, *self._selection.bodies))]
         self._rows = [*self._selection.rows, *(pair for pair in rows if asked is None or self._is_asked(pair, asked))]
+        self._check_rows(asked, beside_obstacles=len(rows) > len(of_pieces))
+        self.pairs = [(first.name, second.name) for first, second in self._rows]
+        self.inputs = {
+            name: sum(shape.sizes.values()) for name, shape in self._obstacles.items() if isinstance(shape, type)
+        }
+
+    def _selected(
+        self, items: list[Item], asked: Pairs | None, chosen: Pairs | None, limits: tuple[Array, Array]
+    ) -> ChosenPairs:
+        """The pairs of geometry objects, and their shapes; ``chosen``: those of the geometry, or asked for."""
+        index, beside = {item.name: k for k, item in enumerate(items)}, None
+        of_items = [(index[i], index[k]) for i, k in chosen or () if i in index and k in index]
+        if asked is not None:
+            both = [*asked, *(pair[::-1] for pair in asked)]
+            beside = {index[name] for name, other in both if name in index and other not in index}
+        tree, of_all = self.kinematics.parameters.nominal, chosen is None
+        sampling: dict[str, Any] = {"lower": limits[0], "upper": limits[1], "near": self.near}
+        return select(tree, items, None if of_all else of_items, beside=beside, **sampling)
+
+    def _chosen_of_pieces(self, pairs: Sequence[Row], q: Array) -> list[Row]:
+        """The pairs with flexible links that may touch, by configurations (rows); others are left out."""
+        apart = [pair for pair in pairs if pair[0].link != pair[1].link]
+        chosen = [pair for pair in apart if _may_touch(self.kinematics.parameters.nominal, pair, q, self.near)]
+        names = {(one.name, other.name) for one, other in chosen}
+        self._left_out = sorted({(one.name, other.name) for one, other in apart} - names)
+        return chosen
+
+    def _check_rows(self, asked: Pairs | None, *, beside_obstacles: bool) -> None:
+        """Refuse pairs that are asked for and have no row, obstacles beside which nothing moves, and half-spaces."""
         for first, second in asked or ():
             if not any(self._is_asked(pair, [(first, second)]) for pair in self._rows):
                 raise ArgumentError(
                     f"Distances: pairs: {first!r} and {second!r} have no distance, since they stand on one link, or "
                     "neither moves; leave the pair out"
                 )
-        if asked is None and self._obstacles and not rows[len(of_pieces) :]:
+        if asked is None and self._obstacles and not beside_obstacles:
             raise ArgumentError(
                 f"Distances: {self.tree.name} has no shapes that move beside the obstacles; give geometry=, as "
                 "pin.buildGeomFromUrdf makes one"
@@ -141,10 +156,6 @@ class Distances:
                     f"Distances: {pair[0].name!r} and {pair[1].name!r} are half-spaces, which have no gap; leave one "
                     "out by pairs="
                 )
-        self.pairs = [(first.name, second.name) for first, second in self._rows]
-        self.inputs = {
-            name: sum(shape.sizes.values()) for name, shape in self._obstacles.items() if isinstance(shape, type)
-        }
 
     def _is_asked(self, pair: tuple[LinkShape, LinkShape], asked: Sequence[tuple[str, str]]) -> bool:
         """Whether a body, or an object that it covers with others, is asked for with another."""
