@@ -67,7 +67,8 @@ class Distances:
 
     Raises:
         ArgumentTypeError: if an argument is of another type.
-        ArgumentError: if the geometry is of another model, or an obstacle has the name of a geometry object.
+        ArgumentError: if the geometry is of another model, an obstacle has the name of a geometry object, a pair that
+            is asked for has no distance, or no shape moves beside the obstacles.
         UnknownNameError: if a pair has a name that no shape has.
         UnsupportedError: if a shape has no cover, or two half-spaces would be a pair.
     """
@@ -204,7 +205,8 @@ class Distances:
         """(q[, obstacles][, p]) → (d): the gap of each pair of :attr:`pairs` [m].
 
         Called with MX, its derivatives are those of :attr:`derivatives`, by the entries of q; second derivatives are
-        those of these, exact where the closest points move smoothly.
+        those of these, exact where the closest points move smoothly. Of a ``map`` of it CasADi differentiates the gaps
+        themselves, in a larger graph.
         """
         gaps = {"d": ca.vertcat(ca.SX(0, 1), *(pair.gap for pair in self._closest[1]))}
         plain = function("distance", self._symbols, gaps)

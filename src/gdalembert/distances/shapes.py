@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from gdalembert.spatial.arrays import Array, ByValue, frozen
 from gdalembert.spatial.brief import Brief
 
 
-class Shape(ByValue, Brief):
+class Shape(ByValue, Brief, ABC):
     """A solid in a frame: that of a link, or of the universe for obstacles.
 
     ``sizes``: how many numbers each of its attributes has, where these can be inputs; none for a box.
@@ -27,9 +28,9 @@ class Shape(ByValue, Brief):
         """Its numbers as an input has them, attribute by attribute."""
         return np.concatenate([np.ravel(getattr(self, name)) for name in self.sizes])
 
+    @abstractmethod
     def placed(self, rotation: Array, translation: Array) -> Any:
         """The same solid in a frame in which its own has this placement."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,7 @@ class Sphere(Shape):
 
     centre: Array
     radius: float
-    sizes = {"centre": 3, "radius": 1}  # noqa: RUF012  # a ClassVar of Shape
+    sizes: ClassVar[dict[str, int]] = {"centre": 3, "radius": 1}
 
     def __init__(self, centre: npt.ArrayLike, radius: float) -> None:
         _set(self, centre=vector("Sphere: centre", centre, 3), radius=number("Sphere: radius", radius, "m"))
@@ -68,7 +69,7 @@ class Capsule(Shape):
     a: Array
     b: Array
     radius: float
-    sizes = {"a": 3, "b": 3, "radius": 1}  # noqa: RUF012
+    sizes: ClassVar[dict[str, int]] = {"a": 3, "b": 3, "radius": 1}
 
     def __init__(self, a: npt.ArrayLike, b: npt.ArrayLike, radius: float) -> None:
         ends = {name: vector(f"Capsule: {name}", x, 3) for name, x in (("a", a), ("b", b))}
@@ -118,7 +119,7 @@ class HalfSpace(Shape):
 
     normal: Array
     offset: float
-    sizes = {"normal": 3, "offset": 1}  # noqa: RUF012
+    sizes: ClassVar[dict[str, int]] = {"normal": 3, "offset": 1}
 
     def __init__(self, normal: npt.ArrayLike, offset: float = 0.0) -> None:
         direction = vector("HalfSpace: normal", normal, 3)
