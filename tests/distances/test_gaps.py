@@ -15,6 +15,7 @@ import gdalembert as gd
 from gdalembert.distances.placed import RobotWithShapes
 from tests.helpers.models import build, placement, states
 
+pytestmark = pytest.mark.filterwarnings("ignore::gdalembert.errors.DistanceWarning")  # of solids at random
 KINDS = ("sphere", "capsule", "box", "half-space")
 TREE = ("FreeFlyer", "RUBX", "SphericalZYX", "HelicalUnaligned", "Ellipsoid", "Planar", "PX")
 """Joints with a quaternion, pairs (cos, sin), velocities that are no rates of q, a pitch, and a slide."""
@@ -129,7 +130,7 @@ def test_bodies_stand_where_their_gaps_say(rng: np.random.Generator) -> None:
             assert abs(beside.distance(point).full()[solids.index(name), 0] + 0.1) < 1e-9
 
 
-def test_pairs_name_objects_that_share_a_cover(rng: np.random.Generator) -> None:
+def test_objects_of_pairs_that_are_asked_for_share_no_cover(rng: np.random.Generator) -> None:
     model, geometry = build(rng, ("RX",), [0]), pin.GeometryModel()
     for name, height in (("rod", 0.0), ("cap", 0.5)):
         placed = pin.SE3(np.eye(3), np.array([0, 0, height]))
@@ -138,8 +139,8 @@ def test_pairs_name_objects_that_share_a_cover(rng: np.random.Generator) -> None
     one = gd.Distances(model, geometry, solids, pairs=[("rod", "ball")])
     assert set(one.pairs) == {("rod", "ball")}
     both = gd.Distances(model, geometry, solids, pairs=[("ball", "rod"), ("cap", "ball")])
-    assert set(both.pairs) == {("rod and cap", "ball")}
-    assert (both.distance([0.3]).full().min() <= one.distance([0.3]).full() + 1e-9).all()
+    assert set(both.pairs) == {("rod", "ball"), ("cap", "ball")}
+    assert both.distance([0.3])[0] == one.distance([0.3])
 
 
 def test_derivatives_are_differences_of_gaps(rng: np.random.Generator) -> None:

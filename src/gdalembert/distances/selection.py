@@ -180,11 +180,12 @@ def configurations(tree: Tree, lower: Array, upper: Array, count: int, seed: int
 class _Pair:
     """Two groups with the parts that cover them for this pair, and where covers and meshes touch."""
 
-    def __init__(self, groups: tuple[_Group, _Group], asked: bool) -> None:
+    def __init__(self, groups: tuple[_Group, _Group], asked: bool, alone: bool) -> None:
         self.groups, self.asked = groups, asked
-        self.parts: tuple[list[CoveredPart], list[CoveredPart]] = ([groups[0].whole], [groups[1].whole])
-        if all(isinstance(group.whole.exact, Box) for group in groups):  # 2,464 instructions, of capsule and box 148
-            self.parts = ([_covered(groups[0])], [groups[1].whole])
+        self.parts: Parts = ([groups[0].whole], [groups[1].whole])
+        if not alone and all(isinstance(group.whole.exact, Box) for group in groups):
+            box = CoveredPart([surface_of(item.geometry) for item in groups[0].items])
+            self.parts = ([box], self.parts[1])  # of 148 instructions, not 2,464
         self.touches: Mask = np.zeros(TRIED, dtype=bool)
         self.never: set[tuple[CoveredPart, CoveredPart]] = set()
         self.is_always_touching = False
@@ -202,18 +203,14 @@ class _Pair:
         return self.groups[0].name, self.groups[1].name
 
 
-def _covered(group: _Group) -> CoveredPart:
-    """A box as a part to be covered."""
-    return CoveredPart([surface_of(item.geometry) for item in group.items])
-
-
 @dataclass
 class ChosenPairs:
     """The pairs that may touch, with as many capsules as pay.
 
     Attributes:
         rows: pairs of shapes whose gaps tell whether the pairs touch.
-        left_out: (name, name, reason) of pairs that are left out.
+        left_out: (name, name, reason) of pairs that are left out. ``touching``: those that touch always, and were
+            asked for.
         covers: of objects without a closed form. ``bodies``: what obstacles are compared with, on each moving link.
         false_alarms: the part of configurations in which shapes overlap and no objects touch.
         contacts: the part in which objects of the pairs touch.
@@ -221,6 +218,7 @@ class ChosenPairs:
 
     rows: list[tuple[LinkShape, LinkShape]]
     left_out: list[tuple[str, str, str]]
+    touching: list[tuple[str, str]]
     covers: list[Cover]
     bodies: list[LinkShape]
     false_alarms: float
@@ -236,6 +234,7 @@ class ChosenPairs:
             proof = "every corner inside" if cover.outside <= 0 else f"a corner {cover.outside:.1e} m outside"
             other = "obstacles" if cover.beside_obstacles else "links"
             lines.append(f"  {', '.join(cover.names)}, beside {other}: in capsules of radius {radii} m, {proof}")
+        lines += [f"{first} and {second} touch always, and are kept as asked" for first, second in self.touching]
         lines += ["left out:"] if self.left_out else []
         return "\n".join([*lines, *(f"  {first}, {second}: {reason}" for first, second, reason in self.left_out)])
 
@@ -268,7 +267,7 @@ class _Search:
 
     def leave_out(self) -> None:
         """Leave out pairs that always touch, that never come near, or whose meshes never touch where covers do."""
-        for pair in self.told:
+        for pair in list(self.pairs):
             gap = self.gap(pair, (pair.parts[0][0], pair.parts[1][0]), CONFIGURATIONS)
             if gap.min() > self.near and not pair.asked:
                 self._drop(pair, f"never nearer than {gap.min():.3g} m in {len(gap)} configurations")
@@ -459,6 +458,7 @@ def select(
     lower: Array,
     upper: Array,
     beside: Collection[int] | None = None,
+    alone: bool = False,
     near: float = NEAR,
     pays: float = _PAYS,
     seed: int = 0,
@@ -470,6 +470,7 @@ def select(
             different links that are no neighbours, without those that are near each other always or never.
         lower, upper: limits of q (nq) of the configurations at random, infinite if there are none.
         beside: those of ``items`` that are compared with obstacles, by index; by default all that move.
+        alone: no object shares a cover with others of its link, and what has a closed form stays as it is.
         near: pairs that never come nearer are left out [m].
         pays: the part of false alarms that a further row must save. ``seed``: of the configurations.
     """
@@ -477,7 +478,10 @@ def select(
     groups: dict[tuple[Item, ...], list[_Group]] = {}
     left_out = list[tuple[str, str, str]]()
     chosen = list[_Pair]()
-    for first, second in _joined(tree, items, pairs, left_out):
+    joined = _joined(tree, items, pairs, left_out)
+    if alone:
+        joined = (((one,), (other,)) for first, second in joined for one, other in product(first, second))
+    for first, second in joined:
         for side in (first, second):
             if side not in groups:
                 groups[side] = _groups(side)
@@ -485,11 +489,11 @@ def select(
             if all(isinstance(group.whole.exact, HalfSpace) for group in both):
                 left_out.append((both[0].name, both[1].name, "two half-spaces have no gap"))
             else:
-                chosen.append(_Pair(both, asked=pairs is not None))
+                chosen.append(_Pair(both, pairs is not None, alone))
     search = _Search(sampled, chosen, pays, near, left_out)
     search.leave_out()
     search.refine()
-    return _selected(search, [item for k, item in enumerate(items) if beside is None or k in beside])
+    return _selected(search, [item for k, item in enumerate(items) if beside is None or k in beside], alone)
 
 
 def _joined(
@@ -524,29 +528,24 @@ def _are_neighbours(tree: Tree, first: int, second: int) -> bool:
     return above == first
 
 
-def _groups(items: tuple[Item, ...]) -> list[_Group]:
+def _groups(items: tuple[Item, ...], alone: bool = False) -> list[_Group]:
     """Objects of a link: those with a closed form alone, but boxes beside meshes, which one capsule covers with them.
 
-    On the universe all are alone: they may be far from each other.
+    The Panda's eight boxes of fingers would make nine pairs of each that its hand has. On the universe all are alone:
+    they may be far from each other.
     """
-    if len(items) > 1 and items[0].link < 0:
+    if len(items) > 1 and (alone or items[0].link < 0):
         return [group for item in items for group in _groups((item,))]
-    shapes = [exact_shape(item.geometry) for item in items]
-    boxes = [item for item, shape in zip(items, shapes, strict=True) if isinstance(shape, Box)]
-    covered = [item for item, shape in zip(items, shapes, strict=True) if shape is None]
-    if covered or len(boxes) > 1:
-        covered = [item for item in items if item in covered or item in boxes]
-    groups = [
-        _Group((item,), CoveredPart([surface_of(item.geometry)] if isinstance(shape, Box) else [], shape))
-        for item, shape in zip(items, shapes, strict=True)
-        if shape is not None and item not in covered
-    ]
-    if covered:
-        groups.append(_Group(tuple(covered), CoveredPart([surface_of(item.geometry) for item in covered])))
-    return groups
+    shapes = {item: exact_shape(item.geometry) for item in items}
+    covered = [item for item, shape in shapes.items() if shape is None or isinstance(shape, Box)]
+    if len(covered) == 1:
+        covered = [item for item in covered if shapes[item] is None]
+    surfaces = {item: surface_of(item.geometry) for item in covered}
+    groups = [_Group((item,), CoveredPart([], shape)) for item, shape in shapes.items() if item not in surfaces]
+    return [*groups, _Group(tuple(covered), CoveredPart([*surfaces.values()]))] if covered else groups
 
 
-def _selected(search: _Search, items: Sequence[Item]) -> ChosenPairs:
+def _selected(search: _Search, items: Sequence[Item], alone: bool) -> ChosenPairs:
     rows, covered = [], dict[_Group, dict[CoveredPart, None]]()
     for pair in search.pairs:
         for both in pair.rows:
@@ -563,7 +562,7 @@ def _selected(search: _Search, items: Sequence[Item]) -> ChosenPairs:
             by_link.setdefault(item.link, []).append(item)
     bodies, beside = [], set[_Group]()
     for link in sorted(by_link):
-        for group in _groups(tuple(by_link[link])):
+        for group in _groups(tuple(by_link[link]), alone):
             parts = [group.whole] if group.whole.exact is not None else _paying(group.whole)
             bodies += [LinkShape(group.name, link, part.shape) for part in parts]
             if group.whole.exact is None:
@@ -577,8 +576,9 @@ def _selected(search: _Search, items: Sequence[Item]) -> ChosenPairs:
         )
         for group, parts in covered.items()
     ]
+    touching = [pair.names for pair in search.pairs if pair.is_always_touching]
     return ChosenPairs(
-        rows, search.left_out, covers, bodies, float(search.alarms.mean()), float(search.contacts.mean())
+        rows, search.left_out, touching, covers, bodies, float(search.alarms.mean()), float(search.contacts.mean())
     )
 
 
