@@ -14,7 +14,8 @@ import pinocchio as pin
 
 from gdalembert.distances.closest import Closest, Placed, closest, on_surfaces
 from gdalembert.distances.placed import LinkShape, RobotWithShapes, numbers_of, shape_of, slopes_by_numbers
-from gdalembert.distances.selection import NEAR, ChosenPairs, Item, configurations, select
+from gdalembert.distances.sampling import configurations
+from gdalembert.distances.selection import NEAR, ChosenPairs, Item, select
 from gdalembert.distances.shapes import Box, HalfSpace, Shape
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
@@ -65,8 +66,8 @@ class Distances:
         obstacles: ``{name: shape}`` in the frame of the universe, as ``{"pole": gd.Capsule(a, b, 0.05)}``. A class in
             place of a shape, as ``gd.Sphere``, makes its numbers an input. Each is paired with every shape that moves.
         cover: how what has no closed form is covered: by ``"capsules"``.
-        pairs: pairs of names of geometry objects and of obstacles, in place of all of these. No object of these shares a
-            cover with another one.
+        pairs: pairs of names of geometry objects and of obstacles, in place of all of these. Each of these objects has
+            a cover to itself.
         bounds: those of q within which configurations are chosen; by default those of the ``pin.Model``.
         near: pairs of links that never come nearer are left out, unless they are asked for [m]: at least the margin
             that is kept.
