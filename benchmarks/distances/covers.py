@@ -54,7 +54,7 @@ def load(name: str) -> tuple[pin.Model, pin.GeometryModel, Path]:
     folder = share / "example-robot-data" / "robots"
     path = str(folder / urdf)
     model = pin.buildModelFromUrdf(path, *([pin.JointModelFreeFlyer()] if is_free else []))
-    geometry = pin.buildGeomFromUrdf(model, path, pin.GeometryType.COLLISION, [str(share)])
+    geometry = pin.buildGeomFromUrdf(model, path, pin.GeometryType.COLLISION, package_dirs=[str(share)])
     if locked:
         joints = [model.getJointId(joint) for joint in model.names if locked in joint]
         model, geometry = pin.buildReducedModel(model, geometry, joints, pin.neutral(model))
