@@ -120,7 +120,7 @@ class Table:
         body.append(
             [f"largest difference, {self.unit}", f"{self.off(self.printed):.1e}" if known else None, None, *errors]
         )
-        if self.robots[0].told is not None:
+        if any(robot.told is not None for robot in self.robots):
             told = [f"{robot.told:.1e}" for robot in self.robots]
             body.append(["of which `arm.validity` tells, of l", None, None, *told])
         body += [
