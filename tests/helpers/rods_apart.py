@@ -82,14 +82,10 @@ def follower(load: float) -> Array:
     """
 
     def rate(_: float, y: Array) -> list[float]:
-        return [-np.cos(y[0]), -np.sin(y[0]), -y[3], load * np.cos(y[0])]
+        """Of position, angle and curvature by the distance from the tip."""
+        return [-np.cos(y[2]), -np.sin(y[2]), -y[3], load * np.cos(y[2])]
 
-    # the angle to the tip, x, y of the section from the tip, and its curvature, against the distance from the tip
-    def along(_: float, z: Array) -> list[float]:
-        dx, dy, angle, curvature = rate(0.0, np.array([z[2], 0.0, 0.0, z[3]]))
-        return [dx, dy, angle, curvature]
-
-    x, y, angle, _ = solve_ivp(along, (0, 1), np.zeros(4), **TOLERANCES).y[:, -1]
+    x, y, angle, _ = solve_ivp(rate, (0, 1), np.zeros(4), **TOLERANCES).y[:, -1]
     turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
     return np.asarray(turn @ np.array([-x, -y]))
 
