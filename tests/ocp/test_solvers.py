@@ -12,7 +12,7 @@ import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError, SolutionWarning
 from gdalembert.nlp.backends import Backend
-from gdalembert.ocp.solvers import SOLVERS
+from gdalembert.ocp.solvers.registry import SOLVERS
 from tests.helpers.ocp import slider
 
 
