@@ -259,7 +259,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         _check_costs(dict(zip(self._names, self.problems, strict=True)))
 
     def _fixed(self, k: int) -> list[BoundaryCondition]:
-        """Conditions that fix states of a part; the first one knows the start, whose constraints are of another part."""
+        """Conditions that fix states of a part; the first knows the start, where constraints of another part hold."""
         own: list[BoundaryCondition] = [self._start, self.problems[0]._before] if k == 0 else []
         own += [endpoint for row, endpoint in self._endpoints.items() if row == 0 and k in (0, self._holds[0])]
         own += [self._end] if k == self._holds[-1] else []
