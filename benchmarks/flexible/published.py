@@ -59,13 +59,13 @@ class Robot:
         name: its kind; of a rod its segments × the degree of its strains.
         dyn: its equations.
         results: (cases × quantities), nan where it has none.
-        told: by how much its tip is off by :meth:`gdalembert.FlexibleArm.validity`, of the length.
+        unresolved: by how much its tip is off by :meth:`gdalembert.FlexibleArm.validity`, of the length.
     """
 
     name: str
     dyn: gd.FlexibleArm
     results: Array
-    told: float | None = None
+    unresolved: float | None = None
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,9 @@ class Table:
         body.append(
             [f"largest difference, {self.unit}", f"{self.off(self.printed):.1e}" if known else None, None, *errors]
         )
-        if any(robot.told is not None for robot in self.robots):
-            told = [f"{robot.told:.1e}" for robot in self.robots]
-            body.append(["of which `arm.validity` tells, of l", None, None, *told])
+        if any(robot.unresolved is not None for robot in self.robots):
+            errors = [f"{robot.unresolved:.1e}" for robot in self.robots]
+            body.append(["of which `arm.validity` tells, of l", None, None, *errors])
         body += [
             ["coordinates", None, None, *(robot.dyn.tree.nv - 1 for robot in self.robots)],
             ["instructions of tau", None, None, *(instructions(robot.dyn) for robot in self.robots)],
@@ -156,14 +156,14 @@ def pushed(
         reference: pin.LOCAL for wrenches that follow the tip, pin.LOCAL_WORLD_ALIGNED for dead ones.
         quantities: the results of the tips (cases × 3).
     """
-    q, placement, held, found = np.zeros(dyn.tree.nq), dyn.tip_placement("rod"), [], []
+    q, placement, configurations, tips = np.zeros(dyn.tree.nq), dyn.tip_placement("rod"), [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BeamWarning)  # of rods that bend further than their nodes: the table shows it
         for wrench in wrenches:
             q = dyn.static_deflection(q, "rod tip", wrench, reference=reference, hold="joints")
-            held.append(q)
-            found.append(placement(q).full()[:3, 3])
-    return Robot(name, dyn, quantities(np.array(found)), dyn.validity(np.array(held))["rod"].error)
+            configurations.append(q)
+            tips.append(placement(q).full()[:3, 3])
+    return Robot(name, dyn, quantities(np.array(tips)), dyn.validity(np.array(configurations))["rod"].error)
 
 
 # Dead forces
@@ -177,8 +177,8 @@ def elastica() -> Table:
     """A cantilever under a force across it, by F l²/EI."""
     shapes = {"rod, 1 × 3": {"strains": PLANAR}, "rod, 1 × 5": {"strains": PLANAR, "degree": 5}}
     forces = [[0, load, 0, 0, 0, 0] for load in ELASTICA]
-    made = rods(gd.Beam(1.0, 1.0, EI_z=1.0), shapes)
-    robots = [pushed(name, dyn, forces, DEAD, lambda x: np.abs(x[:, :2] - [1, 0])) for name, dyn in made.items()]
+    arms = rods(gd.Beam(1.0, 1.0, EI_z=1.0), shapes)
+    robots = [pushed(name, dyn, forces, DEAD, lambda x: np.abs(x[:, :2] - [1, 0])) for name, dyn in arms.items()]
     truth = np.array([rods_apart.elastica(load)[:2] for load in ELASTICA])
     cases, printed = [str(load) for load in ELASTICA], [*ELASTICA.values()]
     return Table("F l²/EI: u/l, w/l", cases, printed, "elliptic integrals", truth, 5, "of l", 1.0, robots)
@@ -287,10 +287,10 @@ def roll_up() -> Table:
     """A cantilever under a moment 2π k EI/l on its tip: a circle of k turns."""
     turns = (0.5, 1.0, 2.0, 4.0)
     shapes = {"rod, 1 × 3": {"strains": PLANAR}, "rod, 4 × 3": {"strains": PLANAR, "segments": 4}}
-    made = rods(gd.Beam(1.0, 1.0, EI_z=1.0), shapes)
+    arms = rods(gd.Beam(1.0, 1.0, EI_z=1.0), shapes)
     truth = np.array([[np.sin(k) / k, (1 - np.cos(k)) / k] for k in 2 * np.pi * np.array(turns)])
     moments = [[0, 0, 0, 0, 0, 2 * np.pi * k] for k in turns]
-    robots = [pushed(name, dyn, moments, pin.LOCAL, lambda x: x[:, :2]) for name, dyn in made.items()]
+    robots = [pushed(name, dyn, moments, pin.LOCAL, lambda x: x[:, :2]) for name, dyn in arms.items()]
     cases, none = [f"{k:g}" for k in turns], [""] * len(turns)
     return Table("turns: x/l, y/l", cases, none, "circle", truth, 5, "of l", 1.0, robots)
 
@@ -299,9 +299,9 @@ def follower() -> Table:
     """A cantilever whose force on the tip stays across it, by P l²/EI."""
     loads = (1, 5, 10, 20, 30)
     shapes = {f"rod, {n} × 3": {"strains": PLANAR, "segments": n} for n in (1, 2, 4)}
-    made = rods(gd.Beam(1.0, 1.0, EI_z=1.0), shapes)
+    arms = rods(gd.Beam(1.0, 1.0, EI_z=1.0), shapes)
     forces = [[0, load, 0, 0, 0, 0] for load in loads]
-    robots = [pushed(name, dyn, forces, pin.LOCAL, lambda x: x[:, :2]) for name, dyn in made.items()]
+    robots = [pushed(name, dyn, forces, pin.LOCAL, lambda x: x[:, :2]) for name, dyn in arms.items()]
     truth = np.array([rods_apart.follower(load) for load in loads])
     cases, none = [str(load) for load in loads], [""] * len(loads)
     return Table("P l²/EI: x/l, y/l", cases, none, "from the tip", truth, 5, "of l", 1.0, robots)
@@ -333,11 +333,11 @@ def spinning_frequencies(dyn: gd.FlexibleArm, spins: Array) -> Array:
     stiffness = ca.Function("K", [s["q"], s["v"]], [ca.jacobian(dyn.nle(s["q"], s["v"]), s["q"])])
     q = np.zeros(dyn.tree.nq)
     mass = dyn.mass_matrix(q).full()[1:, 1:]
-    found = []
+    frequencies = []
     for spin in spins:
         k = stiffness(q, [spin, *[0.0] * (dyn.tree.nv - 1)]).full()[1:, 1:]
-        found.append(np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(mass, k)).real)[:2]))
-    return np.array(found)
+        frequencies.append(np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(mass, k)).real)[:2]))
+    return np.array(frequencies)
 
 
 def flapping() -> Table:
@@ -345,9 +345,9 @@ def flapping() -> Table:
     unit, spins = 100.0, range(len(FLAPPING))
     beam = gd.Beam(1.0, 1.0, EI_y=unit**2)
     across = ("bending_z",)
-    made = rods(beam, {"rod, 1 × 5": {"strains": across, "degree": 5}, "rod, 1 × 3": {"strains": across}})
-    made["four modes"] = arm(gd.FlexibleLink(beam, bending_z=gd.modes.clamped_free(4)))
-    robots = [Robot(name, dyn, spinning_frequencies(dyn, unit * np.array(spins)) / unit) for name, dyn in made.items()]
+    arms = rods(beam, {"rod, 1 × 5": {"strains": across, "degree": 5}, "rod, 1 × 3": {"strains": across}})
+    arms["four modes"] = arm(gd.FlexibleLink(beam, bending_z=gd.modes.clamped_free(4)))
+    robots = [Robot(name, dyn, spinning_frequencies(dyn, unit * np.array(spins)) / unit) for name, dyn in arms.items()]
     truth = np.array([[rods_apart.flapping(spin, float(near)) for near in FLAPPING[spin].split()] for spin in spins])
     cases = [str(spin) for spin in spins]
     return Table("γ: f1, f2", cases, FLAPPING, "shooting", truth, 4, "relative", truth, robots)
@@ -357,9 +357,9 @@ def lagging() -> Table:
     """The same in the plane of spin, where the hub is held at its speed: f² is less by γ²."""
     unit, spins = 100.0, (1, 2, 4, 8, 12)
     beam = gd.Beam(1.0, 1.0, EI_z=unit**2)
-    made = rods(beam, {"rod, 1 × 5": {"strains": PLANAR, "degree": 5}, "rod, 1 × 3": {"strains": PLANAR}})
-    made["four modes"] = arm(gd.FlexibleLink(beam, bending_y=gd.modes.clamped_free(4)))
-    robots = [Robot(name, dyn, spinning_frequencies(dyn, unit * np.array(spins)) / unit) for name, dyn in made.items()]
+    arms = rods(beam, {"rod, 1 × 5": {"strains": PLANAR, "degree": 5}, "rod, 1 × 3": {"strains": PLANAR}})
+    arms["four modes"] = arm(gd.FlexibleLink(beam, bending_y=gd.modes.clamped_free(4)))
+    robots = [Robot(name, dyn, spinning_frequencies(dyn, unit * np.array(spins)) / unit) for name, dyn in arms.items()]
     across = np.array([[rods_apart.flapping(spin, float(x)) for x in FLAPPING[spin].split()] for spin in spins])
     truth = np.sqrt(across**2 - np.array(spins)[:, None] ** 2)
     cases, none = [str(spin) for spin in spins], [""] * len(spins)
@@ -446,15 +446,15 @@ KANE = SpinUp(gd.Beam(8.0, 2766.7 * 7.2968e-5, EI_z=6.8952e10 * 8.2189e-9))
 
 def spin_up() -> Table:
     """Simo and Vu-Quoc's beam, which stretches."""
-    made = {
+    arms = {
         "rod, bending and elongation, 1 × 3": arm(gd.CosseratRod(SIMO.beam, strains=("bending_y", "elongation"))),
         "rod, bending, 1 × 3": arm(gd.CosseratRod(SIMO.beam, strains=PLANAR)),
         "four modes": arm(gd.FlexibleLink(SIMO.beam, bending_y=gd.modes.clamped_free(4))),
     }
     robots = []
-    for k, (name, dyn) in enumerate(made.items()):
-        found = [*SIMO.summary(SIMO.lag(dyn)), SIMO.stretch(dyn) if k == 0 else math.nan]
-        robots.append(Robot(name, dyn, np.array(found)[:, None] * [[1], [1], [1e3]]))
+    for k, (name, dyn) in enumerate(arms.items()):
+        results = [*SIMO.summary(SIMO.lag(dyn)), SIMO.stretch(dyn) if k == 0 else math.nan]
+        robots.append(Robot(name, dyn, np.array(results)[:, None] * [[1], [1], [1e3]]))
     lag, ring = SIMO.reference(CHAIN)
     longer = 1e3 * rods_apart.stretch(SIMO.spin, 10.0, 1.2, 2.8e7)
     truth = np.array([[lag], [ring], [longer]])
@@ -466,12 +466,12 @@ def spin_up() -> Table:
 
 def kane() -> Table:
     """Kane, Ryan and Banerjee's beam, which loses a tenth of its length in lag."""
-    made = {
+    arms = {
         "rod, 1 × 3": arm(gd.CosseratRod(KANE.beam, strains=PLANAR)),
         "four modes": arm(gd.FlexibleLink(KANE.beam, bending_y=gd.modes.clamped_free(4))),
         "two modes": arm(gd.FlexibleLink(KANE.beam, bending_y=gd.modes.clamped_free(2))),
     }
-    robots = [Robot(name, dyn, np.array(KANE.summary(KANE.lag(dyn)))[:, None]) for name, dyn in made.items()]
+    robots = [Robot(name, dyn, np.array(KANE.summary(KANE.lag(dyn)))[:, None]) for name, dyn in arms.items()]
     truth = np.array(KANE.reference(CHAIN))[:, None]
     cases, none = ["largest lag of the tip [m]", "lag left after 15 s [m]"], ["", ""]
     return Table("", cases, none, "chains", truth, 4, "of the lag", abs(truth[0, 0]), robots)

@@ -53,9 +53,9 @@ def tip_under_force(
     tip = end(np.zeros(3), np.zeros(3))
     for part in np.linspace(0, 1, loads + 1)[1:]:
         push = part * np.asarray(force, dtype=float)
-        tip, _, found, message = fsolve(lambda x, push=push: end(x, push) - x, tip, full_output=True, xtol=1e-12)
+        tip, _, flag, message = fsolve(lambda x, push=push: end(x, push) - x, tip, full_output=True, xtol=1e-12)
         if np.abs(end(tip, push) - tip).max() > 1e-8 * length:
-            raise RuntimeError(f"the tip was not found ({found}: {message})")
+            raise RuntimeError(f"the tip was not found ({flag}: {message})")
     return tip
 
 
