@@ -79,7 +79,7 @@ class Table:
         second: how the second computation is made.
         truth: its results (cases × quantities).
         digits: of the results.
-        unit: of what is off, as a word of the sentence "off by …".
+        unit: over what differences are given, in words.
         size: over which differences are given; an array has one for each entry of ``truth``.
         robots: models of the cantilever.
     """
@@ -253,7 +253,7 @@ def princeton() -> Table:
 
 
 def timoshenko() -> Table:
-    """PyElastica's first example: a thick cantilever that shears more than it could."""
+    """PyElastica's example: a thick cantilever with a small shear modulus, under a force across it."""
     length, radius, e, g, force = 3.0, 0.25, 1e6, 1e4, 15.0
     area, second = math.pi * radius**2, math.pi * radius**4 / 4
     shear = 27 / 28 * g * area
