@@ -104,7 +104,7 @@ def pairs_of(model: pin.Model, tree: Tree, geometry: pin.GeometryModel, srdf: Pa
     return by_srdf, [(i, k) for i, k in every if tree.joints[max(of[i], of[k])].parent != min(of[i], of[k])]
 
 
-def measured(name: str, count: int, **options: float) -> Iterator[list[Any]]:
+def measured(name: str, count: int, **options: Any) -> Iterator[list[Any]]:
     """The rows of a robot in the table: by its SRDF, and by sampling."""
     model, geometry, srdf = load(name)
     tree = read_tree(model)
@@ -117,7 +117,7 @@ def measured(name: str, count: int, **options: float) -> Iterator[list[Any]]:
     q = configurations(tree, model.lowerPositionLimit, model.upperPositionLimit, count, seed=1)
     touching = dict(zip(every, contacts(model, geometry, q).T, strict=True))
     items = [Item(o.name, links[o.parentJoint], o) for o in geometry.geometryObjects]
-    limits = {"lower": model.lowerPositionLimit, "upper": model.upperPositionLimit}
+    limits: dict[str, Any] = {"lower": model.lowerPositionLimit, "upper": model.upperPositionLimit}
     for how, pairs in zip(("SRDF", "sampling"), chosen, strict=True):
         begin = time.process_time()
         selection = select(tree, items, pairs if how == "SRDF" else None, **limits, **options)
