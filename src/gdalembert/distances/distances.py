@@ -210,7 +210,7 @@ class Distances:
         """
         gaps = {"d": ca.vertcat(ca.SX(0, 1), *(pair.gap for pair in self._closest[1]))}
         plain = function("distance", self._symbols, gaps)
-        options: dict[str, Any] = {"custom_jacobian": self._jacobian(), "jac_penalty": 0, "never_inline": True}
+        options: dict[str, Any] = {"custom_jacobian": self._jacobian(), "jac_penalty": 0}
         inputs = plain.sx_in()
         return Function("distance", inputs, plain.call(inputs), plain.name_in(), ["d"], options)
 
