@@ -119,7 +119,7 @@ def test_obstacles_that_move_are_parameters_of_every_instant() -> None:
     assert solution.clearance.gap > MARGIN - 1e-5
 
 
-def test_rows_in_real_time_count_rates() -> None:
+def test_rows_in_real_time_count_rates_of_the_last_plan() -> None:
     problem = fastest(WITH_BALL)
     gaps = problem._limited[-1].gaps
     assert gaps is not None
@@ -131,12 +131,9 @@ def test_rows_in_real_time_count_rates() -> None:
     value = graph(symbols[0], ball, symbols[1])
     by_q, by_v = (ca.Function("slopes", symbols, [ca.jacobian(value, x)])(q, v).full() for x in symbols)
     np.testing.assert_allclose(by_q, slopes, atol=1e-14)
-    step = 1e-6
-    rates = [(graph(q, ball, v + step * e) - graph(q, ball, v - step * e)).full() / (2 * step) for e in np.eye(2)]
-    np.testing.assert_allclose(by_v, np.hstack(rates), atol=1e-9)  # rounding of differences
+    np.testing.assert_array_equal(by_v, 0.0)  # they would jump where rates change their signs
 
 
-@pytest.mark.filterwarnings("ignore::gdalembert.errors.SolutionWarning")  # rates have a kink at 0, where steps stay
 def test_real_time_iterations_stay_clear_in_a_loop() -> None:
     n, h = 20, 0.05
     problem = ocp.Problem(DYN, n * h, n, bounds=BOUNDS, degree=1)
