@@ -146,9 +146,10 @@ def test_real_time_iterations_stay_clear_in_a_loop() -> None:
     solver = problem.solver("rti")
     with pytest.raises(ArgumentError, match=r"at the start link2 is .* m inside post"):
         solver(q0=[0.6, 0.3], v0=[0, 0], ball=FAR)
-    q, v, path = np.array(START), np.zeros(2), list[np.ndarray]()
+    q, v, path, limited = np.array(START), np.zeros(2), list[np.ndarray](), np.zeros(4, dtype=bool)
     for _ in range(40):
         plan = solver(q0=q, v0=v, ball=FAR, shift=int(bool(path)))
+        limited |= np.isfinite(solver._steps.qp.rows_lower).any(axis=0)
         for _ in range(20):
             x = DYN_STEP(np.r_[q, v], plan.u[0], h / 20)[0]
             q, v = np.split(x.full().ravel(), 2)
@@ -157,6 +158,7 @@ def test_real_time_iterations_stay_clear_in_a_loop() -> None:
     assert np.abs(q - END).max() < 0.05
     assert least_gap(along, np.tile(POST, (len(along), 1)), POST_RADIUS) > MARGIN - 1e-3
     assert plan.clearance.pair[1] == "post"
+    assert {WITH_BALL.pairs[k][1] for k in np.flatnonzero(limited)} == {"post"}  # the ball is far away
 
 
 def test_a_floating_ball_goes_round_another() -> None:
