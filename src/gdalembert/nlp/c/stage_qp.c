@@ -289,7 +289,8 @@ static int begin(int n, const Program* q, Stage* stages, double mu) {
         pairs += on + soft;
       }
     }
-    for (int side = 0; side < 2; ++side) memset(own->side[side].dt, 0, 4 * sizeof own->side[side].dt);
+    for (Side* x = own->side; x < own->side + 2; ++x)
+      for (int i = 0; i < own->blocks; ++i) x->dt[i] = x->dl[i] = x->ds[i] = x->dp[i] = (V) {0};
   }
   return pairs;
 }
