@@ -103,6 +103,10 @@ class CalibrationWarning(UserWarning):
     """Placements of a calibration that are not to be trusted as they are."""
 
 
+class DistanceWarning(UserWarning):
+    """Pairs of shapes that touch in all configurations."""
+
+
 class SimulationWarning(UserWarning):
     """A motion whose energies do not balance."""
 
