@@ -130,11 +130,14 @@ class Arm(Dynamics):
         self._set_up_arm(tree, flexibility, options)
         self.links = MappingProxyType(dict(links))
 
-    def _set_up_arm(self, tree: Tree, flexibility: Flexibility, options: Options) -> None:
-        self.nominal, self.flexibility = tree, flexibility
-        elastic = Stiffness(tree, flexibility.stiffness), ModalDamping(tree, flexibility.damping)
+    def _set_elements(self, tree: Tree, flexibility: Flexibility, options: Options) -> None:
+        self.nominal, self.flexibility, constants = tree, flexibility, tree.constants
+        elastic = Stiffness(constants, flexibility.stiffness), ModalDamping(constants, flexibility.damping)
         self._set_up(options, elastic)
-        self.actuators = actuators_of(tree, options.get("actuation"), flexibility.actuation)
+        self.actuators = actuators_of(constants, options.get("actuation"), flexibility.actuation)
+
+    def _set_up_arm(self, tree: Tree, flexibility: Flexibility, options: Options) -> None:
+        self._set_elements(tree, flexibility, options)
         beams = {tree.joints[beam.link].name for beam in flexibility.links.values()}
         idle = self.parameters.idle_joints()
         if behind := [name for name in idle if name in flexibility.rotors]:
