@@ -127,9 +127,7 @@ class ArmFormulas:
             beam = link.beam if link is not None and isinstance(link.beam, Beam) else None
             clamped, length = homogeneous(frame.rotation, frame.translation), places[i].length
             names = tree.joints[tree.first_station(i)].type.coordinate_names
-            self.links[i] = LinkFormulas(
-                self.numbers[i], names, apart, inertia, clamped, length, beam, constants
-            )
+            self.links[i] = LinkFormulas(self.numbers[i], names, apart, inertia, clamped, length, beam, constants)
             for k, station in enumerate(tree.stations(i)):
                 self.numbers[station] = f"{self.numbers[i]}{f's{k}' if k else 't'}"
 
@@ -314,7 +312,10 @@ class LinkFormulas:
             return numbers
         n = range(len(numbers))
         return self.constants.matrix(
-            [[self.constants.number(name.format(self.index(*sorted((j, k)))), float(numbers[j, k])) for k in n] for j in n]
+            [
+                [self.constants.number(name.format(self.index(*sorted((j, k)))), float(numbers[j, k])) for k in n]
+                for j in n
+            ]
         )
 
     def _uniform(self) -> tuple[Entries, dict[tuple[int, int], Entries]] | None:

@@ -179,7 +179,9 @@ def _with_formulas(joint: Joint, i: str, quantities: Mapping[str, Any], constant
     changed["pseudo_inertia"] = pseudo_inertia(m, com, constants.matrix(tensor))
     rotation = quantities.get("rotation")
     if rotation is None and "rotation" not in quantities:
-        turn = rotation_formula(joint.rotation, i, constants.named if constants.others == "symbols" else constants.angle)
+        turn = rotation_formula(
+            joint.rotation, i, constants.named if constants.others == "symbols" else constants.angle
+        )
     elif isinstance(rotation, Sequence) and len(rotation) == 2 and rotation[0] in tuple(AXES):
         turn = constants.rotation(rotation[0], rotation[1], f"beta_{i}", f"{context}: rotation")
     else:

@@ -226,6 +226,11 @@ class Deflection(ModalMotion):
     beam: Array
     coordinate_names: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("translation", "rotation", "shortening"):
+            if np.ndim(x := getattr(self, name)) == 1:  # numbers in place of symbols: one mode is a column
+                object.__setattr__(self, name, frozen(np.reshape(x, (-1, 1))))
+
     @property
     def nv(self) -> int:  # type: ignore[override]  # of this section, not of its class
         """The number of coordinates n."""
