@@ -43,8 +43,9 @@ _TERMS = {
     "arm": TorqueEquation(
         "tau_r = m_r a_r + m_rf a_f + C_1 + G_1, 0 = m_rf^T a_r + m_f a_f + C_2 + G_2 + K_f q_f: joints r and modes f, "
         "without armature, rotors and damping",
-        r"\tau_r = m^{\mathrm{r}} a_r + m^{\mathrm{rf}} a_f + C_1 + G_1, \; 0 = (m^{\mathrm{rf}})^T a_r + m^{\mathrm{f}} a_f"
-        r" + C_2 + G_2 + K^{\mathrm{f}} q_f \text{: joints } r \text{, modes } f \text{, no armature, rotors, damping}",
+        r"\tau_r = m^{\mathrm{r}} a_r + m^{\mathrm{rf}} a_f + C_1 + G_1, \; 0 = (m^{\mathrm{rf}})^T a_r"
+        r" + m^{\mathrm{f}} a_f + C_2 + G_2 + K^{\mathrm{f}} q_f \text{: joints } r \text{, modes } f"
+        r" \text{, no armature, rotors, damping}",
         ("m_r", "m_rf", "m_f", "C", "G", "K_f"),
     ),
 }

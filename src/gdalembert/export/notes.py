@@ -16,7 +16,7 @@ from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.source_text import comment_text
-from gdalembert.symbolic.tree import SymbolicTree
+from gdalembert.symbolic.constants import SymbolicTree
 
 _WRENCH = ("f_x", "f_y", "f_z", "m_x", "m_y", "m_z")
 

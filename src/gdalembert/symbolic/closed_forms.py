@@ -527,7 +527,9 @@ def closed_forms(
     try:
         return to_trigonometric(function, {**known_inputs, **_by_name(inputs)}, outputs=outputs, max_terms=max_terms)
     except UnsupportedError as error:
-        raise UnsupportedError(f"{tree.name}: {error}") from None
+        exact = any(joint.type.is_modal and not joint.type.is_first_order for joint in tree.joints)
+        reason = "; sections of a FlexibleArm turn by exact rotations: take FirstOrderArm" if exact else ""
+        raise UnsupportedError(f"{tree.name}: {error}{reason}") from None
 
 
 def _base_regressor(symbolic: SymbolicTree, dynamics: Dynamics) -> ca.Function:

@@ -1,7 +1,7 @@
 """Constants of a robot as formulas, and the tree that has them.
 
-A constant of the graphs is a symbol for each formula, in the tree that closed forms are made of, or an expression in the
-symbols that occur in the formulas, which are the parameters p of every Function.
+A constant of the graphs is a symbol for each formula, in the tree that closed forms are made of, or an expression in
+the symbols that occur in the formulas, which are the parameters p of every Function.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ import pinocchio as pin
 import sympy
 from sympy.core.function import Application
 
-from gdalembert.dynamics.dynamics import Dynamics
+from gdalembert.dynamics.dynamics import Dynamics, Options
 from gdalembert.dynamics.forces import Force
 from gdalembert.dynamics.parameters.parameters import Parameters, mapped, parameters_of, substituted
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.flexible.assembly import Flexibility
 from gdalembert.model.tree import Tree, TreeOfSymbols
 from gdalembert.spatial.arrays import Array
-from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible
 from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, angle, formula, symbol
 
@@ -43,14 +42,14 @@ class ArmParts:
         rigid: the robot that it was made from, with rigid links and joints, in numbers.
         flexibility: its flexible parts, stiffness and damping with formulas.
         modal_indices: the index of each modal coordinate by its entry of v: ``"12"`` is that of mode 2 of link 1.
-        options: force elements, friction and wrenches of the arm.
+        options: the other arguments of the arm.
     """
 
     kind: type[Dynamics]
     rigid: Tree
     flexibility: Flexibility
     modal_indices: Mapping[int, str]
-    options: Mapping[str, Any]
+    options: Options
 
 
 @interruptible
@@ -252,7 +251,7 @@ def turned_about(axis: str, x: sympy.Expr) -> sympy.Matrix:
 
 
 def rotation_formula(r: Array, i: str, named: Callable[[str, float], sympy.Expr]) -> sympy.Matrix:
-    """A rotation (3 × 3), exact by right angles; other angles get names, ``beta_i`` or ``roll_i``, ``pitch_i``, ``yaw_i``."""
+    """A rotation (3 × 3), exact by right angles; others have ``beta_i`` or ``roll_i``, ``pitch_i``, ``yaw_i``."""
     if np.all(np.isin(r, (-1, 0, 1))):
         return sympy.Matrix(3, 3, [int(x) for x in r.ravel()])
     for k, axis in enumerate(AXES):

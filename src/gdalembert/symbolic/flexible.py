@@ -1,25 +1,25 @@
 """Flexible arms in formulas: integrals over the modes of each link, stiffness and damping of links and joints.
 
-In the clamped frame of link i, x along it, mode j moves the centre line by φ_ij in one direction, and turns its sections
-by ψ_ij about another: φ′ about z (bending in y), −φ′ about y (bending in z), or by the twist about x. A uniform beam of
-length l_i and mass per length mu_i, with the section inertias j_iy and j_iz, has the integrals over η from 0 to l_i
+In the clamped frame of link i, x along it, mode j moves the centre line by φ_ij in one direction, and turns its
+sections by ψ_ij about another: φ′ about z (bending in y), −φ′ about y (bending in z), or by the twist about x. A
+uniform beam of length l_i and mass per length mu_i, with the section inertias j_iy and j_iz, has the integrals over η
 
     P_ij = ∫ φ_ij dη   H_ij = ∫ η φ_ij dη   C_ijk = ∫ φ_ij φ_ik dη   T_ij = ∫ ψ_ij dη   S_ijk = ∫ ψ_ij ψ_ik dη
 
 and the stiffness EI_iz B_ijk (bending in y), EI_iy B_ijk (in z), EA_i B_ijk or GJ_i B_ijk, B_ijk = ∫ ε_ij ε_ik dη of
-curvatures, strains or twists ε. Of any other link (a tapered beam, ``Nodes``) P_ijb = ∫ φ_ijb dm, H_ijab = ∫ r_a φ_ijb
-dm, C_ijkab = ∫ φ_ija φ_ikb dm and K_ijk, moments of its mass and its stiffness, stand for themselves; so does K_ijk where
-the arm does not know its beams (``arm.links`` is None). The tip moves by u_ij and turns by theta_ij; station n ≥ 1 has
-u_ijsn, theta_ijsn. The bodies on the tip have m_it, c_itx …, those on station n have m_isn ….
+curvatures, strains or twists ε. Of any other link (a tapered beam, ``Nodes``) the moments of its mass P_ijb = ∫ φ_b dm,
+H_ijab = ∫ r_a φ_b dm, C_ijkab = ∫ φ_ja φ_kb dm and the stiffness K_ijk stand for themselves; so does K_ijk where the
+arm does not know its beams (``arm.links`` is None). The tip moves by u_ij and turns by theta_ij, station n ≥ 1 by
+u_ijsn and theta_ijsn. The bodies on the tip have m_it, c_itx, …, those on station n have m_isn, ….
 
-The equations are those of Book's recursion (:mod:`gdalembert.flexible.reference.book_1984`), which needs no property
-of the numbers; nothing is derived a second time.
+The equations are those of Book's recursion (:mod:`gdalembert.flexible.reference.book_1984`), which takes symbols as
+well as numbers; nothing is derived a second time.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias, Unpack
@@ -71,8 +71,9 @@ class SymbolicArm(FirstOrderArm):
             raise ArgumentTypeError(f"SymbolicArm: got {tree!r}; give gdalembert.symbolic.symbolic_tree(arm)")
         Dynamics.__init__(self, tree.arm.rigid, clean=0)
         self._symbolic, self.links, self.represents = tree, None, tree.arm.kind
-        told = {name: value for name, value in options.items() if value is not None}
-        self._set_elements(tree, tree.arm.flexibility, Options(**(tree.arm.options | told)))  # type: ignore[typeddict-item]
+        forces = options.get("forces")
+        of_arm = tree.arm.options if forces is None else tree.arm.options | Options(forces=forces)
+        self._set_elements(tree, tree.arm.flexibility, of_arm)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._origin or (partial(SymbolicArm, self._symbolic, forces=self._options.get("forces")), ())
@@ -99,6 +100,7 @@ class ArmFormulas:
         tree: the arm in numbers.
         numbers: the number of each joint of the tree in the names of symbols; of stations, that of their link and
             ``t`` or ``s1``, ``s2``, …
+        links: the formulas of each flexible link, by the index of its joint.
 
     Raises:
         UnsupportedError: if a link is a Cosserat rod.
@@ -107,286 +109,236 @@ class ArmFormulas:
     def __init__(self, arm: Arm, constants: Constants) -> None:
         for name in arm.flexibility.rods:
             raise UnsupportedError(
-                f"link {name!r}: a Cosserat rod has no closed form: its sections turn by the exponential of its strains; "
-                "take a FlexibleLink in a FirstOrderArm, or export the arm as code in numbers"
+                f"link {name!r}: a Cosserat rod has no closed form: its sections turn by exponentials of its strains; "
+                "take a FlexibleLink in a FirstOrderArm, or export the arm as code with numbers"
             )
-        self.robot, self.constants = arm.at(), constants
+        self.robot, self.constants, self.beams = arm.at(), constants, arm.links or {}
         self.tree = tree = self.robot.nominal
-        count, self.numbers = itertools.count(1), dict[int, str]()
-        for i, joint in enumerate(tree.joints):
-            if not joint.type.is_modal:
-                self.numbers[i] = str(next(count))
-        most = max([next(count) - 1, *(inertia.shapes for inertia in tree.assumed_modes.values())])
-        turning = [k + 1 for joint in tree.joints if not joint.type.is_modal for k in joint.columns]
-        apart = "_" if most > 9 or max(turning, default=0) > 10 else ""  # v_11 is mode 1 of link 1, or joint 11
-        places = {beam.link: beam for beam in self.robot.flexibility.links.values()}
-        self.links: dict[int, LinkFormulas] = {}
-        for i, inertia in tree.assumed_modes.items():
-            link = None if arm.links is None else arm.links.get(places[i].name)
-            frame = next(frame for frame in tree.frames if frame.name == places[i].root)
-            beam = link.beam if link is not None and isinstance(link.beam, Beam) else None
-            clamped, length = homogeneous(frame.rotation, frame.translation), places[i].length
-            names = tree.joints[tree.first_station(i)].type.coordinate_names
-            self.links[i] = LinkFormulas(self.numbers[i], names, apart, inertia, clamped, length, beam, constants)
-            for k, station in enumerate(tree.stations(i)):
-                self.numbers[station] = f"{self.numbers[i]}{f's{k}' if k else 't'}"
+        joints = [(i, joint) for i, joint in enumerate(tree.joints) if not joint.type.is_modal]
+        self.numbers = {i: str(k) for k, (i, _) in enumerate(joints, 1)}
+        most = max([len(joints), *(inertia.shapes for inertia in tree.assumed_modes.values())])
+        last = max(column + 1 for _, joint in joints for column in joint.columns)
+        self.apart = "_" if most > 9 or last > 10 else ""  # v_11 is the rate of mode 1 of link 1, or of joint 11
+        self.links = {i: LinkFormulas(self, i) for i in tree.assumed_modes}
+        for i in self.links:
+            stations = enumerate(tree.stations(i))
+            self.numbers |= {station: f"{self.numbers[i]}{f's{k}' if k else 't'}" for k, station in stations}
 
     def rigid_part(self, i: int) -> Joint:
         """Joint i with the bodies that are not its uniform beam."""
         joint = self.tree.joints[i]
-        return self.links[i].without_beam(joint) if i in self.links else joint
+        if i not in self.links or not self.links[i].is_uniform:
+            return joint
+        rest = joint.pseudo_inertia - self.links[i].in_link.rigid
+        return replace(joint, pseudo_inertia=drop(rest, _ROUNDING * np.abs(joint.pseudo_inertia).max()))
 
     def completed(self, i: int, joint: Joint) -> Joint:
         """Joint i, which has formulas, with its beam, or with the motion of its section as formulas."""
-        if i in self.links and self.links[i].is_uniform:
-            beam: Any = self.links[i].matrix(self.links[i].rigid)
-            return replace(joint, pseudo_inertia=ca.sparsify(joint.pseudo_inertia + beam))
         if joint.type.is_modal:
             suffix = self.numbers[i].removeprefix(self.numbers[joint.parent]).removeprefix("t")
             return replace(joint, type=self.links[joint.parent].section(joint.type, suffix))
-        return joint
-
-    @property
-    def modal_inertias(self) -> tuple[tuple[int, ModalInertia], ...]:
-        """The integrals of each flexible link."""
-        return tuple((i, link.inertia()) for i, link in self.links.items())
+        if i not in self.links or not self.links[i].is_uniform:
+            return joint
+        whole: Any = ca.sparsify(joint.pseudo_inertia + self.links[i].inertia.rigid)
+        return replace(joint, pseudo_inertia=whole)
 
     def parts(self) -> ArmParts:
         """The parts of the arm beside its tree."""
-        tree, arguments = self.tree, self.robot._arguments
-        indices = {
-            column: self.links[joint.parent].index(k)
-            for joint in tree.joints
-            if joint.type.is_modal and joint.parent in self.links
-            for k, column in enumerate(joint.columns)
-        }
-        matrices: dict[str, dict[str, Any]] = {"stiffness": {}, "damping": {}}
-        for force in self.robot.forces:
-            if isinstance(force, Stiffness | ModalDamping):
-                for name, part in force.parts.items():
-                    numbers = float(force.factors.get(name, 1.0)) * np.asarray(part)
-                    matrices[force.name][name] = self._elastic(name, force.name, numbers)
-        flexibility = replace(self.robot.flexibility, **matrices)
-        kept = ("springs", "friction", "forces", "actuation", "wrenches")
-        options = {name: arguments.get(name) for name in kept if arguments.get(name) is not None}
+        modal = [joint for joint in self.tree.joints if joint.type.is_modal]
+        indices = {c: self.links[joint.parent].index(k) for joint in modal for k, c in enumerate(joint.columns)}
+        elastic = {force.name: force for force in self.robot.forces if isinstance(force, Stiffness | ModalDamping)}
+        stiffness, damping = (
+            {
+                name: self._elastic(name, letter, float(elastic[kind].factors.get(name, 1.0)) * np.asarray(part))
+                for name, part in elastic[kind].parts.items()
+            }
+            for kind, letter in (("stiffness", "k"), ("damping", "d"))
+        )
+        flexibility: Any = replace(self.robot.flexibility, stiffness=stiffness, damping=damping)
+        options = self.robot._arguments | Options(parameters=None)
         return ArmParts(type(self.robot), self.robot.rigid_tree, flexibility, indices, options)
 
-    def _elastic(self, name: str, kind: str, numbers: Array) -> ca.SX:
-        """The stiffness or damping (nv × nv) of a flexible link or joint: of springs, k_c or k_c_d of coordinates."""
-        flexibility, nv = self.robot.flexibility, self.tree.nv
-        formulas = sympy.zeros(nv, nv)
-        rotors = {joint.name: joint.idx_v for joint in self.tree.joints if joint.name in flexibility.rotors}
-        joint_of = dict(enumerate((rotors[x] for x in flexibility.rotors), nv - len(flexibility.rotors)))
+    def _elastic(self, name: str, letter: str, numbers: Array) -> Any:
+        """The stiffness or damping (nv × nv) of a flexible link or joint; of springs between the coordinates c, k_c."""
+        flexibility, formulas = self.robot.flexibility, sympy.zeros(*numbers.shape)
+        columns = {joint.name: joint.idx_v for joint in self.tree.joints}
+        joint_of = dict(enumerate(map(columns.__getitem__, flexibility.rotors), len(numbers) - len(flexibility.rotors)))
         link = flexibility.links.get(name)
-        for row, column in zip(*np.nonzero(numbers), strict=True):
+        for row, column in np.argwhere(numbers).tolist():
             value = float(numbers[row, column])
             if link is not None:
-                pair = int(row) - link.modes.start, int(column) - link.modes.start
-                formulas[row, column] = self.links[link.link].elastic(kind, *pair, value)
+                modes = row - link.modes.start, column - link.modes.start
+                formulas[row, column] = self.links[link.link].elastic(letter, *modes, value)
             else:
-                a, b = sorted((joint_of.get(int(row), int(row)) + 1, joint_of.get(int(column), int(column)) + 1))
+                ends = sorted({joint_of.get(row, row) + 1, joint_of.get(column, column) + 1})
                 sign = 1 if (row in joint_of) == (column in joint_of) else -1
-                symbol = f"{'k' if kind == 'stiffness' else 'd'}_{a}" + (f"_{b}" if a != b else "")
+                symbol = "_".join((letter, *map(str, ends)))
                 formulas[row, column] = sign * self.constants.number(symbol, sign * value)
         return self.constants.matrix(formulas.tolist())
 
 
 class LinkFormulas:
-    """The constants of a flexible link as formulas.
+    """The constants of the flexible link that joint i of an arm moves, as formulas.
 
-    Args:
-        number: that of the link in the names of symbols. ``apart``: what stands between the indices.
-        coordinates: the names of its modal coordinates.
-        inertia: its integrals in numbers, in the link frame. ``clamped``: the clamped frame there (4 × 4).
-        beam: with its stiffness, if it is known.
+    Attributes:
+        in_link: the integrals in numbers, in the link frame.
+        is_uniform: whether they are those of a uniform beam.
+        inertia: the integrals as formulas; of the undeformed link only what its uniform beam has.
     """
 
-    def __init__(
-        self,
-        number: str,
-        coordinates: tuple[str, ...],
-        apart: str,
-        inertia: ModalInertia,
-        clamped: Array,
-        length: float,
-        beam: Beam | None,
-        constants: Constants,
-    ) -> None:
-        self.number, self.apart, self.length, self.beam, self.constants = number, apart, length, beam, constants
-        self.clamped, self.in_link = clamped, inertia
-        self.numbers = inertia.placed(np.linalg.inv(clamped))
-        stretches = ["x"] * (inertia.shapes - inertia.modes)
-        self.letters = [*(name.rpartition(" ")[2][:1] for name in coordinates), *stretches]
+    def __init__(self, arm: ArmFormulas, i: int) -> None:
+        place = next(beam for beam in arm.robot.flexibility.links.values() if beam.link == i)
+        frame = next(frame for frame in arm.tree.frames if frame.name == place.root)
+        beam = getattr(arm.beams.get(place.name), "beam", None)
+        self.beam = beam if isinstance(beam, Beam) else None
+        self.i, self.apart, self.constants, self.length = arm.numbers[i], arm.apart, arm.constants, place.length
+        self.clamped, self.in_link = homogeneous(frame.rotation, frame.translation), arm.tree.assumed_modes[i]
+        inverse: Any = np.linalg.inv(self.clamped)
+        self.numbers, modes = self.in_link.placed(inverse), arm.tree.joints[arm.tree.first_station(i)].type
+        stretches = ["x"] * (self.in_link.shapes - self.in_link.modes)
+        self.letters = [*(name.rpartition(" ")[2][:1] for name in modes.coordinate_names), *stretches]
         self.has_directions = all(letter in _DIRECTIONS for letter in self.letters)
-        named = constants.named if constants.others == "symbols" else constants.angle
-        r = rotation_formula(clamped[:3, :3], f"{number}r", named)
-        at = [constants.number(f"p_{number}r{x}", value) for x, value in zip(AXES, clamped[:3, 3], strict=True)]
-        self.frame: Entries = np.array(homogeneous(np.eye(3), np.zeros(3)), dtype=object)
-        self.frame[:3, :3], self.frame[:3, 3] = np.array(r.tolist(), dtype=object), at
-        self.rigid: Entries = np.zeros((4, 4), dtype=object)
-        self.first, self.second = self._uniform() or self._moments()
-        self.is_uniform = bool(self.rigid.any())
+        named = self.constants.named if self.constants.others == "symbols" else self.constants.angle
+        turn = rotation_formula(frame.rotation, f"{self.i}r", named)
+        at = [self._number(f"p_{self.i}r{x}", value) for x, value in zip(AXES, frame.translation, strict=True)]
+        self.frame: Entries = np.array(turn.row_join(sympy.Matrix(at)).col_join(sympy.Matrix([[0, 0, 0, 1]])).tolist())
+        uniform = self._uniform() if self.has_directions else None
+        self.is_uniform = uniform is not None
+        self.inertia = self._in_link(*(uniform or self._moments()))
 
     def index(self, *modes: int) -> str:
         """The indices of modes (from 0) behind that of the link."""
-        return self.apart.join((self.number, *(str(mode + 1) for mode in modes)))
+        return self.apart.join((self.i, *(str(mode + 1) for mode in modes)))
 
-    def matrix(self, entries: Entries) -> ca.SX:
-        """A matrix (4 × 4) of the clamped frame in the link frame, of formulas."""
-        placed = self.frame @ entries @ self.frame.T
-        return self.constants.matrix([[sympy.sympify(x) for x in row] for row in placed.tolist()])
-
-    def without_beam(self, joint: Joint) -> Joint:
-        """The joint with the bodies on it that are not its uniform beam."""
-        if not self.is_uniform:
-            return joint
-        beam = self.in_link.rigid
-        rest = drop(joint.pseudo_inertia - beam, _ROUNDING * np.abs(joint.pseudo_inertia).max())
-        return replace(joint, pseudo_inertia=rest)
-
-    def inertia(self) -> ModalInertia:
-        """The integrals in the link frame."""
-        n, placed = self.in_link.modes, {pair: self.matrix(entries) for pair, entries in self.second.items()}
-        shortening = tuple(
-            self._named_matrix(f"s{b + 1}_{{}}", matrix) for b, matrix in enumerate(self.in_link.shortening)
-        )
-        integrals: dict[str, Any] = {
-            "rigid": self.matrix(self.rigid),
-            "first": tuple(map(self.matrix, self.first)),
-            "second": placed | {(k, j): x.T for (j, k), x in placed.items()},
-            "shortening": shortening or np.zeros((0, n, n)),
-        }
-        return ModalInertia(**integrals, stiffness=np.zeros((n, n)))
-
-    def elastic(self, kind: str, j: int, k: int, value: float) -> sympy.Expr:
+    def elastic(self, letter: str, j: int, k: int, value: float) -> sympy.Expr:
         """An entry of the stiffness or damping of its modes."""
-        index = self.index(*sorted((j, k)))
-        letter, other = self.letters[j], self.letters[k]
-        if kind == "stiffness" and self.beam is not None and letter == other and letter in _STIFFNESS:
-            attribute, name = _STIFFNESS[letter]
-            modulus = getattr(self.beam, attribute)
-            if not callable(modulus):
-                number = self.constants.number
-                return number(name.format(self.number), modulus) * number(f"B_{index}", value / modulus)
-        return self.constants.number(f"{'K' if kind == 'stiffness' else 'D'}_{index}", value)
+        index, mode = self.index(*sorted((j, k))), self.letters[j]
+        if letter == "k" and self.beam is not None and mode == self.letters[k] and mode in _STIFFNESS:
+            attribute, name = _STIFFNESS[mode]
+            if not callable(modulus := getattr(self.beam, attribute)):
+                return self._number(name.format(self.i), modulus) * self._number(f"B_{index}", value / modulus)
+        return self._number(f"{letter.upper()}_{index}", value)
 
     def section(self, motion: Any, suffix: str) -> Any:
         """The motion of a station as formulas; those of the tip have no suffix."""
-        number, turn = self.constants.number, self.clamped[:3, :3]
-        at = turn.T @ (motion.origin - self.clamped[:3, 3])
-        names = [f"p_{self.number}{suffix}{x}" for x in AXES]
-        if not suffix and abs(at[0] - self.length) <= _ROUNDING * self.length:
-            names[0], at[0] = f"l_{self.number}", self.length
-        at = drop(at, _ROUNDING * self.length)
-        origin = np.array([number(name, float(x)) for name, x in zip(names, at, strict=True)], dtype=object)
+        turn, least = self.clamped[:3, :3], _ROUNDING * self.length
+        at, names = (
+            drop(turn.T @ (motion.origin - self.clamped[:3, 3]), least),
+            [f"p_{self.i}{suffix}{x}" for x in AXES],
+        )
+        if not suffix and abs(at[0] - self.length) <= least:
+            names[0], at[0] = f"l_{self.i}", self.length
+        origin = np.array([[self._number(name, x)] for name, x in zip(names, at, strict=True)])
 
-        def moved(letter: str, columns: Array, which: int) -> ca.SX:
+        def moved(letter: str, columns: Array, half: int) -> ca.SX:
             columns = drop(turn.T @ columns, _ROUNDING * np.abs(columns).max(initial=0))
             formulas = np.zeros(columns.shape, dtype=object)
-            for j, mode in enumerate(self.letters[: columns.shape[1]]):
+            for j, (mode, column) in enumerate(zip(self.letters, columns.T, strict=False)):
                 name = f"{letter}_{self.index(j)}{suffix}"
                 if self.has_directions:
-                    along = np.array(_DIRECTIONS[mode][which])
-                    formulas[:, j] = along * number(name, float(along @ columns[:, j]))
+                    along = np.array(_DIRECTIONS[mode][half])
+                    formulas[:, j] = along * self._number(name, along @ column)
                 else:
-                    formulas[:, j] = [number(f"{name}{x}", float(v)) for x, v in zip(AXES, columns[:, j], strict=True)]
-            return self._turned(formulas)
+                    formulas[:, j] = [self._number(f"{name}{x}", value) for x, value in zip(AXES, column, strict=True)]
+            return self._matrix(self.frame[:3, :3] @ formulas)
 
         return replace(
             motion,
-            origin=self._turned(origin[:, None], self.frame[:3, 3:]),
+            origin=self._matrix(self.frame[:3, :3] @ origin + self.frame[:3, 3:]),
             translation=moved("u", motion.translation, 0),
             rotation=moved("theta", motion.rotation, 1),
-            shortening=self._named_matrix(f"s_{{}}{suffix}", motion.shortening),
-            beam=self._turned(np.array([[1], [0], [0]], dtype=object)),
+            shortening=self._shortening(f"s_{{}}{suffix}", motion.shortening),
+            beam=self._matrix(self.frame[:3, :1]),
         )
 
-    def _turned(self, columns: Entries, shift: Any = 0) -> Any:
-        """Columns (3 × n) of the clamped frame in the axes of the link frame."""
-        turned = self.frame[:3, :3] @ columns + shift
-        return self.constants.matrix([[sympy.sympify(x) for x in row] for row in turned.tolist()])
+    def _number(self, name: str, value: float) -> sympy.Expr:
+        return self.constants.number(name, float(value))
 
-    def _named_matrix(self, name: str, numbers: Array) -> Any:
-        """A symmetric matrix of modes, numbers if it is zero."""
-        if not numbers.any():
-            return numbers
-        n = range(len(numbers))
-        return self.constants.matrix(
-            [
-                [self.constants.number(name.format(self.index(*sorted((j, k)))), float(numbers[j, k])) for k in n]
-                for j in n
-            ]
-        )
+    def _matrix(self, entries: Entries) -> ca.SX:
+        return self.constants.matrix([[sympy.sympify(x) for x in row] for row in entries.tolist()])
 
-    def _uniform(self) -> tuple[Entries, dict[tuple[int, int], Entries]] | None:
-        """C_j and C_jk of a uniform beam; ``None`` if the numbers are not those of one."""
-        if not self.has_directions:
-            return None
-        rigid, first, second, l = self.numbers.rigid, self.numbers.first, self.numbers.second, self.length
-        mu, j_z, j_y = (float(rigid[k, k]) / l for k in (3, 1, 2))
-        moves, turns = (np.array([_DIRECTIONS[x][half] for x in self.letters]).reshape(-1, 3) for half in (0, 1))
-        skews = np.cross(np.eye(3, dtype=int), turns[:, None, :]) if len(turns) else np.zeros((0, 3, 3), dtype=int)
-        shapes = range(len(self.letters))
-        section = np.diag([0.0, j_z, j_y])
+    def _shortening(self, name: str, numbers: Array) -> Any:
+        """A symmetric matrix of modes; numbers if it is zero."""
+        entries = [[(self.index(min(j, k), max(j, k)), x) for k, x in enumerate(r)] for j, r in enumerate(numbers)]
+        named = ([self._number(name.format(index), x) for index, x in row] for row in entries)
+        return self.constants.matrix(list(named)) if numbers.any() else numbers
+
+    def _in_link(self, rigid: Entries, first: Entries, second: dict[tuple[int, int], Entries]) -> ModalInertia:
+        """The integrals in the link frame, of those in the clamped frame; C_jk of j ≤ k."""
+
+        def placed(entries: Entries) -> ca.SX:
+            return self._matrix(self.frame @ entries @ self.frame.T)
+
+        upper = {pair: placed(entries) for pair, entries in second.items()}
+        names = (f"s{b}_{{}}" for b in itertools.count(1))
+        shortening = tuple(self._shortening(name, s) for name, s in zip(names, self.in_link.shortening, strict=False))
+        none: Any = np.zeros((0, self.in_link.modes, self.in_link.modes))
+        integrals: dict[str, Any] = {
+            "rigid": placed(rigid),
+            "first": tuple(map(placed, first)),
+            "second": upper | {(k, j): x.T for (j, k), x in upper.items()},
+            "shortening": shortening or none,
+        }
+        return ModalInertia(**integrals, stiffness=np.zeros(none.shape[1:]))
+
+    def _uniform(self) -> tuple[Entries, Entries, dict[tuple[int, int], Entries]] | None:
+        """C, C_j and C_jk (j ≤ k) of a uniform beam; ``None`` if the numbers are not those of one."""
+        rigid, first, second, i = self.numbers.rigid, self.numbers.first, self.numbers.second, self.i
+        mu, j_z, j_y = (float(rigid[k, k]) / self.length for k in (3, 1, 2))
+        if self.beam is not None and not any(map(callable, (self.beam.mass_per_length, *self.beam.section_inertia))):
+            mu, (j_y, j_z) = self.beam.mass_per_length, self.beam.section_inertia  # type: ignore[assignment]
+        moves, turns = (np.array([_DIRECTIONS[x][half] for x in self.letters]) for half in (0, 1))
+        skews, section = np.cross(np.eye(3, dtype=int), turns[:, None, :]), np.diag([0.0, j_z, j_y])
 
         def part(x: Array, along: Array) -> float:
             """The factor of a matrix in another."""
             return float(np.sum(x * along) / np.sum(along * along)) if along.any() else 0.0
 
-        values: dict[str, float] = {}
-        for j in shapes:
-            values[f"P_{self.index(j)}"] = float(first[j, 3, :3] @ moves[j]) / mu
-            values[f"H_{self.index(j)}"] = float(first[j, 0, :3] @ moves[j]) / mu
+        values = {f"mu_{i}": mu, f"l_{i}": self.length, f"j_{i}y": j_y, f"j_{i}z": j_z}
+        for j in range(len(moves)):
+            values[f"P_{self.index(j)}"], values[f"H_{self.index(j)}"] = first[j, [3, 0], :3] @ moves[j] / mu
             values[f"T_{self.index(j)}"] = part(first[j, :3, :3], section @ skews[j].T)
-            for k in range(j, len(shapes)):
-                values[f"C_{self.index(j, k)}"] = float(moves[j] @ second[j, k, :3, :3] @ moves[k]) / mu
+            for k in range(j, len(moves)):
+                values[f"C_{self.index(j, k)}"] = moves[j] @ second[j, k, :3, :3] @ moves[k] / mu
                 values[f"S_{self.index(j, k)}"] = part(second[j, k, :3, :3], skews[j] @ section @ skews[k].T)
-        names = {f"mu_{self.number}": mu, f"l_{self.number}": l, f"j_{self.number}y": j_y, f"j_{self.number}z": j_z}
-        assemble = partial(self._assembled, moves, skews)
-        numbers = assemble((values | names).__getitem__)
-        pairs = [(numbers[0], rigid), *zip(numbers[1], first, strict=True)]
-        pairs += [(x, second[pair]) for pair, x in numbers[2].items()]
+        c, c_j, c_jk = self._of_uniform_beam(moves, skews, values.__getitem__)
+        pairs = [(c, rigid), *zip(c_j, first, strict=True), *((x, second[pair]) for pair, x in c_jk.items())]
         if any(np.abs(a.astype(float) - b).max() > _ROUNDING * np.abs(b).max(initial=1e-300) for a, b in pairs):
             return None
-        known = values | names
-        self.rigid, formulas, of_pairs = assemble(lambda name: self.constants.number(name, known[name]))
-        return formulas, of_pairs
+        return self._of_uniform_beam(moves, skews, lambda name: self._number(name, values[name]))
 
-    def _assembled(
+    def _of_uniform_beam(
         self, moves: Array, skews: Array, value: Callable[[str], Any]
     ) -> tuple[Entries, Entries, dict[tuple[int, int], Entries]]:
-        """C, C_j and C_jk (j ≤ k) of a uniform beam, in numbers or symbols."""
-        i, shapes = self.number, range(len(moves))
-        mu, l, j_y, j_z = (value(name) for name in (f"mu_{i}", f"l_{i}", f"j_{i}y", f"j_{i}z"))
-        third, half = (mu * l**3 / 3, mu * l**2 / 2)
-        rigid = np.array([[third, 0, 0, half], [0, j_z * l, 0, 0], [0, 0, j_y * l, 0], [half, 0, 0, mu * l]], object)
+        """C, C_j and C_jk, in numbers or symbols."""
+        n, (mu, length, j_y, j_z) = (
+            range(len(moves)),
+            (value(x.format(self.i)) for x in ("mu_{}", "l_{}", "j_{}y", "j_{}z")),
+        )
+        c, first, second = np.diag([mu * length**3 / 3, j_z * length, j_y * length, mu * length]).astype(object), [], {}
+        c[0, 3] = c[3, 0] = mu * length**2 / 2
         section = np.diag(np.array([0, j_z, j_y], dtype=object))
-        first = np.zeros((len(shapes), 4, 4), dtype=object)
-        second: dict[tuple[int, int], Entries] = {}
-        for j in shapes:
-            first[j, 0, :3] += mu * value(f"H_{self.index(j)}") * moves[j]
-            first[j, 3, :3] += mu * value(f"P_{self.index(j)}") * moves[j]
-            first[j, :3, :3] += section @ skews[j].T * value(f"T_{self.index(j)}")
-            for k in range(j, len(shapes)):
-                second[j, k] = np.zeros((4, 4), dtype=object)
-                second[j, k][:3, :3] += mu * value(f"C_{self.index(j, k)}") * np.outer(moves[j], moves[k])
+        for j in n:
+            lines = [mu * value(f"H_{self.index(j)}"), 0, 0, mu * value(f"P_{self.index(j)}")]
+            c_j = np.outer(np.array(lines, dtype=object), [*moves[j], 0])
+            c_j[:3, :3] += section @ skews[j].T * value(f"T_{self.index(j)}")
+            first.append(c_j)
+            for k in range(j, len(moves)):
+                second[j, k] = (
+                    mu * value(f"C_{self.index(j, k)}") * np.outer([*moves[j], 0], [*moves[k], 0]).astype(object)
+                )
                 second[j, k][:3, :3] += skews[j] @ section @ skews[k].T * value(f"S_{self.index(j, k)}")
-        return rigid, first, second
+        return c, np.array(first, dtype=object), second
 
-    def _moments(self) -> tuple[Entries, dict[tuple[int, int], Entries]]:
-        """C_j and C_jk (j ≤ k) of any link, a symbol for each entry."""
-        number, shapes, axes = self.constants.number, range(self.numbers.shapes), range(3)
-        first = np.zeros((len(shapes), 4, 4), dtype=object)
-        second: dict[tuple[int, int], Entries] = {}
-        for j in shapes:
-            for b, y in zip(axes, AXES, strict=True):
-                first[j, 3, b] = number(f"P_{self.index(j)}{y}", float(self.numbers.first[j, 3, b]))
-                for a, x in zip(axes, AXES, strict=True):
-                    first[j, a, b] = number(f"H_{self.index(j)}{x}{y}", float(self.numbers.first[j, a, b]))
-            for k in range(j, len(shapes)):
-                second[j, k] = np.zeros((4, 4), dtype=object)
-                for a, b in itertools.product(axes, axes):
-                    x, y = (AXES[c] for c in (sorted((a, b)) if j == k else (a, b)))
-                    value = float(self.numbers.second[j, k, a, b])
-                    second[j, k][a, b] = number(f"C_{self.index(j, k)}{x}{y}", value)
-        return first, second
+    def _moments(self) -> tuple[Entries, Entries, dict[tuple[int, int], Entries]]:
+        """C_j and C_jk (j ≤ k) of any link, a symbol for each entry; C is part of the body of its joint."""
+        first, second, n = np.zeros((self.numbers.shapes, 4, 4), dtype=object), {}, range(self.numbers.shapes)
+        for j, a, b in itertools.product(n, range(4), range(3)):
+            name = f"P_{self.index(j)}" if a == 3 else f"H_{self.index(j)}{AXES[a]}"
+            first[j, a, b] = self._number(f"{name}{AXES[b]}", self.numbers.first[j, a, b])
+        for j, k in itertools.combinations_with_replacement(n, 2):
+            second[j, k] = np.zeros((4, 4), dtype=object)
+            for a, b in itertools.product(range(3), repeat=2):
+                axes = "".join(AXES[x] for x in (sorted((a, b)) if j == k else (a, b)))
+                second[j, k][a, b] = self._number(f"C_{self.index(j, k)}{axes}", self.numbers.second[j, k, a, b])
+        return np.zeros((4, 4), dtype=object), first, second

@@ -118,7 +118,7 @@ def symbolic_tree(
     g = _gravity(source.gravity, constants) if gravity is None else formulas(gravity, 3, "gravity")
     changed: dict[str, Any] = {"armature": constants.vector(armature), "gravity": constants.vector(g)}
     if arm is not None:
-        changed["modal_inertias"] = arm.modal_inertias
+        changed["modal_inertias"] = tuple((i, link.inertia) for i, link in arm.links.items())
     # what is fixed to a link stays where its numbers say, and is part of the link's body
     frames = tuple(Frame(x.name, x.joint, x.rotation, x.translation, x.type, x.previous) for x in source.frames)
     # v = dq/dt: each joint has its coordinates in q where it has them in v

@@ -228,7 +228,8 @@ class Deflection(ModalMotion):
 
     def __post_init__(self) -> None:
         for name in ("translation", "rotation", "shortening"):
-            if np.ndim(x := getattr(self, name)) == 1:  # numbers in place of symbols: one mode is a column
+            x = getattr(self, name)
+            if isinstance(x, np.ndarray) and x.ndim == 1:  # numbers in place of symbols: one mode is a column
                 object.__setattr__(self, name, frozen(np.reshape(x, (-1, 1))))
 
     @property
