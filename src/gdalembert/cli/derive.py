@@ -53,7 +53,7 @@ def add_derive(parser: argparse.ArgumentParser) -> None:
 
 def run_derive(arguments: argparse.Namespace) -> int:
     """Print the files, or write them."""
-    model = _made(arguments.robot) or load(arguments.robot, arguments)
+    model = _made(arguments) or load(arguments.robot, arguments)
     limits = _limits(arguments)
     if arguments.output == "":
         raise ArgumentError("--output is empty; give a file or a folder, '.' for the one you are in")
@@ -79,22 +79,24 @@ def run_derive(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _made(robot: str) -> Any:
+def _made(arguments: argparse.Namespace) -> Any:
     """The robot with a name in a Python file, of ``FILE.py:NAME``; ``None`` for any other text."""
-    path, _, name = robot.rpartition(":")
+    path, _, name = arguments.robot.rpartition(":")
     if not path.endswith(".py"):
         return None
+    for option in ("free_flyer", "no_mimic", "round_angles"):
+        if getattr(arguments, option):
+            raise ArgumentError(f"--{option.replace('_', '-')}: changes how a file is read, and {path} makes its robot")
     if not Path(path).is_file():
-        raise ArgumentError(f"{robot}: there is no file {path}; check the name")
+        raise ArgumentError(f"{arguments.robot}: there is no file {path}; check the name")
     try:
-        made = runpy.run_path(path)
+        robots = {x: made for x, made in runpy.run_path(path).items() if isinstance(made, Dynamics | pin.Model | Tree)}
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise ArgumentError(f"{robot}: {path} stopped with {reason}; run it by python to see where") from error
-    if not isinstance(made.get(name), Dynamics | pin.Model | Tree):
-        robots = [key for key, value in made.items() if isinstance(value, Dynamics | pin.Model | Tree)]
+        raise ArgumentError(f"{arguments.robot}: the file stopped with {reason}; run it by python first") from error
+    if name not in robots:
         raise UnknownNameError(f"robot of {path}", name, robots)
-    return made[name]
+    return robots[name]
 
 
 def _limits(arguments: argparse.Namespace) -> dict[str, Any]:
