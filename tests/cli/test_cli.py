@@ -538,12 +538,12 @@ def test_derive_of_an_arm_that_a_file_makes(capsys: Capture, tmp_path: Path) -> 
         f"{tmp_path}/other.py:arm": f"there is no file {tmp_path}/other.py",
     }
     for robot, reason in wrong.items():
-        assert main(["derive", robot, "--to", "python"]) == 1
+        assert main(["derive", robot, "--to", "python"]) == 2
         assert reason in capsys.readouterr().err
-    assert main(["derive", f"{file}:arm", "--to", "python", "--free-flyer"]) == 1
+    assert main(["derive", f"{file}:arm", "--to", "python", "--free-flyer"]) == 2
     assert "--free-flyer: changes how a file is read" in capsys.readouterr().err
     file.write_text("1 / 0", encoding="utf-8")
-    assert main(["derive", f"{file}:arm", "--to", "python"]) == 1
+    assert main(["derive", f"{file}:arm", "--to", "python"]) == 2
     assert "the file stopped with ZeroDivisionError: division by zero; run it" in capsys.readouterr().err
 
 

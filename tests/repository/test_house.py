@@ -31,7 +31,7 @@ ALLOWED = {
     "nlp": {"compilation", "errors", "spatial"},
     "symbolic": ROBOTS,
     "simulation": {*DYNAMICS, "compilation"},
-    "export": {*DYNAMICS, "symbolic"},
+    "export": {*ROBOTS, "symbolic"},
     "ocp": {*DYNAMICS, "compilation", "distances", "nlp", "simulation"},
     "plotting": {*ROBOTS, "distances", "identification", "simulation", "ocp"},
     "viewer": {*ROBOTS, "distances", "simulation", "ocp"},

@@ -217,6 +217,9 @@ class Constants:
             spring_constants=springs or {},
             arm=arm,
         )
+        coordinates = {x.name for name, entries in exact.inputs().items() if name != "p" for x in entries}
+        if taken := coordinates & {x.name for constant in exact.formulas for x in constant.free_symbols}:
+            raise ArgumentError(f"{tree.name}: {min(taken)} is a coordinate or rate of the arm; rename that symbol")
         occurring = dict.fromkeys(x for constant in exact.formulas for x in sorted(constant.free_symbols, key=str))
         symbols = tuple(x for x in occurring if x.name not in self.fixed)
         p = column(ca.SX.sym(x.name) for x in symbols)

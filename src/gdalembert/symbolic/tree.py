@@ -80,7 +80,8 @@ def symbolic_tree(
     of the model; where they stand on their links, they have numbers.
 
     Args:
-        model: a shipped robot's name, a URDF or MJCF file (path or text), a ``pin.Model`` or a ``Tree``.
+        model: a shipped robot's name, a URDF or MJCF file (path or text), a ``pin.Model``, a ``Tree``, or a flexible
+            arm, whose symbols :mod:`gdalembert.symbolic.flexible` lists.
         parameters: ``{joint or link: {quantity: formulas}}``; a formula is a number, a string or a SymPy expression.
             Quantities: ``mass``; ``com`` (3); ``inertia`` about the centre of mass (3 principal moments, or 3 × 3);
             ``translation`` (3) and ``rotation`` (``("x", angle)``) of the joint on the parent link; ``armature``;
@@ -94,7 +95,8 @@ def symbolic_tree(
         ArgumentTypeError: if the model or a formula is not one.
         UnknownNameError: if there is no such joint, link or quantity.
         ArgumentError: if a formula or ``others`` cannot be used.
-        UnsupportedError: if a joint has velocities that are not dq/dt (spherical, planar, free-flyer).
+        UnsupportedError: if a joint has velocities that are not dq/dt (spherical, planar, free-flyer), or a link is a
+            Cosserat rod.
     """
     if not isinstance(others, str) or others not in ("symbols", "numbers"):
         raise ArgumentError(f"others={shown(others)}: give 'symbols' or 'numbers'")
@@ -102,8 +104,7 @@ def symbolic_tree(
     arm = ArmFormulas(model, constants) if isinstance(model, Arm) else None
     source = arm.tree if arm is not None else _cleaned(model, clean)
     quantities_of = _by_joint(source, {} if parameters is None else parameters)
-    springs: dict[str, tuple[ca.SX, ca.SX]] = {}
-    joints: list[Joint] = []
+    springs, joints = dict[str, tuple[ca.SX, ca.SX]](), list[Joint]()
     armature = [constants.number(f"I_act_{k + 1}", x) for k, x in enumerate(source.armature)]
     for i, joint in enumerate(source.joints):
         quantities, number = quantities_of.get(i, {}), str(i + 1) if arm is None else arm.numbers[i]
@@ -113,21 +114,16 @@ def symbolic_tree(
         if "spring" in quantities:
             springs[joint.name] = _spring(joint, quantities["spring"], constants)
         if "armature" in quantities:
-            for k, x in zip(joint.columns, formulas(quantities["armature"], joint.type.nv, joint.name), strict=True):
-                armature[k] = x
+            columns = slice(joint.columns.start, joint.columns.stop)
+            armature[columns] = formulas(quantities["armature"], joint.type.nv, joint.name)
     g = _gravity(source.gravity, constants) if gravity is None else formulas(gravity, 3, "gravity")
     changed: dict[str, Any] = {"armature": constants.vector(armature), "gravity": constants.vector(g)}
-    if arm is not None:
-        changed["modal_inertias"] = tuple((i, link.inertia) for i, link in arm.links.items())
+    changed["modal_inertias"] = () if arm is None else tuple((i, link.inertia) for i, link in arm.links.items())
     # what is fixed to a link stays where its numbers say, and is part of the link's body
     frames = tuple(Frame(x.name, x.joint, x.rotation, x.translation, x.type, x.previous) for x in source.frames)
     # v = dq/dt: each joint has its coordinates in q where it has them in v
     whole = replace(source, nq=source.nv, joints=tuple(joints), frames=frames, **changed)
-    tree = constants.tree(whole, springs, None if arm is None else arm.parts())
-    coordinates = {x.name for name, entries in tree.inputs().items() if name != "p" for x in entries}
-    if taken := coordinates & {x.name for constant in tree.formulas for x in constant.free_symbols}:
-        raise ArgumentError(f"parameters: {min(taken)} is a coordinate or rate of the arm; give it another name")
-    return tree
+    return constants.tree(whole, springs, None if arm is None else arm.parts())
 
 
 def _cleaned(model: str | pin.Model | Tree, clean: float) -> Tree:
