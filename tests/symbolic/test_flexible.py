@@ -160,7 +160,9 @@ def test_how_long_they_are() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", ARMS[:6])
 def test_all_of_them_are_the_arm(name: str) -> None:
-    check_forms(name, tree(name), ("inverse_dynamics", "coriolis_matrix", "terms", "kinetic_energy"))
+    check_forms(
+        name, tree(name), ("inverse_dynamics", "coriolis_matrix", "terms", "kinetic_energy", "potential_energy")
+    )
 
 
 @pytest.mark.long
@@ -199,6 +201,8 @@ def test_a_rod_has_none() -> None:
     robot = gd.FlexibleArm(boom(1), {"link1": gd.CosseratRod(BEAM, to="end")})
     with pytest.raises(UnsupportedError, match="link 'link1': a Cosserat rod has no closed form"):
         gs.symbolic_tree(robot)
+    with pytest.raises(UnsupportedError, match="base parameters are those of bodies that are rigid"):
+        derive(arm("a boom"), "latex", terms=["base_regressor"])
     with pytest.raises(ArgumentTypeError, match="SymbolicArm"):
         gs.SymbolicArm(gs.symbolic_tree("two_link_arm"))
 
@@ -282,6 +286,13 @@ def test_sympy_is_the_arm() -> None:
     assert relative_error(m, arm("a hip").mass_matrix(q).full()) < TOLERANCE
     bias = c @ v + g.ravel() + k @ q + arm("a hip").damping_matrix @ v
     assert relative_error(bias, arm("a hip").nle(q, v).full().ravel()) < TOLERANCE
+
+
+def test_python_with_numbers_has_the_stiffness() -> None:
+    (source,) = derive(arm("a boom"), "python", terms=["K", "D_d"]).values()
+    namespace = executed(source)
+    assert relative_error(np.array(namespace["stiffness"]()), arm("a boom").stiffness_matrix) < TOLERANCE
+    assert relative_error(np.array(namespace["damping"]()), arm("a boom").damping_matrix) < TOLERANCE
 
 
 def test_latex_says_what_the_letters_are() -> None:

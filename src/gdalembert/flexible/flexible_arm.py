@@ -264,6 +264,17 @@ class Arm(Dynamics):
         s = self.symbols("q")
         return function("elastic_energy", s, {"elastic": self.elasticity.energy(s["q"])})
 
+    @cached_property
+    def stiffness(self) -> ca.Function:
+        """() → (K), or (p) → (K), nv × nv: :attr:`stiffness_matrix`, for exports."""
+        return function("stiffness", self.symbols(), {"K": ca.SX(self.elasticity.matrix)})
+
+    @cached_property
+    def damping(self) -> ca.Function:
+        """() → (D_d), or (p) → (D_d), nv × nv: the damping of modes and flexible joints, for exports."""
+        matrix = next(force.matrix for force in self.forces if isinstance(force, ModalDamping))
+        return function("damping", self.symbols(), {"D_d": ca.SX(matrix)})
+
     # The parts by name, and what is asked of a flexible robot.
 
     @cached_property

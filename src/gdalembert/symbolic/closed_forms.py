@@ -534,6 +534,7 @@ def closed_forms(
 
 def _base_regressor(symbolic: SymbolicTree, dynamics: Dynamics) -> ca.Function:
     """The base regressor of ``dynamics``, whose numbers are symbols, with the base parameters of its numbers."""
+    symbolic.require_rigid_links("base parameters are those of bodies that are rigid")
     bodies = symbolic.dynamics(type(dynamics)).base_parameters.bodies
     whole = dynamics.torque_regressor
     inputs = whole.sx_in()

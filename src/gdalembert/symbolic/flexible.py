@@ -21,7 +21,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeAlias, Unpack
 
 import casadi as ca
@@ -38,7 +38,6 @@ from gdalembert.model.modal_inertia import ModalInertia
 from gdalembert.model.rounding import drop
 from gdalembert.model.tree import Joint
 from gdalembert.spatial.arrays import Array, homogeneous
-from gdalembert.spatial.functions import function
 from gdalembert.symbolic.constants import AXES, ArmParts, Constants, SymbolicTree, rotation_formula
 
 Entries: TypeAlias = npt.NDArray[Any]
@@ -58,8 +57,7 @@ _ROUNDING = 1e-13
 class SymbolicArm(FirstOrderArm):
     """Equations of motion of a flexible arm with formulas for its constants, of exact or first-order kinematics.
 
-    Its Functions and ``terms`` are those of the arm, by the recursion of 4 × 4 matrices (Book 1984); :attr:`stiffness`
-    and :attr:`damping` are matrices in the symbols.
+    Its Functions and ``terms`` are those of the arm, by the recursion of 4 × 4 matrices (Book 1984).
 
     Args:
         tree: a :class:`~gdalembert.symbolic.SymbolicTree` of an arm.
@@ -77,20 +75,6 @@ class SymbolicArm(FirstOrderArm):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._origin or (partial(SymbolicArm, self._symbolic, forces=self._options.get("forces")), ())
-
-    @cached_property
-    def stiffness(self) -> ca.Function:
-        """() → (K), nv × nv: the stiffness of modes, flexible joints and springs in directions."""
-        return self._constant("stiffness", "K", Stiffness)
-
-    @cached_property
-    def damping(self) -> ca.Function:
-        """() → (D_d), nv × nv: the damping of modes, flexible joints and springs in directions."""
-        return self._constant("damping", "D_d", ModalDamping)
-
-    def _constant(self, name: str, output: str, kind: type[Stiffness] | type[ModalDamping]) -> ca.Function:
-        matrix = next(force.matrix for force in self.forces if isinstance(force, kind))
-        return function(name, self.symbols(), {output: ca.SX(matrix)})
 
 
 class ArmFormulas:
