@@ -6,6 +6,7 @@ import functools
 import math
 import pickle
 import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ import sympy
 import gdalembert as gd
 import gdalembert.symbolic as gs
 from gdalembert.errors import ArgumentTypeError, UnsupportedError
-from gdalembert.export import derive, notes
+from gdalembert.export import derive, notes, write
+from tests.export.test_latex import printed_entries
 from tests.helpers.exports import TOLERANCE, as_matrices, call_c, compiled, executed, functions_of, reference, states
 from tests.helpers.models import relative_error
 from tests.helpers.sets import quick
@@ -303,6 +305,34 @@ def test_latex_says_what_the_letters_are() -> None:
     assert "link2 z1: $q_{5}$, $v_{5}$, $\\tau_{5}$, a modal coordinate" in text
     assert "$f_{21}$ = $q_{3}$" in text
     assert "$K_{ijk}$: stiffness" in text
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["a boom", "a hip", "a tapered link"])
+def test_latex_is_the_closed_forms(name: str) -> None:
+    """Read back, entry by entry; what is not printed is zero, or below the diagonal of a symmetric matrix."""
+    (text,) = derive(arm(name), "latex").values()
+    printed = printed_entries(text)
+    functions = {"mass_matrix": "M", "coriolis_matrix": "C", "generalized_gravity": "g", "stiffness": "K"}
+    for of, letter in functions.items():
+        matrix = gs.closed_forms(tree(name), of=of)[letter]
+        for (i, j), entry in np.ndenumerate(matrix):
+            left = f"{letter}_{{{i + 1}}}" if matrix.shape[1] == 1 else f"{letter}_{{{i + 1}{j + 1}}}"
+            symmetric = letter in "MK" and j < i
+            assert (left in printed) == (bool(entry) and not symmetric)
+            assert left not in printed or gs.TrigonometricPolynomial.of(printed.pop(left)) == entry
+    assert printed == {}
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("name", ["a boom", "a skew beam"])
+def test_latex_compiles_and_fits_the_page(name: str, tmp_path: Path) -> None:
+    terms = ["M", "g", "terms", "D_d"] if name == "a boom" else ["g", "K"]
+    (path,) = write(derive(arm(name), "latex", terms=terms), f"{tmp_path}/")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", path.name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout
+    assert "Overfull" not in done.stdout
 
 
 def test_python_with_symbols_is_the_graph() -> None:

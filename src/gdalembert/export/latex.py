@@ -235,7 +235,7 @@ def _told_apart(forms: ClosedForms, used: Sequence[sympy.Symbol]) -> str:
         letters.setdefault((x.name.partition("_")[0], words), f"upright ${symbol(x, upright=True)}$")
     for kind, words in symbols(x.name for x in used).items() if forms.automatic else ():
         first = kind.partition(",")[0]
-        letters.setdefault((first.partition("_")[0], _SHORTLY.get(words, words)), _formulas(first))
+        letters.setdefault((first.partition("_")[0], _SHORTLY.get(words) or _formulas(words)), _formulas(first))
     for name in forms.matrices:
         letter, _, index = name.partition("_")
         if not index or index.isdigit():
@@ -256,6 +256,8 @@ _SHORTLY = {
     "its inertia tensor about the centre of mass [kg m^2]": "an entry of an inertia tensor",
     "rotor inertia at joint i [kg m^2 or kg]": "a rotor inertia",
     "integral of the product of phi in modes j and k": "an integral",
+    "its stiffness in bending in y [N m^2]": "a stiffness",
+    "its stiffness in bending in z [N m^2]": "a stiffness",
 }
 """Kinds of symbols, in the words in which they are told apart from others."""
 
