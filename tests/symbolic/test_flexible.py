@@ -18,6 +18,7 @@ import gdalembert as gd
 import gdalembert.symbolic as gs
 from gdalembert.errors import ArgumentTypeError, UnsupportedError
 from gdalembert.export import derive, notes, write
+from tests.export.test_code import octave
 from tests.export.test_latex import printed_entries
 from tests.helpers.exports import TOLERANCE, as_matrices, call_c, compiled, executed, functions_of, reference, states
 from tests.helpers.models import relative_error
@@ -358,6 +359,16 @@ def test_c_with_symbols_is_the_arm(tmp_path: Path) -> None:
         values = [*given, np.array(tree("a flexible boom").symbol_values)]
         (found,) = call_c(library, f"boom_FirstOrderArm_{of}", function, values)
         assert relative_error(found, function(*given).full()) < TOLERANCE
+
+
+@pytest.mark.system
+def test_matlab_with_symbols_is_the_arm_in_octave(tmp_path: Path) -> None:
+    write(derive(arm("a flexible boom"), "matlab", terms=["nle"], symbolic=True), f"{tmp_path}/")
+    numbers = motion(arm("a flexible boom"), 10)
+    given = [numbers["q"], numbers["v"], tree("a flexible boom").symbol_values]
+    arguments = ", ".join(f"[{'; '.join(repr(float(x)) for x in value)}]" for value in given)
+    found = octave(tmp_path, f"printf('%.17g ', boom_FirstOrderArm_nle({arguments}));")
+    assert relative_error(found, arm("a flexible boom").nle(*given[:2]).full().ravel()) < TOLERANCE
 
 
 def test_matlab_with_symbols_is_the_arm() -> None:
