@@ -173,6 +173,24 @@ def test_casadi_has_the_derivatives_of_the_envelope_theorem(rng: np.random.Gener
         np.testing.assert_array_equal(mapped(np.column_stack([at] * 3)).full()[:, 2:], gaps.full())
 
 
+def test_a_map_has_the_same_derivatives(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, ("RX", "RY", "PX"), ("capsule", "sphere"))
+    shapes, count = gd.Distances(model, geometry), 4
+    q = ca.MX.sym("q", 3 * count)
+    gaps = ca.vec(shapes.distance.map(count)(ca.reshape(q, 3, count)))
+    slopes = ca.Function("slopes", [q], [ca.jacobian(gaps, q)])
+    at = rng.normal(size=(count, 3))
+    expected = ca.diagcat(*(shapes.derivatives(row)[1] for row in at))
+    np.testing.assert_allclose(slopes(at.ravel()).full(), expected.full(), atol=1e-15)
+    assert slopes.expand().n_instructions() <= count * shapes.derivatives.n_instructions()
+
+
+def test_batches_take_several_states_at_once(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, ("RX", "PY"), ("capsule", "sphere"))
+    shapes = gd.Distances(model, geometry)
+    assert gd.compile(shapes.distance).width == gd.compile(shapes.derivatives).width
+
+
 def test_second_derivatives_are_differences_of_first_ones(rng: np.random.Generator) -> None:
     model, geometry = with_solids(rng, ("RX", "RY", "PX"), ("capsule", "sphere"))
     shapes, weights = gd.Distances(model, geometry), rng.normal(size=100)

@@ -212,13 +212,13 @@ class Distances:
     def distance(self) -> ca.Function:
         """(q[, obstacles][, p]) → (d): the gap of each pair of :attr:`pairs` [m].
 
-        Called with MX, its derivatives are those of :attr:`derivatives`, by the entries of q; second derivatives are
-        those of these, exact where the closest points move smoothly. Of a ``map`` of it CasADi differentiates the gaps
-        themselves, in a larger graph.
+        Called with MX, its derivatives, and those of a ``map`` of it, are those of :attr:`derivatives`, by the entries
+        of q; second derivatives are those of these, exact where the closest points move smoothly.
         """
         gaps = {"d": ca.vertcat(ca.SX(0, 1), *(pair.gap for pair in self._closest[1]))}
         plain = function("distance", self._symbols, gaps)
-        options: dict[str, Any] = {"custom_jacobian": self._jacobian(), "jac_penalty": 0, "never_inline": True}
+        options: dict[str, Any] = {"custom_jacobian": self._jacobian(), "jac_penalty": 0}
+        options |= {"enable_forward": False, "enable_reverse": False}  # which a map would take
         inputs = plain.sx_in()
         return Function("distance", inputs, plain.call(inputs), plain.name_in(), ["d"], options)
 
