@@ -28,7 +28,7 @@ from gdalembert.identification.least_squares import Combinations, Descent, base_
 from gdalembert.identification.output_fit import OutputFit
 from gdalembert.identification.output_model import OutputModel
 from gdalembert.identification.output_remarks import remarks
-from gdalembert.identification.records import Initial, Output, Outputs, Record, checked
+from gdalembert.identification.records import Initial, Output, Outputs, Record, Samples, checked
 from gdalembert.identification.result import root_mean_square
 from gdalembert.identification.simulation_errors import SimulationErrors
 from gdalembert.identification.unknowns import Bounds, Prior, limits_by_name, priors_by_name
@@ -126,25 +126,22 @@ def _problem(
     checked_outputs = Outputs.of(dyn, outputs, dict.fromkeys(others, 1))
     if isinstance(records, Record) or not isinstance(records, Sequence) or not len(records):
         raise ArgumentTypeError(f"{context}: records: got {shown(records)}; give a list of gd.identification.Record")
-    samples = tuple(
-        checked(context, dyn, checked_outputs, record, str(k), initial) for k, record in enumerate(records, 1)
-    )
+    samples = list[Samples]()
+    for k, record in enumerate(records, 1):
+        first = samples[0].motion if samples else None
+        samples.append(checked(context, dyn, checked_outputs, record, str(k), initial, first))
     labels = [x.label for x in samples]
     if (twice := next((label for label in labels if labels.count(label) > 1), None)) is not None:
         raise ArgumentError(f"{context}: records: {twice!r} is the label of two; give each its own")
     values = dyn.parameters.vector(p) if dyn.parameters else np.zeros(0)
-    start, _ = priors_by_name(
-        context, prior, names, np.array([*(values[known.index(n)] for n in chosen), *others.values()])
-    )
     at = [known.index(name) for name in chosen]
+    start, _ = priors_by_name(context, prior, names, np.concatenate([values[at], list(others.values())]))
     held = sorted(dyn.coordinate_names.index(name) for name in samples[0].motion)
     model = OutputModel(dyn, checked_outputs, drive, values, at, tuple(others), held)
-    for run in samples:
-        model.check_held(run)
     y, seen = (np.vstack([getattr(x, name) for x in samples]) for name in ("y", "weights"))
     y = np.where(seen > 0, y, np.nan)
     scales = np.nan_to_num(root_mean_square(y - np.nanmean(y, axis=0)))
-    return SimulationErrors(model, names, samples, start, np.where(scales > 0, scales, 1.0))
+    return SimulationErrors(model, names, tuple(samples), start, np.where(scales > 0, scales, 1.0))
 
 
 def _result(problem: SimulationErrors, descent: Descent, sizes: Array, limits: tuple[Array, Array]) -> OutputFit:

@@ -358,8 +358,7 @@ def descended(
         names, measured, completion, weighted, shared: as of :func:`estimated`.
         start: s to begin with (n_p).
         longest: the longest step of each entry of s (n_p), inf where any is right: rows may say nothing far away.
-        bounds: the least and the largest value of each entry of s (n_p). One that a step would lead beyond is held
-            there, and the others follow.
+        bounds: the least and the largest value of each entry of s (n_p).
     """
     s, reduced, falls, past = start, linearized(start), list[float](), list[tuple[Array, Array]]()
     for count in range(_STEPS):

@@ -55,10 +55,9 @@ class OutputFit(Estimate):
             ArgumentTypeError, ArgumentError, UnknownNameError: if a channel of the record cannot be used.
         """
         model = self._errors.model
-        samples = checked("predict", model.dyn, model.outputs, record, "1", "measured")
+        samples = checked("predict", model.dyn, model.outputs, record, "1", "measured", self._errors.samples[0].motion)
         if samples.initial == "free":
             raise ArgumentError(f"{samples.context}: initial='free' would be fitted; give 'measured' or (q, v)")
-        model.check_held(samples)
         return self._errors.of((samples,)).prediction(0, self.values)
 
     def __str__(self) -> str:

@@ -38,8 +38,8 @@ def remarks(
     names = problem.names
     if not descent.has_converged:
         yield (
-            f"the steps did not converge: the sum of squares still falls by {descent.fall:.2g} of itself; begin nearer, "
-            "with p=, others= or prior="
+            f"the steps did not converge: the sum of squares still falls by {descent.fall:.2g} of itself; begin "
+            "nearer, with p=, others= or prior="
         )
     yield from _inputs(problem)
     yield from _units(problem)

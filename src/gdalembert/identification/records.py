@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import casadi as ca
@@ -102,6 +102,11 @@ class Outputs(Brief):
         return cls(functions, sensors, slices)
 
     @property
+    def lags(self) -> Array:
+        """The delay of slow signals [s] of each number (m)."""
+        return np.concatenate([np.full(at.stop - at.start, self.sensors[name].lag) for name, at in self.slices.items()])
+
+    @property
     def names(self) -> tuple[str, ...]:
         """A name for each number: that of the output, with an index if it has several."""
         return tuple(
@@ -161,9 +166,17 @@ class Samples:
     weights: Array
     initial: Initial
 
+    def part(self, rows: slice) -> Samples:
+        """Some samples that follow each other."""
+        motion = {name: x[rows] for name, x in self.motion.items()}
+        arrays = {name: getattr(self, name)[rows] for name in ("t", "u", "y", "weights")}
+        return replace(self, motion=motion, **arrays)
 
-def checked(context: str, dyn: Dynamics, outputs: Outputs, record: Any, label: str, initial: Any) -> Samples:
-    """The samples of a record.
+
+def checked(
+    context: str, dyn: Dynamics, outputs: Outputs, record: Any, label: str, initial: Any, held: Collection[str] | None
+) -> Samples:
+    """The samples of a record, which prescribes the motion of the coordinates that are ``held``, if that is known.
 
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if a channel cannot be used; the message names it.
@@ -178,6 +191,10 @@ def checked(context: str, dyn: Dynamics, outputs: Outputs, record: Any, label: s
     if (row := int(np.argmax(np.diff(t) <= 0))) or t[1] <= t[0]:
         raise ArgumentError(f"{head}: t does not rise at row {row + 1}, from {t[row]:g} to {t[row + 1]:g} s")
     motion = {name: _motion(head, dyn, t, name, rows) for name, rows in _by_name(head, "motion", record.motion)}
+    if held is not None and {*motion} != {*held}:
+        raise ArgumentError(
+            f"{head}: motion is that of {[*motion]}, and of {[*held]} in the first; give the same of all"
+        )
     if record.u is None and not motion:
         raise ArgumentError(f"{head}: it has neither u nor motion; give what moves the robot")
     u = np.zeros((len(t), dyn.nu)) if record.u is None else _rows(f"{head}: u", record.u, len(t), dyn.nu)

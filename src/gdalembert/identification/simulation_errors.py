@@ -105,13 +105,12 @@ class SimulationErrors:
 
     def _begun(self, samples: Samples, theta: Array) -> tuple[Array, Array]:
         if isinstance(samples.initial, tuple):
-            return self.model.start(samples, theta)
-        return self.model.measured_start(samples, theta, self.scales)
+            return self.model.start(samples)
+        return self.model.measured_start(samples, theta, self.scales, self.steps(samples))
 
-    @cached_property
-    def counts(self) -> list[int]:
-        """Steps for each sample of the records."""
-        return [self.model.steps_for(samples, self.start) for samples in self.samples]
+    def steps(self, samples: Samples) -> int:
+        """Steps for each sample of a record."""
+        return self.model.steps(samples, self.start)
 
     def residuals(self, i: int, x: Array, *, derivatives: bool) -> tuple[Array, Array]:
         """Measured less simulated outputs of record i in units of their scales (N × m), and −1 times its derivatives.
@@ -128,7 +127,7 @@ class SimulationErrors:
         else:
             x0, slope = (z.full() for z in model.moved(*self.begun[i], x[at]))
             s0 = np.hstack([np.zeros((model.nx, n)), slope])
-        y, dy = model.simulate(samples, theta, x0, s0 if derivatives else np.zeros((model.nx, 0)), self.counts[i])
+        y, dy = model.simulate(samples, theta, x0, s0 if derivatives else np.zeros((model.nx, 0)), self.steps(samples))
         left, rows = (samples.y - y) / self.scales, np.zeros((*y.shape, len(x) if derivatives else 0))
         if derivatives:
             rows[..., :n] = dy[..., :n]
@@ -174,8 +173,12 @@ class SimulationErrors:
         """The norm of the weighted residuals of each output (m); infinite where the simulation leaves its range."""
         squares = np.zeros(len(self.scales))
         for i, samples in enumerate(self.samples):
-            left, _ = self.residuals(i, x, derivatives=False)
-            squares += np.sum(samples.weights * left**2, axis=0)
+            try:
+                left, _ = self.residuals(i, x, derivatives=False)
+            except np.linalg.LinAlgError:  # M is not positive definite, or what is read is not finite
+                return np.full(len(squares), np.inf)
+            with np.errstate(over="ignore", invalid="ignore"):
+                squares += np.sum(samples.weights * left**2, axis=0)
         return np.where(np.isfinite(squares), np.sqrt(squares), np.inf)
 
     @property

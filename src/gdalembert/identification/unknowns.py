@@ -248,7 +248,7 @@ def limits_by_name(context: str, bounds: Bounds | None, names: tuple[str, ...]) 
 def priors_by_name(
     context: str, prior: Prior | None, names: tuple[str, ...], nominal: Array
 ) -> tuple[Array, dict[int, float]]:
-    """The value of each unknown before the data, nominal ones by default, and the standard deviations that are given."""
+    """The value of each unknown before the data, by default the nominal one, and standard deviations that are given."""
     values, deviations = np.array(nominal), dict[int, float]()
     for name, value in _by_name(f"{context}: prior", prior, names).items():
         argument, k = f"{context}: prior[{name!r}]", names.index(name)
