@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -63,7 +64,7 @@ class OutputModel:
         if self.drive is not None and self.drive.size1_out(0) != dyn.nu:
             raise ArgumentError(f"fit_outputs: drive gives {self.drive.size1_out(0)} efforts; give {dyn.nu}")
         self.free = [k for k in range(dyn.tree.nv) if k not in held]
-        rates = ca.evalf(dyn.tree.tangent_map(neutral(dyn.tree))).full()
+        rates = ca.evalf(dyn.tree.tangent_map(ca.SX(neutral(dyn.tree)))).full()
         self.held_q = [int(rates[:, k].argmax()) for k in held]
         if not np.array_equal(rates[self.held_q], np.eye(dyn.tree.nv)[self.held]):
             raise UnsupportedError("fit_outputs: motion prescribes a joint whose v is not the rate of its q")
@@ -148,8 +149,8 @@ class OutputModel:
             w, theta = (ca.MX.sym("i", self._symbols[name].shape[0], k) for name, k in (("w", n), ("theta", 1)))
             xs, bigs = step(*inputs, ca.repmat(theta, 1, n - 1))
             states = ca.horzcat(inputs[0], xs), ca.horzcat(inputs[1], bigs)
-            y = self._observed(columns).map(n)(*states, w, ca.repmat(theta, 1, n))
-            self._runs[columns, count, n] = ca.Function("run", [*inputs, w, theta], y)
+            observed: Any = self._observed(columns).map(n)(*states, w, ca.repmat(theta, 1, n))
+            self._runs[columns, count, n] = ca.Function("run", [*inputs, w, theta], [*observed])
         return self._runs[columns, count, n]
 
     # Along a record
@@ -199,7 +200,7 @@ class OutputModel:
         return [p] if len(p) else []
 
     def start(self, samples: Samples) -> tuple[Array, Array]:
-        """The state (q, v) at the first instant as given, or neutral and at rest; of what is held, that of its motion."""
+        """The state (q, v) at the first instant as given, or neutral and at rest; of what is held, its motion."""
         q, v = neutral(self.dyn.tree).full().ravel(), np.zeros(self.dyn.tree.nv)
         if isinstance(samples.initial, tuple):
             q, v = (np.array(x, dtype=float) for x in samples.initial)

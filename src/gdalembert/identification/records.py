@@ -20,6 +20,8 @@ from gdalembert.spatial.expressions import Expression
 
 Initial: TypeAlias = str | tuple[npt.ArrayLike, npt.ArrayLike]
 INITIAL = ("free", "measured")
+_TERMS = 40
+"""Of the series of an exponential, right to rounding up to 10 rad a step."""
 _EVEN = 1e-2
 """Relative difference of the steps of a filter, which has one step."""
 
@@ -53,25 +55,29 @@ class Sensor(Brief):
     def seen(self, t: Array, y: Array, first: Array) -> Array:
         """What the sensor shows of y (N × …), linear between its samples; ``first``: value and rate of it (2 × …)."""
         if self.low_pass is not None:
-            omega, zeta, h = 2 * np.pi * self.low_pass[0], self.low_pass[1], float(t[-1] - t[0]) / (len(t) - 1)
-            # exact for inputs that are linear between samples, by the exponential of the state with the input and its
-            # rate behind it: as a part of the states it would cost as much as two modes, and slow every step
-            rates = np.zeros((4, 4))
-            rates[:2] = [[0, 1, 0, 0], [-(omega**2), -2 * zeta * omega, omega**2, 0]]
-            rates[2, 3] = 1.0
-            over = np.array(ca.expm(ca.DM(rates * h)).full())[:2]
-            z, filtered = first, np.empty_like(y)
+            # Exact for what is linear between samples: the exponential of the filter, in (y, ẏ / ω), with its input and
+            # the change of it behind. As states of the robot it would cost as much as two modes.
+            angle = 2 * np.pi * self.low_pass[0] * float(t[-1] - t[0]) / (len(t) - 1)
+            rates, term = np.zeros((4, 4)), np.eye(4)
+            rates[[0, 1, 1, 1, 2], [1, 0, 1, 2, 3]] = angle, -angle, -2 * self.low_pass[1] * angle, angle, 1.0
+            over = np.eye(4)
+            for k in range(1, _TERMS):
+                term = term @ rates / k
+                over += term
+            z, filtered = (
+                first / np.array([1.0, 2 * np.pi * self.low_pass[0]]).reshape(2, *[1] * (y.ndim - 1)),
+                y.copy(),
+            )
             for k in range(len(y)):
                 filtered[k] = z[0]
-                if k + 1 < len(y):
-                    inputs = np.stack([y[k], (y[k + 1] - y[k]) / h])
-                    z = np.tensordot(over[:, :2], z, 1) + np.tensordot(over[:, 2:], inputs, 1)
+                change = y[min(k + 1, len(y) - 1)] - y[k]
+                z = np.tensordot(over[:2], np.stack([*z, y[k], change]), 1)
             y = filtered
         if self.delay:
             late = np.clip(t - self.delay, t[0], None)
-            k = np.clip(np.searchsorted(t, late, side="right") - 1, 0, len(t) - 2)
-            part = ((late - t[k]) / (t[k + 1] - t[k])).reshape(-1, *[1] * (y.ndim - 1))
-            y = (1 - part) * y[k] + part * y[k + 1]
+            at = np.clip(np.searchsorted(t, late, side="right") - 1, 0, len(t) - 2)
+            part = ((late - t[at]) / (t[at + 1] - t[at])).reshape(-1, *[1] * (y.ndim - 1))
+            y = (1 - part) * y[at] + part * y[at + 1]
         return y
 
 
@@ -92,7 +98,7 @@ class Outputs(Brief):
     @classmethod
     def of(cls, dyn: Dynamics, outputs: Mapping[str, Output], others: Mapping[str, int]) -> Outputs:
         """Outputs that a user gave."""
-        alone = outputs
+        alone: Any = outputs
         if isinstance(outputs, Mapping):
             alone = {name: x.output if isinstance(x, Sensor) else x for name, x in outputs.items()}
         functions = output_functions("fit_outputs", dyn, alone, others)
