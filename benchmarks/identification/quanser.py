@@ -37,8 +37,10 @@ SECTIONS = ((0.00127, 0.0762), (0.000889, 0.0381))
 MASSES = (1.578, 0.157)
 """At the end of link 1, with all that it carries, and the load at the end of link 2 [kg]."""
 LOAD_SIDES = (0.0445, 0.0224)
-TRAINED = ("lqg_05", "lqg_02")
+TRAINED = ("lqg_05", "lqg_02", "lqr")
 """How the names of the windows to fit begin; the first three if there are none of these."""
+LONGEST = 4.0
+"""What is fitted of a window [s]."""
 CUTOFF = 30.0
 """Of the filter of the encoders [Hz]."""
 PHYSICAL = {"motor.Izz": (0.0, 0.05), "load.m": (0.02, 0.5), "gravity.x": (-1.0, 1.0)}
@@ -95,9 +97,10 @@ def arm() -> gd.FlexibleArm:
     )
 
 
-def record(path: Path) -> Record:
-    """A window: the motion of the hubs, smoothed, and the gauges."""
+def record(path: Path, longest: float = np.inf) -> Record:
+    """A window, or its first seconds: the motion of the hubs, smoothed, and the gauges."""
     rows = np.genfromtxt(path, delimiter=",", names=True)
+    rows = rows[rows["t_s"] < rows["t_s"][0] + longest]
     t, hubs = rows["t_s"], np.column_stack([rows["theta1_rad"], rows["theta2_rad"]])
     smooth = filtered(t, hubs, cutoff=CUTOFF, trim=0.0)
     motion = {f"joint{k + 1}": np.column_stack([smooth.q[:, k], smooth.v[:, k], smooth.a[:, k]]) for k in range(2)}
@@ -130,13 +133,13 @@ def fitted(of: gd.FlexibleArm, records: list[Record]) -> OutputFit:
         )
 
 
-def windows(folder: Path) -> dict[str, Record]:
+def windows(folder: Path, longest: float = np.inf) -> dict[str, Record]:
     """The windows of a folder by name: files that have the columns."""
     chosen = {}
     for path in sorted(folder.glob("*.csv")):
         with path.open(encoding="utf-8") as file:
             if "gauge1_rad" in file.readline():
-                chosen[path.stem] = record(path)
+                chosen[path.stem] = record(path, longest)
     if not chosen:
         raise SystemExit(f"{folder}: no CSV file with the column gauge1_rad; give the folder of the windows")
     return chosen
@@ -159,7 +162,7 @@ def page(fit: OutputFit, errors: dict[str, Array], trained: list[str], modes: Ar
             "basta/quanser-2-dof-serial-flexible-link (MIT). Strain gauges are predicted from the encoders of both",
             "hubs: the root mean square of the error in parts of the gauge's own, without its mean [%]. Each window",
             "begins with the values and rates that its gauges have in the first five samples (16 ms), and nothing of",
-            f"it is fitted, but of {len(trained)}: `python -m benchmarks.identification.quanser` FOLDER.",
+            f"it is fitted, but the first {LONGEST:g} s of {len(trained)}: `python -m benchmarks.identification.quanser` FOLDER.",
             "",
             *markdown(["window", "gauge 1", "gauge 2", ""], rows),
             "",
@@ -168,8 +171,8 @@ def page(fit: OutputFit, errors: dict[str, Array], trained: list[str], modes: Ar
             *markdown(["", "gauge 1", "gauge 2"], summary),
             "",
             f"The first two modes with locked hubs are {modes[0]:.2f} and {modes[1]:.2f} Hz; the gauges show 1.83 and",
-            f"5.55 Hz. The fit took {seconds:.0f} s of processor time. Eight numbers, of which factors are those of the",
-            "manual's stiffness and of a damping of 4 ms of it, a tenth of which link 2 keeps:",
+            f"5.55 Hz. The fit took {seconds:.0f} s of processor time. Eight numbers, of which factors are those of",
+            "the manual's stiffness and of a damping of 4 ms of it, a tenth of which link 2 keeps:",
             "",
             *markdown(["", "estimate", "± std. dev."], [[name, f"{x:.4g}", f"{d:.1g}"] for name, x, d in unknowns]),
             "",
@@ -178,8 +181,8 @@ def page(fit: OutputFit, errors: dict[str, Array], trained: list[str], modes: Ar
             *(f"* {remark}" for remark in fit.remarks),
             "",
             "These numbers explain the gauges; they are not the arm's own. With prescribed hubs no effort is known, so",
-            "that stiffness, damping and all masses scale together but for the beams' own mass. Driven by its currents,",
-            "the arm is not predicted: friction of its harmonic drives decides there.",
+            "that stiffness, damping and all masses scale together but for the beams' own mass. Driven by its",
+            "currents, the arm is not predicted: friction of its harmonic drives decides there.",
             "",
         ]
     )
@@ -193,7 +196,8 @@ def main() -> None:
     of, records = arm(), windows(arguments.folder)
     trained = [name for start in TRAINED for name in records if name.startswith(start)] or [*records][:3]
     begun = time.process_time()
-    fit = fitted(of, [records[name] for name in trained])
+    first = windows(arguments.folder, LONGEST)
+    fit = fitted(of, [first[name] for name in trained])
     seconds = time.process_time() - begun
     judged = records if arguments.other is None else windows(arguments.other)
     errors = {name: 100 * fit.predict(window).relative for name, window in judged.items()}
