@@ -16,6 +16,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import casadi as ca
@@ -37,8 +38,9 @@ SECTIONS = ((0.00127, 0.0762), (0.000889, 0.0381))
 MASSES = (1.578, 0.157)
 """At the end of link 1, with all that it carries, and the load at the end of link 2 [kg]."""
 LOAD_SIDES = (0.0445, 0.0224)
-TRAINED = ("lqg_05", "lqg_02", "lqr")
-"""How the names of the windows to fit begin; the first three if there are none of these."""
+TRAINED = {"lqg_05": 1.0, "lqg_02": 1.0, "lqr": 0.1}
+"""How the names of the windows to fit begin, and their weights: with 1 the last one, in which the hubs creep, is explained
+at the cost of the others. The first three if there are none of these."""
 LONGEST = 4.0
 """What is fitted of a window [s]."""
 CUTOFF = 30.0
@@ -197,7 +199,14 @@ def main() -> None:
     trained = [name for start in TRAINED for name in records if name.startswith(start)] or [*records][:3]
     begun = time.process_time()
     first = windows(arguments.folder, LONGEST)
-    fit = fitted(of, [first[name] for name in trained])
+    weights = [next((w for start, w in TRAINED.items() if name.startswith(start)), 1.0) for name in trained]
+    fit = fitted(
+        of,
+        [
+            replace(first[name], weights=dict.fromkeys(first[name].outputs, w))
+            for name, w in zip(trained, weights, strict=True)
+        ],
+    )
     seconds = time.process_time() - begun
     judged = records if arguments.other is None else windows(arguments.other)
     errors = {name: 100 * fit.predict(window).relative for name, window in judged.items()}

@@ -24,6 +24,7 @@ precise than another, it determines nearly all (as restricted maximum likelihood
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -354,11 +355,9 @@ def descended(
 
     Args:
         linearized: rows [J | r + J s] of the residuals r at s, as triangular factors. ``norms``: those of r (nv).
-        structure: what of s anyone could know there.
-        names, measured, completion, weighted, shared: as of :func:`estimated`.
-        start: s to begin with (n_p).
+        structure: what of s anyone could know there. ``bounds``: its least and largest values (n_p).
+        names, measured, completion, weighted, shared: as of :func:`estimated`. ``start``: s to begin with (n_p).
         longest: the longest step of each entry of s (n_p), inf where any is right: rows may say nothing far away.
-        bounds: the least and the largest value of each entry of s (n_p).
     """
     s, reduced, falls, past = start, linearized(start), list[float](), list[tuple[Array, Array]]()
     for count in range(_STEPS):
@@ -375,9 +374,7 @@ def descended(
         near = [_extrapolated(past, reduced, bounded.noise)] if falls and falls[-1] < _NEAR else []
         # where the samples tell few of many directions, whole steps alone turn what they see: such steps were halved
         # until they failed, or crept until their number was up, while the residuals had converged
-        steps = _steps(near, (told,) if 2 * count >= _STEPS else (whole, told))
-        if bounds is not None:
-            steps = (np.clip(s + step, *bounds) - s for step in steps)
+        steps = _steps(near, (told,) if 2 * count >= _STEPS else (whole, told), s, bounds)
         trials = ((step, _cost(bounded, norms(s + step), measured, s + step)) for step in steps)
         better = next((trial for trial in trials if trial[-1] <= now * (1 + _ROUNDING) + _ROUNDING), None)
         if better is None:
@@ -432,11 +429,15 @@ def _part(now: float, then: float) -> float:
     return (now - then) / now if now else 0.0
 
 
-def _steps(first: Sequence[Array], directions: Sequence[Array]) -> Iterator[Array]:
-    """Steps along directions: of the first ones the whole, of each other one the whole, half of it, a quarter, …"""
-    yield from first
-    for whole in directions:
-        yield from (whole / 2**k for k in range(_HALVINGS))
+def _steps(
+    first: Sequence[Array], directions: Sequence[Array], s: Array, bounds: tuple[Array, Array] | None
+) -> Iterator[Array]:
+    """Steps from s along directions: of the first ones the whole, of each other one the whole, half of it, a quarter, …
+
+    Each stays in the bounds.
+    """
+    steps = itertools.chain(first, (whole / 2**k for whole in directions for k in range(_HALVINGS)))
+    return steps if bounds is None else (np.clip(s + step, *bounds) - s for step in steps)
 
 
 def _extrapolated(past: Sequence[tuple[Array, Array]], reduced: Reduced, noise: Array) -> Array:
