@@ -39,8 +39,8 @@ MASSES = (1.578, 0.157)
 """At the end of link 1, with all that it carries, and the load at the end of link 2 [kg]."""
 LOAD_SIDES = (0.0445, 0.0224)
 TRAINED = {"lqg_05": 1.0, "lqg_02": 1.0, "lqr": 0.1}
-"""How the names of the windows to fit begin, and their weights: with 1 the last one, in which the hubs creep, is explained
-at the cost of the others. The first three if there are none of these."""
+"""How the names of the windows to fit begin, and their weights: with 1 the last one is explained at the
+cost of the others. The first three if there are none of these."""
 LONGEST = 4.0
 """What is fitted of a window [s]."""
 CUTOFF = 30.0

@@ -1,9 +1,9 @@
 """Simulation errors of a robot: residuals of measured outputs, their derivatives, and their least squares.
 
 Single shooting: each record is simulated as a whole, with the derivatives of its states. Multiple shooting, as a
-problem of :mod:`gdalembert.ocp`, has all states at all samples as variables, of which the least squares of some ten unknowns
-need no more than these derivatives; its gain, records in which errors grow without limit, is not that of arms that are
-damped and whose joints are measured. Where the first simulation is far off, begin nearer, or cut the record in several.
+problem of :mod:`gdalembert.ocp`, has all states at all samples as variables, of which the least squares of some ten
+unknowns need no more than these derivatives; its gain, records in which errors grow without limit, is not that of arms
+that are damped and whose joints are measured. Where the first simulation is far off, cut the record in several.
 """
 
 from __future__ import annotations
