@@ -14,14 +14,14 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.model.limits import Bounds
 from gdalembert.model.tree import Tree
 from gdalembert.nlp.program import InvalidStartError
-from gdalembert.ocp.clear_path import cleared
-from gdalembert.ocp.constraints import Gaps, LimitedExpression
-from gdalembert.ocp.ends import End
-from gdalembert.ocp.guess import Guess
-from gdalembert.ocp.initial import Initial
-from gdalembert.ocp.parameters import BoundaryCondition, ProblemParameters, RobotParameters
+from gdalembert.ocp.clearance.clear_path import cleared
+from gdalembert.ocp.ends.ends import End
+from gdalembert.ocp.ends.initial import Initial
 from gdalembert.ocp.stage import Motion
-from gdalembert.ocp.system import Robot, System
+from gdalembert.ocp.system.constraints import Gaps, LimitedExpression
+from gdalembert.ocp.system.guess import Guess
+from gdalembert.ocp.system.parameters import BoundaryCondition, ProblemParameters, RobotParameters
+from gdalembert.ocp.system.system import Robot, System
 from gdalembert.spatial.arguments import flag, number
 from gdalembert.spatial.arrays import Array
 
@@ -67,8 +67,9 @@ class KeepsClear:
             margin: the least gap [m].
             between: whether gaps are looked at between instants, too. Where one is below the margin by the finer steps
                 of the motion, its margin is raised at both instants beside it, and the problem solved again from
-                there. ``"rti"`` keeps gaps of margin + h/2 |dd/dt| instead, with the length h of its intervals, which
-                is enough where a gap is a convex or concave function of time over an interval.
+                there. ``"rti"`` keeps gaps of margin + h/2 |dd/dt| instead, with the length h of its intervals and the
+                speeds of the last plan, which is enough where a gap is a convex or concave function of time over an
+                interval. Of a tick, gaps that are 0.1 m larger than that are no limits.
 
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used, the shapes are of another robot, or a

@@ -1,4 +1,4 @@
-"""What a problem asks by name: limited expressions, rows of any instants, costs, and friction cones of contacts."""
+"""Constraints and costs of a problem: limited expressions, rows of any instants, costs, cones of contacts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gdalembert.model.limits import Bounds
 from gdalembert.nlp.entries import NOWHERE, Indices, Label
 from gdalembert.nlp.stage_terms import Rows, StageTerm
 from gdalembert.nlp.terms import of_its_variables
-from gdalembert.ocp.parameters import Inputs, matrices_of
+from gdalembert.ocp.system.parameters import Inputs, matrices_of
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array
@@ -56,20 +56,18 @@ class Gaps(NamedTuple):
     guarded: bool
 
     def with_rates(self, h: float) -> ca.Function:
-        """(q, obstacles by name, p, v) → (d − h/2 |dd/dt|), whose slopes by q are those of d.
+        """(q, obstacles by name, p, v) → (d − h/2 |dd/dt|), whose slopes are those of d.
 
         A gap that is a convex function of time over an interval of length h lies above its tangents at both ends, of
-        which each is above this up to the middle; a concave one is least at an end. The slopes of the rates by q, which
-        are second derivatives of d, are left out: they are of the size of h, and take as many operations as all else.
+        which each is above this up to the middle; a concave one is least at an end. The slopes of the rates are left
+        out: those by v jump where a rate changes its sign, and steps go to and fro between both.
         """
         inputs = {name: ca.MX.sym(name, *self.slopes.size_in(name)) for name in self.slopes.name_in()}
         v = ca.MX.sym("v", self.slopes.size2_out("dd_dq"))
         gaps, slopes = self.slopes.call([*inputs.values()])
-        rates = slopes @ v
-        blocks = {name: ca.MX(len(self.margin), x.numel()) for name, x in inputs.items()}
-        blocks["q"] = ca.jacobian(self.graph(*inputs.values()), inputs["q"])
-        blocks["v"] = -h / 2 * ca.diag(ca.sign(rates)) @ slopes
         arguments, names = [*inputs.values(), v], [*inputs, "v"]
+        blocks = {name: ca.MX(len(self.margin), x.numel()) for name, x in zip(names, arguments, strict=True)}
+        blocks["q"] = ca.jacobian(self.graph(*inputs.values()), inputs["q"])
         jacobian = ca.Function(
             "jac_gaps",
             [*arguments, ca.MX.sym("out", len(self.margin))],
@@ -77,8 +75,8 @@ class Gaps(NamedTuple):
             [*names, "out_d"],
             [f"jac_d_{name}" for name in names],
         )
-        options: dict[str, Any] = {"custom_jacobian": jacobian, "jac_penalty": 0, "never_inline": True}
-        return ca.Function("gaps", arguments, [gaps - h / 2 * ca.fabs(rates)], names, ["d"], options)
+        options: dict[str, Any] = {"custom_jacobian": jacobian, "jac_penalty": 0}
+        return ca.Function("gaps", arguments, [gaps - h / 2 * ca.fabs(slopes @ v)], names, ["d"], options)
 
 
 class LimitedExpression(NamedTuple):
@@ -104,17 +102,17 @@ class LimitedExpression(NamedTuple):
 
     @property
     def is_of_interval(self) -> bool:
-        """Whether it has what an interval has, and the end of a motion has not."""
+        """True if it has what an interval has, and the end of a motion has not."""
         return bool(OF_INTERVAL & set(self.graph.name_in()))
 
     @property
     def is_of_rates(self) -> bool:
-        """Whether it has nothing of the motion but rates of u."""
+        """True if it has nothing of the motion but rates of u."""
         return {"q", "v", "a", "u", "du", "t", "forces"} & set(self.graph.name_in()) == {"du"}
 
     @property
     def is_of_motion(self) -> bool:
-        """Whether it holds all the time."""
+        """True if it holds all the time."""
         return all(isinstance(place, str) for place in self.places)
 
 
@@ -162,7 +160,7 @@ def check_cost(where: str, cost: object, known: Sequence[ca.MX]) -> None:
 
 
 def parts_of_state(graph: ca.Function) -> Iterator[tuple[ca.Function, bool]]:
-    """What an expression adds without a, u and forces, and the rest of it, each as a Function, and whether it is the
+    """Part of an expression without a, u and forces, and the rest of it, each as a Function, and true if it is the
     former.
     """
     try:
