@@ -169,7 +169,7 @@ def page(fit: OutputFit, errors: dict[str, Array], trained: list[str], modes: Ar
             "",
             *markdown(["window", "gauge 1", "gauge 2", ""], rows),
             "",
-            "Of the windows that the fit did not see:",
+            "Of the windows that the fit did not see; of those fitted that are longer, the rest is in the table above:",
             "",
             *markdown(["", "gauge 1", "gauge 2"], summary),
             "",
