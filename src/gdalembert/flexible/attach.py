@@ -146,12 +146,12 @@ def beam_on_link(
     if beam.to is not None and beam.to not in rigid.placements:
         raise UnknownNameError(f"joint or frame on link {rigid.name!r}", beam.to, rigid.placements)
     end = next(iter(rigid.children)) if beam.to is None and len(rigid.children) == 1 else beam.to
-    clamped_to_link, beam = _line(rigid, beam, end)
-    abscissae = _abscissae(rigid, beam, clamped_to_link, end)
     fixed = rigid.fixed_bodies(fixed_bodies)
+    own_body = rigid.own_body(fixed)
+    clamped_to_link, beam = _line(rigid, own_body, beam, end)
+    abscissae = _abscissae(rigid, beam, clamped_to_link, end)
     loaded = [abscissae[name] for name in (*rigid.children, *(name for name, _ in fixed))]
     beam = beam.by_role(carries=any(eta > 0 for eta in loaded) or beam.tip_body is not None)
-    own_body = rigid.own_body(fixed)
     on_link = [(abscissae[name], body) for name, body in fixed]
     if beam.keep_body:
         on_link.append((0.0, own_body))
@@ -188,7 +188,10 @@ def _loaded_stations(
 
 def _check_proportions(name: str, beam: BeamLink) -> None:
     """Warn of stubby beams without shear, and of numbers that seem to be in other units."""
-    radius = float(np.sqrt(beam.body.diagonal()[1:3].max() / beam.body[3, 3]))
+    # of the planes in which it bends; of nodes, which do not say, of both
+    planes = [k for k, plane in enumerate(("bending_y", "bending_z"), 1) if plane in beam.strained]
+    planes = planes if beam.strained else [1, 2]
+    radius = float(np.sqrt(beam.body.diagonal()[planes].max(initial=0) / beam.body[3, 3]))
     if beam.length < _STUBBY * radius and not beam.shears:
         warn(
             f"link {name!r}: it is {beam.length / radius:.3g} times as long as the radius of gyration of its sections; "
@@ -204,7 +207,7 @@ def _check_proportions(name: str, beam: BeamLink) -> None:
         )
 
 
-def _line(rigid: RigidLink, beam: BeamLink, end: str | None) -> tuple[Array, BeamLink]:
+def _line(rigid: RigidLink, own_body: Array, beam: BeamLink, end: str | None) -> tuple[Array, BeamLink]:
     """The clamped frame in the link frame, and the link with its length."""
     if end is None and (not beam.has_length or (beam.root is None and rigid.children)):
         n = len(rigid.children)
@@ -221,7 +224,9 @@ def _line(rigid: RigidLink, beam: BeamLink, end: str | None) -> tuple[Array, Bea
     elif end is not None:
         clamped_to_link, length, reason = _straight(rigid, rigid.placements[end][:3, 3], end_name)
     else:
-        clamped_to_link, length, reason = _straight(rigid, 2 * rigid.joint.com, "twice its centre of mass")
+        # of its own body: with a payload that is fixed to it, a beam as long as the link was refused
+        com = own_body[:3, 3] / own_body[3, 3] if own_body[3, 3] > 0 else rigid.joint.com
+        clamped_to_link, length, reason = _straight(rigid, 2 * com, "twice its centre of mass")
     if not beam.has_length:
         return clamped_to_link, beam.with_length(length)
     if abs(length - beam.length) > _SAME_LENGTH * beam.length and end not in beam.children:

@@ -10,9 +10,13 @@ from gdalembert.identification.excitation import excitation
 from gdalembert.identification.experiment import Experiment
 from gdalembert.identification.files import load, save
 from gdalembert.identification.fit import fit
+from gdalembert.identification.fit_outputs import fit_outputs
 from gdalembert.identification.fourier import Excitation
+from gdalembert.identification.output_fit import OutputFit
+from gdalembert.identification.records import Record, Sensor
 from gdalembert.identification.result import BaseEstimate, Identification, NotIdentifiable, Torques
 from gdalembert.identification.signals import Signals, decimated, filtered
+from gdalembert.identification.simulation_errors import Prediction
 from gdalembert.identification.unknowns import Bounds, Prior
 
 __all__ = [
@@ -25,13 +29,18 @@ __all__ = [
     "IdentificationError",
     "IdentificationWarning",
     "NotIdentifiable",
+    "OutputFit",
+    "Prediction",
     "Prior",
+    "Record",
+    "Sensor",
     "Signals",
     "Torques",
     "decimated",
     "excitation",
     "filtered",
     "fit",
+    "fit_outputs",
     "load",
     "save",
 ]

@@ -24,6 +24,7 @@ precise than another, it determines nearly all (as restricted maximum likelihood
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,6 +58,8 @@ _LEAST_FREE = 1e-3
 _STEPS, _HALVINGS = 50, 10
 _HELD = 1e-3
 """Deviation of an unknown that is held at the end of its longest step, in units of this step."""
+_AT_BOUND = 1e-8
+"""Deviation of an unknown that is held at a bound, in units of its size."""
 _NEAR = 0.1
 """The part of the sum of squares by which a step makes it fall, below which the next one is extrapolated."""
 _LAST, _LEVEL, _FLAT = 5, 1e-9, 1e-6
@@ -336,6 +339,7 @@ def descended(
     weighted: bool = True,
     shared: bool = True,
     longest: Array | None = None,
+    bounds: tuple[Array, Array] | None = None,
 ) -> Descent:
     """Least squares of rows that are not linear in s: a linear problem at each step, which is halved while it fails.
 
@@ -351,9 +355,8 @@ def descended(
 
     Args:
         linearized: rows [J | r + J s] of the residuals r at s, as triangular factors. ``norms``: those of r (nv).
-        structure: what of s anyone could know there.
-        names, measured, completion, weighted, shared: as of :func:`estimated`.
-        start: s to begin with (n_p).
+        structure: what of s anyone could know there. ``bounds``: its least and largest values (n_p).
+        names, measured, completion, weighted, shared: as of :func:`estimated`. ``start``: s to begin with (n_p).
         longest: the longest step of each entry of s (n_p), inf where any is right: rows may say nothing far away.
     """
     s, reduced, falls, past = start, linearized(start), list[float](), list[tuple[Array, Array]]()
@@ -364,14 +367,14 @@ def descended(
             return estimated(reduced, space, names, measured, completion, weighted=weighted, shared=shared)
 
         estimate = solved(measured)
-        bounded = estimate if longest is None else _bounded(solved, estimate, measured, s, longest)
+        bounded = _bounded(solved, estimate, measured, s, longest, bounds)
         whole, now = bounded.s - s, _cost(bounded, reduced.norms(s), measured, s)
         told = bounded.base.inverse @ (bounded.base.matrix @ whole)
         past.append((s, whole))
         near = [_extrapolated(past, reduced, bounded.noise)] if falls and falls[-1] < _NEAR else []
         # where the samples tell few of many directions, whole steps alone turn what they see: such steps were halved
         # until they failed, or crept until their number was up, while the residuals had converged
-        steps = _steps(near, (told,) if 2 * count >= _STEPS else (whole, told))
+        steps = _steps(near, (told,) if 2 * count >= _STEPS else (whole, told), s, bounds)
         trials = ((step, _cost(bounded, norms(s + step), measured, s + step)) for step in steps)
         better = next((trial for trial in trials if trial[-1] <= now * (1 + _ROUNDING) + _ROUNDING), None)
         if better is None:
@@ -387,15 +390,26 @@ def descended(
 
 
 def _bounded(
-    solved: Callable[[Array], LinearEstimate], estimate: LinearEstimate, measured: Array, s: Array, longest: Array
+    solved: Callable[[Array], LinearEstimate],
+    estimate: LinearEstimate,
+    measured: Array,
+    s: Array,
+    longest: Array | None,
+    bounds: tuple[Array, Array] | None,
 ) -> LinearEstimate:
-    """The estimate whose step from s is nowhere longer: those that would be are held there, and the others follow."""
+    """The estimate whose step from s is nowhere longer and stays in bounds: entries beyond are held there, and the
+    others follow."""
+    most = np.full(len(s), np.inf) if longest is None else longest
+    lower, upper = (
+        (s - most, s + most) if bounds is None else (np.maximum(s - most, bounds[0]), np.minimum(s + most, bounds[1]))
+    )
     held, rows = np.zeros(len(s), dtype=bool), measured
-    while (far := (np.abs(estimate.s - s) > longest) & ~held).any():
+    deviation = np.where(np.isfinite(most), _HELD * most, _AT_BOUND)
+    while (far := ((estimate.s < lower) | (estimate.s > upper)) & ~held).any():
         held |= far
         at = np.flatnonzero(far)
-        ends = s + np.clip(estimate.s - s, -longest, longest)
-        rows = np.vstack([rows, np.column_stack([np.eye(len(s))[at], ends[at]]) / (_HELD * longest[at, None])])
+        ends = np.clip(estimate.s, lower, upper)
+        rows = np.vstack([rows, np.column_stack([np.eye(len(s))[at], ends[at]]) / deviation[at, None]])
         estimate = solved(rows)
     return estimate
 
@@ -415,11 +429,15 @@ def _part(now: float, then: float) -> float:
     return (now - then) / now if now else 0.0
 
 
-def _steps(first: Sequence[Array], directions: Sequence[Array]) -> Iterator[Array]:
-    """Steps along directions: of the first ones the whole, of each other one the whole, half of it, a quarter, …"""
-    yield from first
-    for whole in directions:
-        yield from (whole / 2**k for k in range(_HALVINGS))
+def _steps(
+    first: Sequence[Array], directions: Sequence[Array], s: Array, bounds: tuple[Array, Array] | None
+) -> Iterator[Array]:
+    """Steps from s along directions: of the first ones the whole, of each other one the whole, half of it, a quarter, …
+
+    Each stays in the bounds.
+    """
+    steps = itertools.chain(first, (whole / 2**k for whole in directions for k in range(_HALVINGS)))
+    return steps if bounds is None else (np.clip(s + step, *bounds) - s for step in steps)
 
 
 def _extrapolated(past: Sequence[tuple[Array, Array]], reduced: Reduced, noise: Array) -> Array:

@@ -27,7 +27,18 @@ from gdalembert.spatial.arguments import instance, number, numbers
 from gdalembert.spatial.arrays import Array
 
 _OFFSET, _GAIN = "sensor_offset", "gain"
-_NOT_NEGATIVE = ("m", "armature", "viscous", "coulomb", "load", "inertia", "stiffness", "damping")
+_NOT_NEGATIVE = (
+    "m",
+    "armature",
+    "viscous",
+    "coulomb",
+    "load",
+    "inertia",
+    "stiffness",
+    "damping",
+    "stiffness_factor",
+    "damping_factor",
+)
 """Parameters that no robot has below 0."""
 _MOST_LOAD = 0.99
 """Friction in parts of the transmitted torque, above which a joint is blocked."""
@@ -202,41 +213,54 @@ class Unknowns:
 
     def limits(self, bounds: Bounds | None) -> tuple[Array, Array]:
         """The least and the largest value of each unknown (n_x): armature, friction and stiffness are at least 0."""
-        lower = np.array([0.0 if quantity(name) in _NOT_NEGATIVE else -np.inf for name in self.names])
-        upper = np.array([_MOST_LOAD if quantity(name) == "load" else np.inf for name in self.names])
-        for name, pair in _by_name("fit: bounds", bounds, self.names).items():
-            argument, k = f"fit: bounds[{name!r}]", self.names.index(name)
-            if not isinstance(pair, list | tuple | np.ndarray) or len(pair) != 2:
-                raise ArgumentTypeError(f"{argument}: expected (least, largest), got {shown(pair)}")
-            least, most = (
-                end if bound is None or bound == end else number(argument, bound, least=-np.inf)
-                for bound, end in zip(pair, (-np.inf, np.inf), strict=True)
-            )
-            if least > most or most < lower[k]:
-                zero = "" if least > most else f", and {quantity(name)} is at least 0"
-                raise ArgumentError(f"{argument}: nothing lies between {least:g} and {most:g}{zero}")
-            lower[k], upper[k] = max(lower[k], least), min(upper[k], most)
+        lower, upper = limits_by_name("fit", bounds, self.names)
         for k, value in self.fixed.items():
             lower[k] = upper[k] = value
         return lower, upper
 
     def priors(self, prior: Prior | None) -> tuple[Array, dict[int, float]]:
         """The value of each parameter before the data (n_p), and the standard deviations of those that have one."""
-        values, deviations = np.array(self.nominal), {}
-        for name, value in _by_name("fit: prior", prior, self.names).items():
-            argument, k = f"fit: prior[{name!r}]", self.names.index(name)
-            if isinstance(value, list | tuple | np.ndarray):
-                if len(value) != 2:
-                    raise ArgumentTypeError(
-                        f"{argument}: expected a value or (value, standard deviation), got {shown(value)}"
-                    )
-                deviations[k] = number(f"{argument}: standard deviation", value[1])
-                value = value[0]
-            values[k] = number(argument, value, least=-np.inf)
-        return values, deviations
+        return priors_by_name("fit", prior, self.names, self.nominal)
 
     def __len__(self) -> int:
         return len(self.names)
+
+
+def limits_by_name(context: str, bounds: Bounds | None, names: tuple[str, ...]) -> tuple[Array, Array]:
+    """The least and the largest value of each unknown: masses, armature, friction and stiffness are at least 0."""
+    lower = np.array([0.0 if quantity(name) in _NOT_NEGATIVE else -np.inf for name in names])
+    upper = np.array([_MOST_LOAD if quantity(name) == "load" else np.inf for name in names])
+    for name, pair in _by_name(f"{context}: bounds", bounds, names).items():
+        argument, k = f"{context}: bounds[{name!r}]", names.index(name)
+        if not isinstance(pair, list | tuple | np.ndarray) or len(pair) != 2:
+            raise ArgumentTypeError(f"{argument}: expected (least, largest), got {shown(pair)}")
+        least, most = (
+            end if bound is None or bound == end else number(argument, bound, least=-np.inf)
+            for bound, end in zip(pair, (-np.inf, np.inf), strict=True)
+        )
+        if least > most or most < lower[k]:
+            zero = "" if least > most else f", and {quantity(name)} is at least 0"
+            raise ArgumentError(f"{argument}: nothing lies between {least:g} and {most:g}{zero}")
+        lower[k], upper[k] = max(lower[k], least), min(upper[k], most)
+    return lower, upper
+
+
+def priors_by_name(
+    context: str, prior: Prior | None, names: tuple[str, ...], nominal: Array
+) -> tuple[Array, dict[int, float]]:
+    """The value of each unknown before the data, by default the nominal one, and standard deviations that are given."""
+    values, deviations = np.array(nominal), dict[int, float]()
+    for name, value in _by_name(f"{context}: prior", prior, names).items():
+        argument, k = f"{context}: prior[{name!r}]", names.index(name)
+        if isinstance(value, list | tuple | np.ndarray):
+            if len(value) != 2:
+                raise ArgumentTypeError(
+                    f"{argument}: expected a value or (value, standard deviation), got {shown(value)}"
+                )
+            deviations[k] = number(f"{argument}: standard deviation", value[1])
+            value = value[0]
+        values[k] = number(argument, value, least=-np.inf)
+    return values, deviations
 
 
 def _by_name(argument: str, values: Any, names: tuple[str, ...]) -> Mapping[str, Any]:

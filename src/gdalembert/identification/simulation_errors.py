@@ -1,0 +1,236 @@
+"""Simulation errors of a robot: residuals of measured outputs, their derivatives, and their least squares.
+
+Single shooting: each record is simulated as a whole, with the derivatives of its states. Multiple shooting, as a
+problem of :mod:`gdalembert.ocp`, has all states at all samples as variables, of which the least squares of some ten
+unknowns need no more than these derivatives; its gain, records in which errors grow without limit, is not that of arms
+that are damped and whose joints are measured. Where the first simulation is far off, cut the record in several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from gdalembert.errors import ArgumentError
+from gdalembert.identification.least_squares import Combinations, Descent, Reduced, descended, triangular
+from gdalembert.identification.output_model import OutputModel
+from gdalembert.identification.records import Samples
+from gdalembert.identification.result import root_mean_square
+from gdalembert.model.configuration import difference
+from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
+
+_PART = 0.1
+"""The part of the outputs that a change of an unknown by its size makes."""
+_DIFFERENCE = 1e-4
+"""Relative difference of an unknown, for states that are read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction(Brief):
+    """Outputs of a record as they are simulated, and as they were measured: N × m, m numbers with a name each.
+
+    ``measured`` is NaN where a sample has no weight. ``label``: the name of the run. ``t``: instants (N) [s].
+    """
+
+    label: str
+    t: Array
+    names: tuple[str, ...]
+    measured: Array
+    predicted: Array
+
+    @property
+    def residuals(self) -> Array:
+        """Measured minus predicted (N × m)."""
+        return self.measured - self.predicted
+
+    @property
+    def relative(self) -> Array:
+        """The root mean square of the residuals in units of that of the measured output without its mean (m)."""
+        return np.asarray(root_mean_square(self.residuals) / root_mean_square(self.measured - _mean(self.measured)))
+
+    @property
+    def fit(self) -> Mapping[str, float]:
+        """100 (1 − ``relative``) of each output [%]: 100 explains all of it, 0 as much as its mean does."""
+        return dict(zip(self.names, (100 * (1 - self.relative)).tolist(), strict=True))
+
+
+def _mean(rows: Array) -> Array:
+    seen = np.isfinite(rows)
+    return np.asarray(np.where(seen, rows, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class SimulationErrors:
+    """The least squares of simulated outputs, in s = (x − start) / sizes.
+
+    x: parameters and other unknowns θ first, then, record by record, the displacement of an initial state that is free.
+
+    Attributes:
+        model: the robot along a record. ``samples``: the records. ``start``: θ to begin with.
+        scales: the root mean square of each output (m), without its mean, in all records: the unit of residuals.
+    """
+
+    model: OutputModel
+    names: tuple[str, ...]
+    samples: tuple[Samples, ...]
+    start: Array
+    scales: Array
+
+    @cached_property
+    def free(self) -> list[slice | None]:
+        """The entries of x of the initial state of each record, if it is free."""
+        first, width, slices = len(self.names), 2 * len(self.model.free), list[slice | None]()
+        for samples in self.samples:
+            is_free = samples.initial == "free"
+            slices.append(slice(first, first := first + width) if is_free else None)
+        return slices
+
+    @property
+    def unknowns(self) -> tuple[str, ...]:
+        """A name for each entry of x."""
+        names, labels = list(self.names), self.model.dyn.coordinate_names
+        for samples, at in zip(self.samples, self.free, strict=True):
+            if at is not None:
+                for kind in ("start", "initial speed"):
+                    names += [f"{samples.label}/{labels[k]}.{kind}" for k in self.model.free]
+        return tuple(names)
+
+    @cached_property
+    def begun(self) -> list[tuple[Array, Array]]:
+        """q and v about which the initial state of each record is displaced."""
+        return [self._begun(samples, self.start) for samples in self.samples]
+
+    def _begun(self, samples: Samples, theta: Array) -> tuple[Array, Array]:
+        if isinstance(samples.initial, tuple):
+            return self.model.start(samples)
+        return self.model.measured_start(samples, theta, self.scales, self.steps(samples))
+
+    def steps(self, samples: Samples) -> int:
+        """Steps for each sample of a record."""
+        return self.model.steps(samples, self.start)
+
+    def residuals(self, i: int, x: Array, *, derivatives: bool) -> tuple[Array, Array]:
+        """Measured less simulated outputs of record i in units of their scales (N × m), and −1 times its derivatives.
+
+        Derivatives (N × m × n_x) are those of the outputs; none if they are not asked for.
+        """
+        model, samples, at, n = self.model, self.samples[i], self.free[i], len(self.names)
+        theta = x[:n]
+        if at is None:
+            q, v = self._begun(samples, theta)
+            x0, slope = (z.full() for z in model.moved(q, v, np.zeros(2 * len(model.free))))
+            s0 = self._read_slopes(samples, theta) if derivatives and samples.initial == "measured" else None
+            s0 = np.zeros((model.nx, n)) if s0 is None else slope @ s0
+        else:
+            x0, slope = (z.full() for z in model.moved(*self.begun[i], x[at]))
+            s0 = np.hstack([np.zeros((model.nx, n)), slope])
+        y, dy = model.simulate(samples, theta, x0, s0 if derivatives else np.zeros((model.nx, 0)), self.steps(samples))
+        left, rows = (samples.y - y) / self.scales, np.zeros((*y.shape, len(x) if derivatives else 0))
+        if derivatives:
+            rows[..., :n] = dy[..., :n]
+            if at is not None:
+                rows[..., at] = dy[..., n:]
+            rows /= self.scales[:, None]
+        return left, rows
+
+    def _read_slopes(self, samples: Samples, theta: Array) -> Array:
+        """The derivatives by θ (2 n_f × n) of an initial state that is read, by differences."""
+        columns, free = [], self.model.free
+        for k in range(len(theta)):
+            change = np.zeros(len(theta))
+            change[k] = _DIFFERENCE * (abs(theta[k]) or 1.0)
+            ends = [self._begun(samples, theta + sign * change) for sign in (1, -1)]
+            dq = difference(self.model.dyn.tree, *(ca.DM(q) for q, _ in ends[::-1])).full().ravel()[free]
+            columns.append(np.concatenate([dq, (ends[0][1] - ends[1][1])[free]]) / (2 * change[k]))
+        return np.array(columns).T.reshape(-1, len(theta))
+
+    @cached_property
+    def _counted(self) -> tuple[Array, Array]:
+        """The number of samples of each output with a weight, and their mean weight."""
+        weights = np.vstack([samples.weights for samples in self.samples])
+        counts = np.count_nonzero(weights, axis=0).astype(float)
+        return counts, weights.sum(axis=0) / np.maximum(counts, 1)
+
+    def reduced(self, x: Array, sizes: Array) -> Reduced:
+        """The triangular factors of [J | r + J s] of each output, J by s = (x − start) / sizes."""
+        n, m = len(x), len(self.scales)
+        stacked: list[list[Array]] = [[] for _ in range(m)]
+        for i, samples in enumerate(self.samples):
+            left, rows = self.residuals(i, x, derivatives=True)
+            rows = rows * sizes
+            block = np.concatenate([rows, (left + rows @ ((x - self.whole) / sizes))[..., None]], axis=2)
+            block *= np.sqrt(samples.weights)[..., None]
+            for j in range(m):
+                stacked[j].append(triangular(block[:, j]))
+        factors = np.array([triangular(np.vstack(rows)) for rows in stacked]).reshape(m, n + 1, n + 1)
+        counts, weights = self._counted
+        return Reduced(factors, counts, weights, np.ones(m))
+
+    def norms(self, x: Array) -> Array:
+        """The norm of the weighted residuals of each output (m); infinite where the simulation leaves its range."""
+        squares = np.zeros(len(self.scales))
+        for i, samples in enumerate(self.samples):
+            try:
+                left, _ = self.residuals(i, x, derivatives=False)
+            except np.linalg.LinAlgError:  # M is not positive definite, or what is read is not finite
+                return np.full(len(squares), np.inf)
+            with np.errstate(over="ignore", invalid="ignore"):
+                squares += np.sum(samples.weights * left**2, axis=0)
+        return np.where(np.isfinite(squares), np.sqrt(squares), np.inf)
+
+    @property
+    def whole(self) -> Array:
+        """The vector x to begin with."""
+        return np.concatenate([self.start, np.zeros(len(self.unknowns) - len(self.names))])
+
+    def sizes(self, widths: Array) -> Array:
+        """The size of each unknown: it makes a tenth of the outputs, and is no larger than its value or its bounds."""
+        rows = self.reduced(self.whole, np.ones(len(self.unknowns))).factors[..., :-1]
+        effect = np.sqrt(np.sum(rows**2, axis=(0, 1)) / max(self._counted[0].sum(), 1.0))
+        with np.errstate(divide="ignore"):
+            sizes = np.where(effect > 0, _PART / effect, np.inf)
+        natural = np.full(len(sizes), np.inf)
+        natural[: len(self.names)] = np.where(self.start != 0, np.abs(self.start), widths)
+        sizes = np.minimum(sizes, natural)
+        return np.where(np.isfinite(sizes), sizes, 1.0)
+
+    def of(self, samples: tuple[Samples, ...]) -> SimulationErrors:
+        """The same of other records."""
+        return replace(self, samples=samples)
+
+    def prediction(self, i: int, x: Array) -> Prediction:
+        """Measured and simulated outputs of record i."""
+        samples = self.samples[i]
+        left, _ = self.residuals(i, x, derivatives=False)
+        measured = np.where(samples.weights > 0, samples.y, np.nan)
+        return Prediction(samples.label, samples.t, self.model.outputs.names, measured, samples.y - left * self.scales)
+
+    def descended(self, deviations: Mapping[int, float], lower: Array, upper: Array) -> tuple[Descent, Array]:
+        """The last estimate, and the sizes of the unknowns."""
+        n, x0, count = len(self.names), self.whole, len(self.unknowns)
+        if not np.isfinite(self.norms(x0)).all():
+            raise ArgumentError(
+                "fit_outputs: the motion that is simulated with the parameters to begin with leaves all bounds; give "
+                "p= or prior= with which the robot moves as it did, damping above all"
+            )
+        sizes = self.sizes(np.where(np.isfinite(upper - lower), upper - lower, np.inf))
+        rows = [np.append(np.eye(count)[k], 0.0) / (deviation / sizes[k]) for k, deviation in deviations.items()]
+        ends = np.full(count, -np.inf), np.full(count, np.inf)
+        ends[0][:n], ends[1][:n] = (lower - self.start) / sizes[:n], (upper - self.start) / sizes[:n]
+        anything = Combinations.of_structure(np.eye(count), self.unknowns)
+        descent = descended(
+            lambda s: self.reduced(x0 + sizes * s, sizes),
+            lambda s: self.norms(x0 + sizes * s),
+            lambda s: anything,
+            self.unknowns,
+            np.array(rows).reshape(-1, count + 1),
+            np.zeros(count),
+            np.zeros(count),
+            bounds=ends,
+        )
+        return descent, sizes
