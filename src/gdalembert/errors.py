@@ -103,6 +103,10 @@ class CalibrationWarning(UserWarning):
     """Placements of a calibration that are not to be trusted as they are."""
 
 
+class EstimationWarning(UserWarning):
+    """An estimate that is not to be trusted as it is."""
+
+
 class SimulationWarning(UserWarning):
     """A motion whose energies do not balance."""
 
@@ -229,6 +233,10 @@ class OptimizationError(GdalembertError, RuntimeError):
 
 class IdentificationError(GdalembertError, RuntimeError):
     """A fit that the solver could not finish."""
+
+
+class EstimationError(GdalembertError, RuntimeError):
+    """A step of an estimator that is not finite."""
 
 
 class ExcitationError(GdalembertError, RuntimeError):
