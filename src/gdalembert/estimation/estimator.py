@@ -31,7 +31,7 @@ from gdalembert.errors import (
     UnsupportedError,
     shown,
 )
-from gdalembert.estimation.filter_model import FilterModel, Noise
+from gdalembert.estimation.filter_model import FilterModel
 from gdalembert.spatial.arguments import file_path, instance, integer, number, vector, warn
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import Expression
@@ -112,13 +112,15 @@ class Estimator:
         shifted = [k for name in self._offsets for k in range(ends[-1])[self._places[name]]]
         walks = [*self._parameters.values(), *(x for name, x in self._offsets.items() for _ in range(sizes[name]))]
         self._first = np.array([deviation for deviation, _ in walks])
-        noise = Noise(efforts, accelerations, np.array([walk for _, walk in walks]))
-        self._model = FilterModel(dyn, functions, chosen, shifted, noise)
+        densities = np.concatenate([efforts, accelerations, [walk for _, walk in walks]])
+        driven = np.flatnonzero(densities)
+        self._model = FilterModel(dyn, functions, chosen, shifted, driven.tolist())
         self._chosen, self._substeps = chosen, integer("Estimator: substeps", substeps, 1, 1000)
         coordinates = dyn.coordinate_names
         shifts = [f"{name}[{k}]" if sizes[name] > 1 else name for name in self._offsets for k in range(sizes[name])]
         self.names = (*coordinates, *(f"d {name}/dt" for name in coordinates), *self._parameters, *shifts)
-        self._allocate(ends[-1])
+        self._allocate(ends[-1], len(driven))
+        self._fields["noise"][:] = densities[driven]
         if dyn.parameters:
             self._p[:] = dyn.parameters.vector(p, "Estimator: p")
         else:
@@ -128,12 +130,12 @@ class Estimator:
         self._is_reset, self._longest, self._beyond = False, 0.0, 0
         self._library = opened("Estimator", "\n".join(self._code("estimator")), _usable).estimator_step
 
-    def _allocate(self, ny: int) -> None:
+    def _allocate(self, ny: int, noises: int) -> None:
         """The state of the filter in the order of C's structure, and what a call reads."""
         model = self._model
         shapes: dict[str, tuple[int, ...]] = {"x": (model.nx,), "R": (model.n, model.n)}
-        shapes |= {"p": (max(1, len(self._dyn.parameters)),), "variance": (ny,), "gate": (1,)}
-        shapes |= {"innovation": (ny,), "normalised": (ny,)}
+        shapes |= {"p": (max(1, len(self._dyn.parameters)),), "noise": (noises,), "variance": (ny,)}
+        shapes |= {"gate": (1,), "innovation": (ny,), "normalised": (ny,)}
         self._state, first = aligned(sum(map(math.prod, shapes.values()))), 0
         self._fields: dict[str, Array] = {}
         for name, shape in shapes.items():
@@ -297,7 +299,7 @@ class Estimator:
             generator.add(_renamed(function, f"{stem}_{name}"))
             wrappers.append(_wrapper(stem, name, function))
         sizes = {"N": model.n, "NX": model.nx, "NU": len(self._u), "NY": len(self._y)}
-        engine = source_of(__package__, sizes | {"M": model.noises, "SUBSTEPS": self._substeps}, "ekf.c")
+        engine = source_of(__package__, sizes | {"M": len(self._fields["noise"]), "SUBSTEPS": self._substeps}, "ekf.c")
         numbers = ", ".join(map(repr, np.nan_to_num(self._state).tolist())) if self._is_reset else "0"
         return header, "\n".join(
             [generator.dump(), "#include <math.h>", "#include <string.h>", f"typedef {stem}_state State;"]

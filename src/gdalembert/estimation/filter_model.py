@@ -10,7 +10,6 @@ D is the rate of δq at constant v: 0, but −[ω×] for a ball and −ad v for 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import casadi as ca
 
@@ -18,16 +17,7 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import integrate, integrate_derivatives
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.instructions import eliminate_common_subexpressions
-
-
-class Noise(NamedTuple):
-    """Densities of white noise: of efforts on v (nv), accelerations (nv), and rates of slow states."""
-
-    efforts: Array
-    accelerations: Array
-    slow: Array
 
 
 class FilterModel:
@@ -36,13 +26,12 @@ class FilterModel:
     Args:
         dyn: the robot. ``outputs``: Functions (q, v, a, u[, p]) → (y) by name.
         chosen: entries of p that are states. ``shifted``: entries of y with an offset that is a state.
-        noise: zero densities have no column in G.
+        driven: what has noise, and a column in G, among efforts on v (nv), accelerations (nv) and slow states.
 
     Attributes:
         nx, n: lengths of x and of its tangent space.
         rate: (x, u, p) → (f, A, G), matrices row by row. ``outputs``: (x, u, p) → (y, H).
         retract: (x, delta) → (x ⊕ δ).
-        noises: the number of columns of G.
     """
 
     def __init__(
@@ -51,7 +40,7 @@ class FilterModel:
         outputs: Mapping[str, ca.Function],
         chosen: Sequence[int],
         shifted: Sequence[int],
-        noise: Noise,
+        driven: Sequence[int],
     ) -> None:
         if mixed := next((name for name, function in outputs.items() if not function.is_a("SXFunction")), None):
             raise UnsupportedError(
@@ -68,13 +57,10 @@ class FilterModel:
             p[index] = s[k]
         motion = [q, v, self._inputs["u"], *([p] if len(dyn.parameters) else [])]
         a, by_x, inverse = _acceleration(dyn, motion, chosen, self.n)
-        columns = ca.horzcat(inverse @ ca.diag(ca.DM(noise.efforts)), ca.SX(ca.diag(ca.DM(noise.accelerations))))
-        columns = ca.diagcat(ca.SX(nv, 0), columns, ca.SX(ca.diag(ca.DM(noise.slow))))
-        driven = [k for k, density in enumerate(x for densities in noise for x in densities) if density]
-        self.noises = len(driven)
+        columns = ca.diagcat(ca.SX(nv, 0), ca.horzcat(inverse, ca.SX.eye(nv)), ca.SX.eye(slow))[:, list(driven)]
         top = ca.horzcat(_drift(dyn.tree, v), ca.SX.eye(nv), ca.SX(nv, slow))
         rate = {"f": ca.vertcat(v, a, ca.SX(slow, 1)), "A": ca.vertcat(top, by_x, ca.SX(slow, self.n))}
-        self.rate = self._function("rate", rate | {"G": columns[:, driven]})
+        self.rate = self._function("rate", rate | {"G": columns})
         y, slopes, by_a = _values(dyn, outputs, [q, v, a, *motion[2:]], chosen)
         offsets = ca.SX(y.shape[0], len(shifted))
         for k, row in enumerate(shifted):

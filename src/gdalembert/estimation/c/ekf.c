@@ -5,7 +5,8 @@
      x <- x (+) Z h f,   S <- (1 + Z T) S,   Z = (1 - T/2 + T T/12)^-1,
 
    the Pade approximant (2, 2) of the exponential: exact to the order 4 where f is linear, to the order 2 elsewhere, and stable
-   for any h. The noise, of densities G, is held over a step, as u is: it adds the columns sqrt(h) Z G. R' is S of the next step
+   for any h. White noise of these densities along the columns of G
+   is held over a step, as u is: it adds sqrt(h) Z G diag(densities). R' is S of the next step
    by Householder reflections of all these columns.
 
    Correction. One entry of y after the other, for its noise is independent of the others' (Potter 1963): three products of R
@@ -69,10 +70,10 @@ static void triangle(double (*restrict b)[N]) {
   }
 }
 
-static int predict(double* x, double (*restrict r)[N], const double* p, const double* u, double h) {
+static int predict(const State* self, double* x, double (*restrict r)[N], const double* u, double h) {
   static const double small = 1.0 / 12;
-  double f[N], t[N][N], g[N][M + !M], a[N][WIDTH], b[ROWS][N], root = sqrt(h);
-  if (rate(x, u, p, f, t[0], g[0])) return 1;
+  double f[N], t[N][N], g[N][M], a[N][WIDTH], b[ROWS][N], root = sqrt(h);
+  if (rate(x, u, self->p, f, (double*) t, (double*) g)) return 1;
   for (int i = 0; i < N; ++i)
     for (int j = 0; j < N; ++j) {
       t[i][j] *= h;
@@ -89,7 +90,7 @@ static int predict(double* x, double (*restrict r)[N], const double* p, const do
     }
     for (int j = 0; j < N; ++j) a[i][j] = square[j] * small - 0.5 * t[i][j];
     a[i][i] += 1;
-    for (int j = 0; j < M; ++j) a[i][2 * N + j] = root * g[i][j];
+    for (int j = 0; j < M; ++j) a[i][2 * N + j] = root * self->noise[j] * g[i][j];
     a[i][2 * N + M] = h * f[i];
   }
   if (solve(a)) return 1;
@@ -105,10 +106,10 @@ static int predict(double* x, double (*restrict r)[N], const double* p, const do
 
 /* The number of entries of y beyond the gate, or -1. */
 static int correct(
-    double* x, double (*restrict r)[N], const double* p, const double* u, const double* y, State* self, double* told) {
+    const State* self, double* x, double (*restrict r)[N], const double* u, const double* y, double* told) {
   double expected[NY], h[NY][N], delta[N] = {0};
   int beyond = 0;
-  if (outputs(x, u, p, expected, h[0])) return -1;
+  if (outputs(x, u, self->p, expected, (double*) h)) return -1;
   for (int i = 0; i < NY; ++i) {
     double phi[N] = {0}, gain[N] = {0}, variance = self->variance[i], s = variance, innovation = y[i] - expected[i];
     told[i] = told[NY + i] = NAN;
@@ -143,10 +144,11 @@ static int step(State* self, const double* u, const double* y, double dt) {
   memcpy(x, self->x, sizeof x);
   memcpy(r, self->R, sizeof r);
   for (int k = 0; k < SUBSTEPS; ++k)
-    if (predict(x, r, self->p, u, dt / SUBSTEPS)) return -1;
-  int beyond = correct(x, r, self->p, u, y, self, told);
+    if (predict(self, x, r, u, dt / SUBSTEPS)) return -1;
+  int beyond = correct(self, x, r, u, y, told);
   for (int i = 0; i < NX; ++i) sum += x[i];
-  for (int i = 0; i < N * N; ++i) sum += r[0][i];
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) sum += r[i][j];
   if (beyond < 0 || !isfinite(sum)) return -1;
   memcpy(self->x, x, sizeof x);
   memcpy(self->R, r, sizeof r);
