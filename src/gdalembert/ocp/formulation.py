@@ -11,11 +11,11 @@ import numpy as np
 
 from gdalembert.nlp.entries import Indices, Label
 from gdalembert.nlp.stage_terms import FixedEntries, Mask, Rows, StageParts, StageTerm, Variables
-from gdalembert.ocp.constraints import CLOSED, MOTION, LimitedExpression, Relation, Whole, couplings
-from gdalembert.ocp.ends import End, EndpointConstraints, InputBefore
-from gdalembert.ocp.initial import Initial, Scales, plain_states
-from gdalembert.ocp.parameters import Inputs, matrices_of
+from gdalembert.ocp.ends.ends import End, EndpointConstraints, InputBefore
+from gdalembert.ocp.ends.initial import Initial, Scales, plain_states
 from gdalembert.ocp.stage import CostTerm, Instant, Interval, Motion, StageSymbols
+from gdalembert.ocp.system.constraints import CLOSED, MOTION, LimitedExpression, Relation, Whole, couplings
+from gdalembert.ocp.system.parameters import Inputs, matrices_of
 from gdalembert.spatial.arrays import Array
 
 

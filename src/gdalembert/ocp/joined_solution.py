@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gdalembert.errors import ArgumentError
-from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.solution import Deferred, JoinedSolution, Solution
+from gdalembert.ocp.system.guess import Guess
 from gdalembert.spatial.arrays import Array
 
 

@@ -24,12 +24,12 @@ from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_terms import Segment, Variables
 from gdalembert.ocp import solution as solutions
-from gdalembert.ocp.constraints import CLOSED, OF_INTERVAL
 from gdalembert.ocp.formulation import Formulation, RowOfStages
-from gdalembert.ocp.parameters import matrices_of
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
-from gdalembert.ocp.solvers import SOLVERS, Cold, made_by
+from gdalembert.ocp.solvers.registry import SOLVERS, Cold, made_by
 from gdalembert.ocp.stage import Stages
+from gdalembert.ocp.system.constraints import CLOSED, OF_INTERVAL
+from gdalembert.ocp.system.parameters import matrices_of
 from gdalembert.spatial.arguments import integer, vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief

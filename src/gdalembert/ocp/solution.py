@@ -19,10 +19,10 @@ from gdalembert.model.configuration import difference, integrate, unit_blocks
 from gdalembert.model.limits import NEGLIGIBLE, Bounds
 from gdalembert.model.tree import Tree
 from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Outcome
-from gdalembert.ocp.constraints import CLOSED, Gaps, LimitedExpression
-from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.stage import Stages
-from gdalembert.ocp.system import Robot, System, locked_modes
+from gdalembert.ocp.system.constraints import CLOSED, Gaps, LimitedExpression
+from gdalembert.ocp.system.guess import Guess
+from gdalembert.ocp.system.system import Robot, System, locked_modes
 from gdalembert.simulation.result import Simulation
 from gdalembert.simulation.simulate import simulate
 from gdalembert.spatial.arguments import integer

@@ -19,10 +19,10 @@ from gdalembert.model.limits import Bounds
 from gdalembert.model.tree import Tree
 from gdalembert.nlp.entries import Indices
 from gdalembert.nlp.stage_terms import Rows, StageTerm
-from gdalembert.ocp import steps
-from gdalembert.ocp.parameters import Inputs, RobotParameters, entries_of, matrices_of, step_of_parts
-from gdalembert.ocp.steps import RungeKutta, explicit_step
-from gdalembert.ocp.system import System
+from gdalembert.ocp.system import steps
+from gdalembert.ocp.system.parameters import Inputs, RobotParameters, entries_of, matrices_of, step_of_parts
+from gdalembert.ocp.system.steps import RungeKutta, explicit_step
+from gdalembert.ocp.system.system import System
 from gdalembert.spatial.arguments import number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import brief

@@ -21,11 +21,11 @@ import numpy as np
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import difference, integrate, unit_and_scale, unit_blocks
 from gdalembert.nlp.least_squares import defined
-from gdalembert.ocp.constraints import CLOSED, Gaps
-from gdalembert.ocp.real_time_problem import GRID, INTERVAL, RATES, Layout, Place, RealTimeProblem, place_of
+from gdalembert.ocp.real_time.problem import GRID, INTERVAL, RATES, Layout, Place, RealTimeProblem, place_of
 from gdalembert.ocp.stage import Instant, Step, implicit_step, instants_of_interval
-from gdalembert.ocp.steps import collocation_method, free_rates
-from gdalembert.ocp.tangent_space import TangentSystem
+from gdalembert.ocp.system.constraints import CLOSED, Gaps
+from gdalembert.ocp.system.steps import collocation_method, free_rates
+from gdalembert.ocp.system.tangent_space import TangentSystem
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols

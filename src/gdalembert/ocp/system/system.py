@@ -23,8 +23,8 @@ from gdalembert.model.configuration import (
     unit_and_scale,
     unit_blocks,
 )
-from gdalembert.ocp import steps
-from gdalembert.ocp.steps import RungeKutta
+from gdalembert.ocp.system import steps
+from gdalembert.ocp.system.steps import RungeKutta
 from gdalembert.spatial import constant
 from gdalembert.spatial.arguments import choice, number, warn
 from gdalembert.spatial.arrays import Array, vibrations
@@ -290,7 +290,7 @@ class System:
 
     @cached_property
     def stage(self) -> ca.Function:
-        """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.steps.stage`."""
+        """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.system.steps.stage`."""
         return steps.stage(self.equations, _along(self.shapes, self.con.nv) if self.stiff else None)
 
     def constraint_rows(self, x: ca.MX, *p: ca.MX) -> ca.MX:

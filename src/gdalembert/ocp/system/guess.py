@@ -12,7 +12,7 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.physical_parameters import columns, physical_parameters
 from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import Blocks, checked_configuration, difference, integrate, projected, unit_blocks
-from gdalembert.ocp.system import Robot, System
+from gdalembert.ocp.system.system import Robot, System
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief

@@ -15,10 +15,10 @@ from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.model import configuration
 from gdalembert.model.configuration import neutral, projected, unit_blocks
 from gdalembert.nlp.program import InvalidStartError
-from gdalembert.ocp.parameters import BoundaryCondition, ProblemParameters
 from gdalembert.ocp.stage import Motion
-from gdalembert.ocp.steps import closed_configurations, differentiable
-from gdalembert.ocp.system import System
+from gdalembert.ocp.system.parameters import BoundaryCondition, ProblemParameters
+from gdalembert.ocp.system.steps import closed_configurations, differentiable
+from gdalembert.ocp.system.system import System
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array, independent_columns
 from gdalembert.spatial.functions import function, symbols

@@ -32,7 +32,7 @@ from gdalembert.nlp.program import Found
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.terms import RowsAndCost, Term
-from gdalembert.ocp.solvers import solver
+from gdalembert.ocp.solvers.registry import solver
 from gdalembert.spatial.arrays import Array
 
 _LIMITLESS = 1e6

@@ -35,15 +35,15 @@ from gdalembert.nlp.joined_program import (
 )
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_terms import Rows, StageTerm, Variables
-from gdalembert.ocp.constraints import Relation, Whole, relation
-from gdalembert.ocp.ends import LastInput
+from gdalembert.ocp.ends.ends import LastInput
 from gdalembert.ocp.formulation import equations
 from gdalembert.ocp.joined_solution import PhasesSolution, ScenariosSolution, joined_outcome
-from gdalembert.ocp.problem import Problem
+from gdalembert.ocp.problems.problem import Problem
 from gdalembert.ocp.program import OptimalControlProblem, Part, Program, own_values
-from gdalembert.ocp.real_time_sequences import RealTimePhases
+from gdalembert.ocp.real_time.sequences import RealTimePhases
 from gdalembert.ocp.solution import JoinedSolution, Solution
 from gdalembert.ocp.stage import checked_duration
+from gdalembert.ocp.system.constraints import Relation, Whole, relation
 from gdalembert.spatial.arguments import choice
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import first_of

@@ -21,7 +21,7 @@ from gdalembert.model.limits import Bounds
 from gdalembert.nlp.entries import NOWHERE, Indices, Label
 from gdalembert.nlp.stage_terms import Rows, StageTerm
 from gdalembert.nlp.terms import of_its_variables
-from gdalembert.ocp.parameters import Inputs, matrices_of
+from gdalembert.ocp.system.parameters import Inputs, matrices_of
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array

@@ -1,6 +1,6 @@
 """Real-time iterations: one Gauss–Newton step of a problem each tick (Diehl, Bock, Schlöder 2005), as machine code.
 
-:mod:`~gdalembert.ocp.linear_stage` has the equations, ``nlp.gauss_newton`` the step.
+:mod:`~gdalembert.ocp.real_time.linear_stage` has the equations, ``nlp.gauss_newton`` the step.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blo
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.program import InvalidStartError
 from gdalembert.nlp.step_code import arrays_read, step_code
-from gdalembert.ocp.linear_stage import NEXT, LinearStage
-from gdalembert.ocp.real_time_problem import (
+from gdalembert.ocp.real_time.linear_stage import NEXT, LinearStage
+from gdalembert.ocp.real_time.problem import (
     FixedEnds,
     RealTimeProblem,
     StageOutcome,
@@ -91,7 +91,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     Args:
         problems: of it. ``options``: of the solver. ``reached``: those that an impact leads to.
         in_sequence: whether each of them has intervals of its own; then there is an instant of no length where two meet
-            (:class:`~gdalembert.ocp.real_time_sequences.JunctionStage`).
+            (:class:`~gdalembert.ocp.real_time.sequences.JunctionStage`).
 
     Attributes:
         last: the last plan; ``None`` before the first one.

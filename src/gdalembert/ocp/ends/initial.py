@@ -12,11 +12,11 @@ import numpy as np
 from gdalembert.dynamics.physical_parameters import check_mass_matrix, columns
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import neutral, unit_blocks
-from gdalembert.ocp.ends import End
-from gdalembert.ocp.guess import Guess, rest_to_rest_of, with_deflections
+from gdalembert.ocp.ends.ends import End
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.stage import Motion
-from gdalembert.ocp.system import System
+from gdalembert.ocp.system.guess import Guess, rest_to_rest_of, with_deflections
+from gdalembert.ocp.system.system import System
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arrays import Array, vibrations
 

@@ -13,14 +13,14 @@ from gdalembert.compilation.compiled_function import CompiledFunction
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.nlp.least_squares import residuals_of
-from gdalembert.ocp.constraints import LimitedExpression, parts_of_residuals, parts_of_state
-from gdalembert.ocp.ends import NEAR_Q, NEAR_V, End, EndpointConstraints
+from gdalembert.ocp.ends.ends import NEAR_Q, NEAR_V, End, EndpointConstraints
 from gdalembert.ocp.formulation import Formulation
-from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.solution import FollowedPath
 from gdalembert.ocp.stage import CostTerm, Motion
-from gdalembert.ocp.steps import free_rates
-from gdalembert.ocp.system import System
+from gdalembert.ocp.system.constraints import LimitedExpression, parts_of_residuals, parts_of_state
+from gdalembert.ocp.system.parameters import ProblemParameters, RobotParameters
+from gdalembert.ocp.system.steps import free_rates
+from gdalembert.ocp.system.system import System
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import foreign
 
@@ -421,9 +421,9 @@ class FixedEnds:
         in_sequence: whether each problem has an end of its own.
 
     Attributes:
-        arrays: ``x_end`` of a :class:`~gdalembert.ocp.linear_stage.LinearStage`, the same for all stages, or with a row
-            for each instant of problems in sequence; and ``combined``, of which the first and the last instants of
-            problems are read.
+        arrays: ``x_end`` of a :class:`~gdalembert.ocp.real_time.linear_stage.LinearStage`, the same for all stages, or
+            with a row for each instant of problems in sequence; and ``combined``, of which the first and the last
+            instants of problems are read.
         moved: by problem and instant, ends that contacts or loops move, and starts of which parts are free.
     """
 

@@ -26,15 +26,15 @@ from gdalembert.nlp.entries import Label
 from gdalembert.nlp.joined_program import Jump, ScheduledPart, ScheduledProgram
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.terms import RowsAndCost
-from gdalembert.ocp.constraints import MOTION
-from gdalembert.ocp.ends import EndpointConstraints
+from gdalembert.ocp.ends.ends import EndpointConstraints
 from gdalembert.ocp.joined_solution import PhasesSolution, joined_outcome, whole_motion
-from gdalembert.ocp.parameters import BoundaryCondition, Inputs
-from gdalembert.ocp.problem import Problem
+from gdalembert.ocp.problems.problem import Problem
 from gdalembert.ocp.program import Ended, OptimalControlProblem, Part, own_values
-from gdalembert.ocp.real_time_sequences import ContactScheduleSolver, numbered
+from gdalembert.ocp.real_time.sequences import ContactScheduleSolver, numbered
 from gdalembert.ocp.solution import Solution
-from gdalembert.ocp.solvers import SOLVERS, made_by
+from gdalembert.ocp.solvers.registry import SOLVERS, made_by
+from gdalembert.ocp.system.constraints import MOTION
+from gdalembert.ocp.system.parameters import BoundaryCondition, Inputs
 from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.brief import first_of
 from gdalembert.spatial.functions import function, symbols
