@@ -1,4 +1,4 @@
-"""The same filter as few lines of NumPy, as programs write it: a covariance, one gain of all outputs, no square roots."""
+"""The same filter in a few lines of NumPy: a covariance, one gain of all outputs, no square roots."""
 
 from __future__ import annotations
 

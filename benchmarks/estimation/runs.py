@@ -1,11 +1,11 @@
-"""The tip of an arm of 3 joints and 8 modes in space, from its encoders alone: random runs, and how far filters are off.
+"""The tip of an arm of 3 joints and 8 modes in space from its encoders: how far filters are off in random runs.
 
     python -m benchmarks.estimation.runs
     python -m benchmarks.estimation.runs --runs 8
 
 Each run is a random motion of a simulated arm under a joint servo that knows the nominal weight. The encoders have
 noise; the filter reads them and the torques, at 1 kHz. Errors are those of the tip, in the whole run: of a rigid arm
-with the angles of the encoders, and of the filter. Then the arm has 20 % more load and 10 % less EI than the model says,
+with the angles of the encoders, and of the filter. Then the arm has 20 % more load and 10 % less EI than its model,
 and a filter estimates both beside the motion, or does not. The page goes to ``benchmarks/results``.
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -92,7 +93,7 @@ def moves(rng: np.random.Generator, runs: int, samples: int) -> tuple[Array, Arr
     shape = 10 * times**3 - 15 * times**4 + 6 * times**5
     rate = (30 * times**2 - 60 * times**3 + 30 * times**4) / duration
     second = (60 * times - 180 * times**2 + 120 * times**3) / duration**2
-    parts = [(a, b - a) for a, b in zip(corners, corners[1:], strict=False)]
+    parts = [(a, b - a) for a, b in pairwise(corners)]
     return (
         np.concatenate([a + by * shape for a, by in parts]),
         np.concatenate([by * rate for _, by in parts]),
@@ -176,9 +177,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         [
             "# The tip of a flexible arm from its encoders",
             "",
-            f"`python -m benchmarks.estimation.runs`: {runs} random runs of {SAMPLES * PERIOD:g} s of an arm of 3 joints and 8",
-            f"modes in space, RMS over all of them. The encoders have a deviation of {ENCODER:g} rad; nothing else is measured.",
-            "The rigid tip is that of the angles of the encoders.",
+            f"`python -m benchmarks.estimation.runs`: {runs} random runs of {SAMPLES * PERIOD:g} s of an arm of 3",
+            "joints and 8 modes in space, RMS over all of them. The rigid tip is that of the angles of the encoders, whose",
+            f"noise has a deviation of {ENCODER:g} rad. Nothing else is measured.",
             "",
             *markdown(head, rows),
             "",

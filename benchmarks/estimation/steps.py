@@ -3,7 +3,7 @@
     python -m benchmarks.estimation.steps
     python -m benchmarks.estimation.steps --rounds 3
 
-Encoders alone are read. ``NumPy`` evaluates the same Functions, compiled by ``gd.compile``, and writes the rest as
+Encoders alone are read. ``NumPy`` evaluates the same Functions, compiled by ``gd.compile``, and has the rest in
 matrices; ``prediction`` is the Function of the rate and its derivatives alone. Times are the least of the rounds, of the
 processor. The page goes to ``benchmarks/results``.
 """
@@ -19,7 +19,7 @@ import numpy as np
 import gdalembert as gd
 from benchmarks.common.tables import RESULTS, markdown
 from benchmarks.estimation.plain import PlainFilter
-from benchmarks.estimation.runs import ENCODER, EFFORT_NOISE, PERIOD, build
+from benchmarks.estimation.runs import EFFORT_NOISE, ENCODER, PERIOD, build
 from benchmarks.speed.speed import machine
 
 ARMS = {"two planar links, 2 modes each": True, "3 joints, 8 modes in space": False}
@@ -66,8 +66,8 @@ def page(rows: Sequence[tuple[str, int, list[float]]], rounds: int) -> str:
             *machine().splitlines(),
             "",
             "Encoders alone are read. A step in C is a call through ctypes. NumPy calls the same Functions, compiled by",
-            "`gd.compile`, the last column being that of the rate and its derivatives, and computes with covariances what the",
-            "filter does with their square root.",
+            "`gd.compile`, and computes with covariances what the filter does with their square root. The last column is",
+            "the Function of the rate and its derivatives.",
             "",
             *markdown(head, cells),
             "",

@@ -96,36 +96,36 @@ class Estimator:
             raise UnsupportedError("Estimator: wrenches are an input of this robot; make it without wrenches=")
         functions = output_functions("Estimator", dyn, outputs)
         sizes = {name: int(function.numel_out(0)) for name, function in functions.items()}
-        ends = np.cumsum([0, *sizes.values()]).tolist()
+        ends, nv = np.cumsum([0, *sizes.values()]).tolist(), dyn.tree.nv
         self._places = {name: slice(ends[k], ends[k + 1]) for k, name in enumerate(sizes)}
-        spread = _by_name("deviations", deviations, sizes)
-        efforts, accelerations = (
-            _not_negative(name, vector(f"Estimator: {name}", x, dyn.tree.nv, repeat=True))
-            for name, x in (("effort_noise", effort_noise), ("acceleration_noise", acceleration_noise))
-        )
-        if not (efforts.any() or accelerations.any()):
-            raise ArgumentError("Estimator: the model has no noise, so that it would learn ever less; give effort_noise")
-        self._parameters, self._offsets = _slow("parameters", parameters), _slow("offsets", offsets)
-        chosen = [dyn.parameters.index(name) for name in self._parameters]
-        if unknown := next((name for name in self._offsets if name not in sizes), None):
-            raise UnknownNameError("output", unknown, tuple(sizes))
-        shifted = [k for name in self._offsets for k in range(ends[-1])[self._places[name]]]
-        walks = [*self._parameters.values(), *(x for name, x in self._offsets.items() for _ in range(sizes[name]))]
-        self._first = np.array([deviation for deviation, _ in walks])
-        densities = np.concatenate([efforts, accelerations, [walk for _, walk in walks]])
-        driven = np.flatnonzero(densities)
-        self._model = FilterModel(dyn, functions, chosen, shifted, driven.tolist())
-        self._chosen, self._substeps = chosen, integer("Estimator: substeps", substeps, 1, 1000)
-        coordinates = dyn.coordinate_names
-        shifts = [f"{name}[{k}]" if sizes[name] > 1 else name for name in self._offsets for k in range(sizes[name])]
-        self.names = (*coordinates, *(f"d {name}/dt" for name in coordinates), *self._parameters, *shifts)
+        spread = _named("deviations", deviations, sizes, "{name of output: number}")
+        if missing := next((name for name in sizes if name not in spread), None):
+            raise ArgumentError(f"Estimator: deviations: there is none of output {missing!r}; give one of each")
+        pair = "{name: (deviation, walk)}"
+        slow = _named("parameters", parameters or {}, None, pair), _named("offsets", offsets or {}, sizes, pair)
+        self._chosen = [dyn.parameters.index(name) for name in slow[0]]
+        shifted = [(name, k) for name in slow[1] for k in range(sizes[name])]
+        shifts = [f"{name}[{k}]" if sizes[name] > 1 else name for name, k in shifted]
+        pairs = [_numbers(f"parameters[{name!r}]", x, 2, repeat=False) for name, x in slow[0].items()]
+        pairs += [_numbers(f"offsets[{name!r}]", slow[1][name], 2, repeat=False) for name, _ in shifted]
+        self._first, walks = np.reshape(pairs, (-1, 2)).T
+        of_v = (_numbers("effort_noise", effort_noise, nv), _numbers("acceleration_noise", acceleration_noise, nv))
+        if not np.any(of_v):
+            raise ArgumentError("Estimator: a model without noise would learn ever less; give effort_noise")
+        densities = np.concatenate([*of_v, walks])
+        driven, rows = np.flatnonzero(densities), [self._places[name].start + k for name, k in shifted]
+        self._model = FilterModel(dyn, functions, self._chosen, rows, driven.tolist())
+        self._substeps = integer("Estimator: substeps", substeps, 1, 1000)
+        self.names = (*dyn.coordinate_names, *(f"d {name}/dt" for name in dyn.coordinate_names), *slow[0], *shifts)
         self._allocate(ends[-1], len(driven))
         self._fields["noise"][:] = densities[driven]
         if dyn.parameters:
             self._p[:] = dyn.parameters.vector(p, "Estimator: p")
         else:
             dyn.parameters.refuse("Estimator", p)
-        self._variance[:] = np.concatenate([spread[name] for name in sizes]) ** 2
+        for name, place in self._places.items():
+            x = _numbers(f"deviations[{name!r}]", spread[name], sizes[name], positive=True)
+            self._fields["variance"][place] = x**2
         self._gate[:] = 0.0 if gate is None else number("Estimator: gate", gate)
         self._is_reset, self._longest, self._beyond = False, 0.0, 0
         self._library = opened("Estimator", "\n".join(self._code("estimator")), _usable).estimator_step
@@ -141,7 +141,7 @@ class Estimator:
         for name, shape in shapes.items():
             last = first + math.prod(shape)
             self._fields[name], first = self._state[first:last].reshape(shape), last
-        self._x, self._r, self._variance, self._gate = (self._fields[name] for name in ("x", "R", "variance", "gate"))
+        self._x, self._r, self._gate = (self._fields[name] for name in ("x", "R", "gate"))
         self._p, self._u, self._y = self._fields["p"][: len(self._dyn.parameters)], aligned(self._dyn.nu), aligned(ny)
         self._addresses = [ctypes.c_void_p(array.ctypes.data) for array in (self._state, self._u, self._y)]
         nq, nv = self._dyn.tree.nq, self._dyn.tree.nv
@@ -171,10 +171,7 @@ class Estimator:
         nv = self._dyn.tree.nv
         configuration = self._dyn.configuration("Estimator.reset: q", q)
         rates = np.zeros(nv) if v is None else vector("Estimator.reset: v", v, nv)
-        deviations = [
-            _not_negative(name, vector(f"Estimator.reset: {name}", x, nv, repeat=True))
-            for name, x in (("q_deviation", q_deviation), ("v_deviation", v_deviation))
-        ]
+        deviations = _numbers("q_deviation", q_deviation, nv), _numbers("v_deviation", v_deviation, nv)
         self._x[:] = 0.0
         self._q[:], self._v[:] = configuration, rates
         first = len(self._q) + nv
@@ -217,18 +214,8 @@ class Estimator:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The parameters that are estimated, by name."""
-        first = len(self._q) + len(self._v)
-        return dict(zip(self._parameters, self._x[first:].tolist(), strict=False))
-
-    @property
-    def offsets(self) -> dict[str, Array]:
-        """The offsets of outputs that are estimated, by name."""
-        first, offsets = len(self._q) + len(self._v) + len(self._parameters), {}
-        for name in self._offsets:
-            last = first + len(range(len(self._y))[self._places[name]])
-            offsets[name], first = self._x[first:last].copy(), last
-        return offsets
+        """The parameters and offsets that are estimated, by name."""
+        return dict(zip(self.names[2 * len(self._v) :], self._x[len(self._q) + len(self._v) :].tolist(), strict=True))
 
     @property
     def innovations(self) -> Array:
@@ -274,51 +261,55 @@ class Estimator:
 
     def _code(self, stem: str) -> tuple[str, str]:
         """The header and the code of the filter."""
-        model, outputs = self._model, ", ".join(comment_text(name) for name in self._places)
+        model = self._model
         about = c_comment(
             [
-                f"Extended Kalman filter of {comment_text(self._dyn.tree.name)}: q, v and slow states from {outputs}.",
-                f"Compile: cc -O3 -march=native -c {stem}.c   (and link with -lm)",
-                f"x is q, v, {', '.join(map(comment_text, (*self._parameters, *self._offsets))) or 'and no slow state'}.",
-                f"{stem}_step: u held over dt [s], y at its end, NaN where a sample is missing; returns the number of",
-                "samples beyond the gate, which are left out, or -1: not finite, and the state is as before.",
+                f"Extended Kalman filter of {comment_text(self._dyn.tree.name)}: x is q, v and the slow states.",
+                f"Compile: cc -O3 -march=native -c {stem}.c   (link with -lm)",
+                f"u: {', '.join(map(comment_text, self._dyn.actuator_names))}; held over dt [s].",
+                f"y, at its end: {', '.join(map(comment_text, self._places))}; NaN where a sample is missing.",
+                f"{stem}_step returns the number of samples beyond the gate, which are left out, or -1: it is not",
+                "finite, and the state is as before.",
             ]
         )
         fields = "\n".join(f"  double {name}{''.join(f'[{n}]' for n in x.shape)};" for name, x in self._fields.items())
         call = f"int {stem}_step({stem}_state* self, const double* u, const double* y, double dt)"
-        guard = f"{stem.upper()}_H"
-        header = "\n".join(
-            [*about, f"#ifndef {guard}", f"#define {guard}", "#ifdef __cplusplus", 'extern "C" {', "#endif"]
-            + ["typedef struct {", fields, f"}} {stem}_state;", f"extern const {stem}_state {stem}_initial;", f"{call};"]
-            + ["#ifdef __cplusplus", "}", "#endif", "#endif", ""]
-        )
-        generator = ca.CodeGenerator(f"{stem}_functions")
-        functions = {"rate": model.rate, "outputs": model.outputs, "retract": model.retract}
-        wrappers = []
-        for name, function in functions.items():
-            generator.add(_renamed(function, f"{stem}_{name}"))
+        head = f"""#ifndef {stem.upper()}_H
+#define {stem.upper()}_H
+#ifdef __cplusplus
+extern "C" {{
+#endif
+typedef struct {{
+{fields}
+}} {stem}_state;
+extern const {stem}_state {stem}_initial;
+{call};
+#ifdef __cplusplus
+}}
+#endif
+#endif
+"""
+        generator, wrappers = ca.CodeGenerator(f"{stem}_functions"), []
+        for name, function in (("rate", model.rate), ("outputs", model.outputs), ("retract", model.retract)):
+            generator.add(ca.Function(f"{stem}_{name}", inputs := function.sx_in(), function.call(inputs)))
             wrappers.append(_wrapper(stem, name, function))
-        sizes = {"N": model.n, "NX": model.nx, "NU": len(self._u), "NY": len(self._y)}
-        engine = source_of(__package__, sizes | {"M": len(self._fields["noise"]), "SUBSTEPS": self._substeps}, "ekf.c")
+        sizes = {"N": model.n, "NX": model.nx, "NY": len(self._y), "M": len(self._fields["noise"])}
+        engine = source_of(__package__, sizes | {"SUBSTEPS": self._substeps}, "ekf.c")
         numbers = ", ".join(map(repr, np.nan_to_num(self._state).tolist())) if self._is_reset else "0"
-        return header, "\n".join(
-            [generator.dump(), "#include <math.h>", "#include <string.h>", f"typedef {stem}_state State;"]
-            + [*wrappers, engine, f"const {stem}_state {stem}_initial = {{{numbers}}};"]
-            + [f"{call} {{ return step(self, u, y, dt); }}", ""]
-        )
+        includes = f"#include <math.h>\n#include <string.h>\ntypedef {stem}_state State;"
+        initial = f"const {stem}_state {stem}_initial = {{{numbers}}};"
+        code = [generator.dump(), includes, *wrappers, engine, initial, f"{call} {{ return step(self, u, y, dt); }}\n"]
+        return "\n".join([*about, head]), "\n".join(code)
 
     def _measured(self, y: Any) -> Array:
         """The samples of a step, one after the other."""
         if not isinstance(y, Mapping):
-            values = vector("Estimator.step: y", y, len(self._y), finite=False)
-        else:
-            values = np.full(len(self._y), np.nan)
-            for name, samples in y.items():
-                if name not in self._places:
-                    raise UnknownNameError("output", name, tuple(self._places))
-                place = self._places[name]
-                width = len(values[place])
-                values[place] = vector(f"Estimator.step: y[{name!r}]", samples, width, finite=False, repeat=width == 1)
+            return vector("Estimator.step: y", y, len(self._y), finite=False)
+        values = np.full(len(self._y), np.nan)
+        for name, samples in y.items():
+            place = self._places[_known("output", name, self._places)]
+            size = place.stop - place.start
+            values[place] = vector(f"Estimator.step: y[{name!r}]", samples, size, finite=False, repeat=size == 1)
         return values
 
     def _check(self, dt: Any) -> None:
@@ -335,9 +326,9 @@ class Estimator:
         error = 1 - 2 * math.atan2(turn / 2, 1 - turn**2 / 12) / turn if turn else 0.0
         if error > _DETUNED:
             warn(
-                f"Estimator: the fastest mode, {fastest / (2 * math.pi):.4g} Hz, turns by {turn:.3g} rad in a prediction, "
-                f"whose frequency is {error:.0%} too low; give substeps={math.ceil(fastest * dt / 2)}, a shorter dt or "
-                "fewer modes, or leave it if that mode is of no interest",
+                f"Estimator: the fastest mode, {fastest / (2 * math.pi):.4g} Hz, turns by {turn:.3g} rad in a step, "
+                f"which makes it {error:.0%} too slow; give substeps={math.ceil(fastest * dt / 2)}, a shorter dt or fewer "
+                "modes, unless it is of no interest",
                 EstimationWarning,
             )
 
@@ -346,61 +337,51 @@ class Estimator:
         if outcome < 0:
             vector("Estimator.step: u", self._u, len(self._u))
             raise EstimationError(
-                f"{self._dyn.tree.name}: the step is not finite, and the state before it stands: M is singular there, or "
-                "deviations, noise or parameters are out of all proportion"
+                f"{self._dyn.tree.name}: the step is not finite, and the state before it stands; look for a "
+                "singular M, or noise, deviations and parameters out of all proportion"
             )
         self._beyond = self._beyond + 1 if outcome and outcome == np.isfinite(self._y).sum() else 0
         if self._beyond == _BEYOND:
             warn(
-                f"Estimator: all samples of {_BEYOND} steps in a row are beyond the gate of {self._gate[0]:g} deviations; "
-                "compare model, units and deviations with the sensors, or call reset(q)",
+                f"Estimator: no sample of {_BEYOND} steps in a row is within the gate of {self._gate[0]:g} deviations; "
+                "compare model, units and deviations with the sensors, give more effort_noise, or call reset(q)",
                 EstimationWarning,
             )
 
 
-def _by_name(argument: str, values: Any, sizes: Mapping[str, int]) -> dict[str, Array]:
-    """Positive numbers of each output, one for each entry."""
+def _known(kind: str, name: str, names: Mapping[str, Any]) -> str:
+    if name not in names:
+        raise UnknownNameError(kind, name, tuple(names))
+    return name
+
+
+def _numbers(argument: str, values: Any, size: int, *, positive: bool = False, repeat: bool = True) -> Array:
+    """Deviations or densities: one number, or one for each entry."""
+    x = vector(f"Estimator: {argument}", values, size, repeat=repeat)
+    if (x < 0).any() or (positive and not x.all()):
+        limit = "above 0" if positive else "of at least 0"
+        raise ArgumentError(f"Estimator: {argument}: got {x.min():g}; give numbers {limit}")
+    return x
+
+
+def _named(argument: str, values: Any, sizes: Mapping[str, int] | None, hint: str) -> Mapping[str, Any]:
+    """A mapping whose names are known."""
     if not isinstance(values, Mapping):
-        raise ArgumentTypeError(f"Estimator: {argument}: got {shown(values)}; give {{name of output: number}}")
-    if unknown := next((name for name in values if name not in sizes), None):
-        raise UnknownNameError("output", unknown, tuple(sizes))
-    if missing := next((name for name in sizes if name not in values), None):
-        raise ArgumentError(f"Estimator: {argument}: there is none of output {missing!r}; give one of each")
-    by_name = {}
-    for name, size in sizes.items():
-        by_name[name] = vector(f"Estimator: {argument}[{name!r}]", values[name], size, repeat=True)
-        if not (by_name[name] > 0).all():
-            raise ArgumentError(f"Estimator: {argument}[{name!r}]: got {by_name[name].min():g}; give positive numbers")
-    return by_name
-
-
-def _not_negative(name: str, values: Array) -> Array:
-    if (values < 0).any():
-        raise ArgumentError(f"Estimator: {name}: got {values.min():g}; give numbers of at least 0")
+        raise ArgumentTypeError(f"Estimator: {argument}: got {shown(values)}; give {hint}")
+    for name in values:
+        if sizes is not None:
+            _known("output", name, sizes)
     return values
-
-
-def _slow(argument: str, states: Mapping[str, tuple[float, float]] | None) -> dict[str, Array]:
-    """The deviation and the walk of slow states by name."""
-    if not isinstance(states or {}, Mapping):
-        raise ArgumentTypeError(f"Estimator: {argument}: got {shown(states)}; give {{name: (deviation, walk)}}")
-    pairs = {name: vector(f"Estimator: {argument}[{name!r}]", pair, 2) for name, pair in (states or {}).items()}
-    return {name: _not_negative(f"{argument}[{name!r}]", pair) for name, pair in pairs.items()}
-
-
-def _renamed(function: ca.Function, name: str) -> ca.Function:
-    inputs = function.sx_in()
-    return ca.Function(name, inputs, function.call(inputs))
 
 
 def _wrapper(stem: str, name: str, function: ca.Function) -> str:
     """C code that calls a Function with workspace of its own, so that filters in several threads share nothing."""
-    n_in, n_out = function.n_in(), function.n_out()
-    inputs, results = [f"x{k}" for k in range(n_in)], [f"y{k}" for k in range(n_out)]
+    inputs = [f"x{k}" for k in range(function.n_in())]
+    results = [f"y{k}" for k in range(function.n_out())]
     declared = ", ".join([*(f"const double* {x}" for x in inputs), *(f"double* {y}" for y in results)])
     return f"""static int {name}({declared}) {{
-  const double* arg[{max(1, function.sz_arg())}] = {{{", ".join(inputs)}}};
-  double* res[{max(1, function.sz_res())}] = {{{", ".join(results)}}};
+  const double* arg[{function.sz_arg()}] = {{{", ".join(inputs)}}};
+  double* res[{function.sz_res()}] = {{{", ".join(results)}}};
   casadi_int iw[{max(1, function.sz_iw())}];
   double w[{max(1, function.sz_w())}];
   return {stem}_{name}(arg, res, iw, w, 0);

@@ -78,18 +78,14 @@ class FilterModel:
         return ca.Function(name, inputs, rows, list(self._inputs), list(results))
 
 
-def _acceleration(
-    dyn: Dynamics, motion: Sequence[ca.SX], chosen: Sequence[int], n: int
-) -> tuple[ca.SX, ca.SX, ca.SX]:
+def _acceleration(dyn: Dynamics, motion: Sequence[ca.SX], chosen: Sequence[int], n: int) -> tuple[ca.SX, ca.SX, ca.SX]:
     """a (nv), its derivative by the tangent space (nv × n), and that by tau (nv × nv)."""
     q, v, u, *p = motion
     tau = dyn.actuators.tau(q, u)
     by_q, by_v, inverse = dyn.forward_dynamics_derivatives(q, v, tau, *p)
     by_q += inverse @ (ca.jacobian(tau, q) @ dyn.tree.tangent_map(q))
-    if dyn.has_load_friction:
-        a = dyn.forward_dynamics(q, v, tau, *p)
-    else:  # with M⁻¹, which is there already: the arm of 3 joints and 8 modes has 3,000 instructions less
-        a = inverse @ (tau - dyn.nle(q, v, *p))
+    # with M⁻¹, which is there already: the rate of an arm of 3 joints and 8 modes has 3,000 instructions less
+    a = dyn.forward_dynamics(q, v, tau, *p) if dyn.has_load_friction else inverse @ (tau - dyn.nle(q, v, *p))
     by_s = ca.SX(dyn.tree.nv, 0)
     if chosen:
         symbols = [ca.SX.sym(name, x.shape[0]) for name, x in zip("qvap", (q, v, a, *p), strict=True)]
@@ -108,8 +104,8 @@ def _values(
     by_p = ca.jacobian(y, symbols[-1])[:, list(chosen)]
     slopes = ca.horzcat(ca.jacobian(y, symbols[0]) @ dyn.tree.tangent_map(symbols[0]), ca.jacobian(y, symbols[1]), by_p)
     graph = ca.Function("outputs", symbols, [y, slopes, ca.jacobian(y, symbols[2])])
-    values: tuple[ca.SX, ca.SX, ca.SX] = graph(*motion)
-    return values
+    values, slopes, by_a = graph(*motion)
+    return values, slopes, by_a
 
 
 def _drift(tree: Tree, v: ca.SX) -> ca.SX:

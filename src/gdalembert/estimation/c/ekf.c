@@ -14,7 +14,7 @@
 
    Macros: N, the tangent space; NX, x; NU, u; NY, y; M, noises; SUBSTEPS. All rows are whole, so that compilers use vectors. */
 
-enum { ROWS = N + M, WIDTH = 2 * N + M + 1 };
+enum { TALL = N + M, WIDTH = 2 * N + M + 1 };
 
 static int moved(double* x, const double* delta) { /* code of a Function writes entries before it has read all */
   double from[NX];
@@ -55,24 +55,24 @@ static int solve(double (*restrict a)[WIDTH]) {
 static void triangle(double (*restrict b)[N]) {
   for (int k = 0; k < N; ++k) {
     double square = 0, w[N] = {0};
-    for (int i = k; i < ROWS; ++i) square += b[i][k] * b[i][k];
+    for (int i = k; i < TALL; ++i) square += b[i][k] * b[i][k];
     double length = b[k][k] > 0 ? -sqrt(square) : sqrt(square), first = b[k][k] - length;
     if (!(square > 0)) continue;
     b[k][k] = first;
-    for (int i = k; i < ROWS; ++i)
+    for (int i = k; i < TALL; ++i)
       for (int j = k + 1; j < N; ++j) w[j] += b[i][k] * b[i][j];
     double scale = 1 / (length * first);
     for (int j = k + 1; j < N; ++j) w[j] *= scale;
-    for (int i = k; i < ROWS; ++i)
+    for (int i = k; i < TALL; ++i)
       for (int j = k + 1; j < N; ++j) b[i][j] += b[i][k] * w[j];
     b[k][k] = length;
-    for (int i = k + 1; i < ROWS; ++i) b[i][k] = 0;
+    for (int i = k + 1; i < TALL; ++i) b[i][k] = 0;
   }
 }
 
 static int predict(const State* self, double* x, double (*restrict r)[N], const double* u, double h) {
   static const double small = 1.0 / 12;
-  double f[N], t[N][N], g[N][M], a[N][WIDTH], b[ROWS][N], root = sqrt(h);
+  double f[N], t[N][N], g[N][M], a[N][WIDTH], b[TALL][N], root = sqrt(h);
   if (rate(x, u, self->p, f, (double*) t, (double*) g)) return 1;
   for (int i = 0; i < N; ++i)
     for (int j = 0; j < N; ++j) {
@@ -98,7 +98,7 @@ static int predict(const State* self, double* x, double (*restrict r)[N], const 
   for (int i = 0; i < N; ++i)
     for (int j = 0; j < N; ++j) a[i][N + j] += b[i][j];
   for (int i = 0; i < N; ++i)
-    for (int j = 0; j < ROWS; ++j) b[j][i] = a[i][N + j];
+    for (int j = 0; j < TALL; ++j) b[j][i] = a[i][N + j];
   triangle(b);
   memcpy(r, b, sizeof(double[N][N]));
   return moved(x, f);
