@@ -18,6 +18,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 
 import gdalembert as gd
 from gdalembert import ocp
@@ -27,8 +28,16 @@ DURATION, AFTER = 1.25, 1.25  # s; of the motion, and behind it
 SAMPLE, TICK, AHEAD = 0.005, 0.025, 20  # s, s; intervals of a plan that follows
 STIFFNESS, DAMPING = np.array([60.0, 20.0]), np.array([12.0, 4.0])  # of the servo: N m/rad, N m s/rad
 ENCODER, GAUGE, FIBRE = 1e-4, 2e-6, 0.005  # rad, strain; m from the axis
+ROTORS = (0.2, 0.1)  # kg m² at the joints
 SMOOTHING = 0.1  # s²: weight of the squared torque rates beside the squared torques
 Controller = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
+
+
+def rigid_model() -> pin.Model:
+    """The shipped robot, with rotors at its joints."""
+    model = gd.load_urdf("two_link_flexible")
+    model.armature[:] = ROTORS
+    return model
 
 
 def build(softer: float = 0.0) -> gd.FlexibleArm:
@@ -37,7 +46,7 @@ def build(softer: float = 0.0) -> gd.FlexibleArm:
     beams = {"link1": gd.Beam(1.0, 0.6, EI_z=stiffness), "link2": gd.Beam(0.8, 0.45, EI_z=stiffness)}
     shapes = gd.modes.hermite()
     links = {name: gd.FlexibleLink(beam, bending_y=shapes, modal_damping=0.01) for name, beam in beams.items()}
-    return gd.FlexibleArm(gd.load_urdf("two_link_flexible"), links)
+    return gd.FlexibleArm(rigid_model(), links)
 
 
 def plan_of(dyn: gd.Dynamics) -> ocp.Solution:
@@ -88,7 +97,7 @@ def follower(arm: gd.FlexibleArm, plan: ocp.Solution, gauges: bool) -> Controlle
     for name, size in (("q_ref", n), ("v_ref", n), ("u_ref", 2)):
         problem.parameter(name, size, at="grid")
     problem.squares(lambda q, q_ref: q - q_ref, 100)
-    problem.squares(lambda v, v_ref: v - v_ref, 1)
+    problem.squares(lambda v, v_ref: v - v_ref, [1, 1, 0.01, 0.01, 0.01, 0.01])
     problem.squares(lambda u, u_ref: u - u_ref, 0.01)
     solver, ahead, u = problem.solver("rti"), np.arange(AHEAD + 1) * TICK, np.zeros(2)
     number = len(deviations)
@@ -148,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
 
     arm = build()
-    rigid, flexible = plan_of(gd.NewtonEuler(gd.load_urdf("two_link_flexible"))), plan_of(arm)
+    rigid, flexible = plan_of(gd.NewtonEuler(rigid_model())), plan_of(arm)
     ways: dict[str, dict[str, np.ndarray]] = {}
     for robot, plant in {"as its model": arm, "20 % softer": build(0.2)}.items():
         controllers = {

@@ -51,7 +51,7 @@ class FilterModel:
         self.nx, self.n = nq + nv + slow, 2 * nv + slow
         self._inputs = {"x": ca.SX.sym("x", self.nx), "u": ca.SX.sym("u", dyn.nu)}
         self._inputs["p"] = ca.SX.sym("p", len(dyn.parameters))
-        q, v, s = ca.vertsplit(self._inputs["x"], [0, nq, nq + nv, self.nx])
+        q, v, s, shifts = ca.vertsplit(self._inputs["x"], [0, nq, nq + nv, nq + nv + len(chosen), self.nx])
         p = ca.SX(self._inputs["p"])
         for k, index in enumerate(chosen):
             p[index] = s[k]
@@ -65,7 +65,7 @@ class FilterModel:
         offsets = ca.SX(y.shape[0], len(shifted))
         for k, row in enumerate(shifted):
             offsets[row, k] = 1
-        y, slopes = y + offsets @ s[len(chosen) :], ca.horzcat(slopes, offsets) + by_a @ by_x
+        y, slopes = y + offsets @ shifts, ca.horzcat(slopes, offsets) + by_a @ by_x
         self.outputs = self._function("outputs", {"y": y, "H": slopes})
         delta = ca.SX.sym("delta", self.n)
         moved = ca.vertcat(integrate(dyn.tree, q, delta[:nv]), self._inputs["x"][nq:] + delta[nv:])
