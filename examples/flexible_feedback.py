@@ -3,10 +3,10 @@
 python examples/flexible_feedback.py                       needs a C compiler
 python examples/flexible_feedback.py --plot motion.png     needs matplotlib
 
-The arm has two links with two modes each, and encoders, whose noise is 0.1 mrad; strain gauges at the roots of the links
-are there or not. Four controllers move it by the same angles in the same time: the plan of a rigid arm and that of the
-flexible arm, each with a joint servo, and real-time iterations that follow the flexible plan from the state that an
-estimator has of the encoders alone, or of encoders and gauges. Each moves the arm that its model says, and one whose
+The arm has two links with two modes each, and encoders, whose noise is 0.1 mrad; strain gauges at the roots of the
+links are there or not. Four controllers move it by the same angles in the same time: the plan of a rigid arm and that
+of the flexible arm, each with a joint servo, and real-time iterations that follow the flexible plan from the state that
+an estimator has of the encoders alone, or of encoders and gauges. Each moves the arm that its model says, and one whose
 links are 20 % softer.
 """
 
@@ -25,7 +25,7 @@ from gdalembert import ocp
 
 START, GOAL = np.array([0.0, 0.0]), np.array([0.5, -0.35])  # rad
 DURATION, AFTER = 1.25, 1.25  # s; of the motion, and behind it
-SAMPLE, TICK, AHEAD = 0.005, 0.025, 20  # s, s; intervals of a plan that follows
+SAMPLE, TICK, AHEAD = 0.005, 0.01, 50  # s, s; ticks in a plan that follows
 STIFFNESS, DAMPING = np.array([60.0, 20.0]), np.array([12.0, 4.0])  # of the servo: N m/rad, N m s/rad
 ENCODER, GAUGE, FIBRE = 1e-4, 2e-6, 0.005  # rad, strain; m from the axis
 ROTORS = (0.2, 0.1)  # kg m² at the joints
@@ -89,7 +89,7 @@ def follower(arm: gd.FlexibleArm, plan: ocp.Solution, gauges: bool) -> Controlle
     if gauges:
         outputs |= {name: arm.strain(name, fibre=FIBRE) for name in ("link1", "link2")}
         deviations |= dict.fromkeys(("link1", "link2"), GAUGE)
-    estimator = gd.Estimator(arm, outputs, deviations, effort_noise=0.05, gate=None)
+    estimator = gd.Estimator(arm, outputs, deviations, effort_noise=0.02, gate=None, substeps=2)
     estimator.reset(START, q_deviation=1e-3, v_deviation=1e-2)
     n = arm.nv
     problem = ocp.Problem(arm, TICK * AHEAD, AHEAD, quasi_static=None)
@@ -97,18 +97,18 @@ def follower(arm: gd.FlexibleArm, plan: ocp.Solution, gauges: bool) -> Controlle
     for name, size in (("q_ref", n), ("v_ref", n), ("u_ref", 2)):
         problem.parameter(name, size, at="grid")
     problem.squares(lambda q, q_ref: q - q_ref, 100)
-    problem.squares(lambda v, v_ref: v - v_ref, [1, 1, 0.01, 0.01, 0.01, 0.01])
-    problem.squares(lambda u, u_ref: u - u_ref, 0.01)
+    problem.squares(lambda v, v_ref: v - v_ref, [1, 1, 0.1, 0.1, 0.1, 0.1])
+    problem.squares(lambda u, u_ref: u - u_ref, 1)
     solver, ahead, u = problem.solver("rti"), np.arange(AHEAD + 1) * TICK, np.zeros(2)
     number = len(deviations)
 
     def control(t: float, y: np.ndarray, before: np.ndarray) -> np.ndarray:
         nonlocal u
-        q, v = estimator.step(before, y[:2 if number == 1 else 4], SAMPLE)
+        q, v = estimator.step(before, y[: 2 if number == 1 else 4], SAMPLE)
         if round(t / SAMPLE) % round(TICK / SAMPLE) == 0:
             reference = {"q_ref": at(plan, plan.q, t + ahead), "v_ref": at(plan, plan.v, t + ahead)}
             reference["u_ref"] = at(plan, plan.u, t + ahead + TICK / 2)
-            u = solver(q0=q, v0=v, shift=int(t > TICK / 2), **reference).u[0]
+            u = solver(q0=q, v0=v, shift=int(t > 0), **reference).u[0]
         return u
 
     return control

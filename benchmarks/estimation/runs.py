@@ -178,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "# The tip of a flexible arm from its encoders",
             "",
             f"`python -m benchmarks.estimation.runs`: {runs} random runs of {SAMPLES * PERIOD:g} s of an arm of 3",
-            "joints and 8 modes in space, RMS over all of them. The rigid tip is that of the angles of the encoders, whose",
+            "joints and 8 modes in space, RMS over all of them. The rigid tip has the angles of the encoders, whose",
             f"noise has a deviation of {ENCODER:g} rad. Nothing else is measured.",
             "",
             *markdown(head, rows),

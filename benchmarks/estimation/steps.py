@@ -4,8 +4,7 @@
     python -m benchmarks.estimation.steps --rounds 3
 
 Encoders alone are read. ``NumPy`` evaluates the same Functions, compiled by ``gd.compile``, and has the rest in
-matrices; ``prediction`` is the Function of the rate and its derivatives alone. Times are the least of the rounds, of the
-processor. The page goes to ``benchmarks/results``.
+matrices. Times are the least of the rounds, of the processor. The page goes to ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -65,9 +64,9 @@ def page(rows: Sequence[tuple[str, int, list[float]]], rounds: int) -> str:
             f"`python -m benchmarks.estimation.steps`, the least of {rounds} rounds of {STEPS} steps.",
             *machine().splitlines(),
             "",
-            "Encoders alone are read. A step in C is a call through ctypes. NumPy calls the same Functions, compiled by",
-            "`gd.compile`, and computes with covariances what the filter does with their square root. The last column is",
-            "the Function of the rate and its derivatives.",
+            "Encoders alone are read. A step in C is a call through ctypes. NumPy calls the same Functions, compiled",
+            "by `gd.compile`, and computes with covariances what the filter does with their square root. The last",
+            "column is the Function of the rate and its derivatives.",
             "",
             *markdown(head, cells),
             "",

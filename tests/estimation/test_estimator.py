@@ -79,7 +79,7 @@ def test_steps_are_those_of_the_filter_in_numpy(filters: dict[str, Estimator]) -
 def test_generated_c_equals_python(filters: dict[str, Estimator], tmp_path: Path) -> None:
     filter_ = filters["gated"]
     begin(filter_)
-    path = filter_.generate(tmp_path / "ekf.c")
+    filter_.generate(tmp_path / "ekf.c")
     u, y = samples(filter_, 40)
     y[7, 1] += 1.0
     y[20:30, 3] = np.nan
@@ -127,7 +127,7 @@ def test_what_is_told_and_refused(filters: dict[str, Estimator]) -> None:
     begin(filter_)
     u, y = samples(filter_, 1)
     before = filter_._state.copy()
-    with pytest.raises(ArgumentError, match="u: entry .* is nan"):
+    with pytest.raises(ArgumentError, match=r"u: entry .* is nan"):
         filter_.step(u[0] * np.nan, y[0], DT)
     with pytest.raises(EstimationError, match="not finite"):
         filter_.step(1e308 * np.ones(5), y[0], 1e30)
@@ -137,9 +137,10 @@ def test_what_is_told_and_refused(filters: dict[str, Estimator]) -> None:
             filter_.step(*wrong)
     with pytest.raises(UnknownNameError, match="no output named 'axes'"):
         filter_.step(u[0], {"axes": y[0]}, DT)
+    for _ in range(49):
+        filter_.step(u[0], y[0] + 100, DT)
     with pytest.warns(EstimationWarning, match="no sample of 50 steps"):
-        for _ in range(50):
-            filter_.step(u[0], y[0] + 100, DT)
+        filter_.step(u[0], y[0] + 100, DT)
 
 
 def test_a_filter_without_a_state_is_refused() -> None:

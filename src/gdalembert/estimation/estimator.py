@@ -327,8 +327,8 @@ extern const {stem}_state {stem}_initial;
         if error > _DETUNED:
             warn(
                 f"Estimator: the fastest mode, {fastest / (2 * math.pi):.4g} Hz, turns by {turn:.3g} rad in a step, "
-                f"which makes it {error:.0%} too slow; give substeps={math.ceil(fastest * dt / 2)}, a shorter dt or fewer "
-                "modes, unless it is of no interest",
+                f"which makes it {error:.0%} too slow; give substeps={math.ceil(fastest * dt / 2)}, a shorter dt or "
+                "fewer modes, unless it is of no interest",
                 EstimationWarning,
             )
 
