@@ -153,7 +153,7 @@ class BeamLink(Brief, ABC):
 
     @property
     def sag(self) -> float:
-        """How far its own weight bends the tip [m], in small deflections; zero where these are not what is meant."""
+        """Small deflection of the tip under the weight of the link [m]; zero of a rod, whose deflections are large."""
         return 0.0
 
     @property

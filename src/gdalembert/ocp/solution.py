@@ -168,7 +168,7 @@ class Accuracy(Brief):
         return t, cubic(tree).map(h.size * count)(*inputs).full()
 
     def gaps(self, path: FollowedPath) -> tuple[Array, Array]:
-        """Those that a path keeps along this motion (pairs × intervals × times of each), and the times."""
+        """Gaps that a path keeps along this motion (pairs × intervals × times of each), and the times."""
         t, q = self.dense_motion
         return path.values(t.ravel(), q.T, np.zeros((q.shape[1], 0)), self.t).reshape(-1, *t.shape), t
 
@@ -249,7 +249,7 @@ class Solution(Outcome):
 
     @property
     def excess(self) -> dict[str, float]:
-        """By name, the largest violation of the bounds of q and v, and of paths of q and v, by these finer steps.
+        """The largest violation, by name, of the bounds of q and v, and of paths of q and v, by these finer steps.
 
         It counts between the instants of the grid too, where it is above 1e-6; it is computed when first asked for.
         """
@@ -351,7 +351,7 @@ class Solution(Outcome):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JoinedSolution(Outcome, ABC):
-    """What the solutions of problems in phases and in scenarios have in common."""
+    """Solution of problems in phases or in scenarios."""
 
     kind: ClassVar[str]
     """What each problem is."""
@@ -490,7 +490,7 @@ def warnings_about(solution: Solution | JoinedSolution) -> Iterator[str]:
 
 
 def inconsistencies(solution: Solution | JoinedSolution) -> Iterator[str]:
-    """Where what is fixed at the ends violates contacts or loops, in every tick of a receding horizon anew."""
+    """Advice where what is fixed at the ends violates contacts or loops, in every tick of a receding horizon anew."""
     for part, each in by_part(solution):
         if (gap := each.violations.get(CLOSED, 0.0)) > _FEASIBLE:
             yield f"{part}start and end violate contacts and loops by {gap:.2g}; fix fewer entries, or others"
@@ -503,7 +503,7 @@ def inconsistencies(solution: Solution | JoinedSolution) -> Iterator[str]:
 
 
 def too_fast(system: System, solution: Solution) -> Iterator[str]:
-    """What may help where modes vibrate that the intervals of a motion do not resolve."""
+    """Advice where modes vibrate that the intervals of a motion do not resolve."""
     interval, vibrating = solution.duration / (len(solution.t) - 1), system.vibrating(solution.p)
     if not len(vibrating) or (times := vibrating[-1] * interval) <= 1:
         return

@@ -32,7 +32,7 @@ from gdalembert.spatial.interrupts import interruptible
 
 
 class Step(NamedTuple):
-    """What a step leads to: the state behind it, and the residual of the equations, a column for each stage."""
+    """Result of a step: the state behind it, and the residual of the equations, a column for each stage."""
 
     reached: ca.MX
     residual: ca.MX
@@ -188,7 +188,7 @@ class Motion:
 
     @property
     def sees_midpoints_alone(self) -> bool:
-        """Whether the only stage of an interval is inside it."""
+        """True if the only stage of an interval is inside it."""
         return len(self.rule.c) == 1 and bool(0 < self.rule.c[0] < 1)
 
     def integral_over_grid(self, values: ca.MX) -> ca.MX:

@@ -1,4 +1,4 @@
-"""Where a solver begins, and the typical magnitudes of its variables."""
+"""Initial values of a solver, and the typical magnitudes of its variables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ROUNDING = 1e-12
 
 
 class Initial:
-    """Where the solves of a problem begin: a guess, or the motion from rest to rest between its ends.
+    """Initial values of the solves of a problem: a guess, or the motion from rest to rest between its ends.
 
     ``nearby`` are configurations from the phases before and after, where an end fixes none; ``out_of_collision``
     changes a guess in which gaps are too small.

@@ -178,7 +178,7 @@ class ContactSchedule:
 
 
 def _common(one: Problem, other: Problem) -> dict[str, tuple[Any, Any]]:
-    """What problems of a schedule have in common."""
+    """Quantities that problems of a schedule have in common."""
     found: dict[str, tuple[Any, Any]] = {
         "names of q and v": (one.bounds.q_names + one.bounds.v_names, other.bounds.q_names + other.bounds.v_names),
         "intervals": (one.intervals, other.intervals),
@@ -259,7 +259,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         _check_costs(dict(zip(self._names, self.problems, strict=True)))
 
     def _fixed(self, k: int) -> list[BoundaryCondition]:
-        """What fixes states of a part; the first one knows all of the start, whose constraints are of another part."""
+        """Conditions that fix states of a part; the first knows the start, where constraints of another part hold."""
         own: list[BoundaryCondition] = [self._start, self.problems[0]._before] if k == 0 else []
         own += [endpoint for row, endpoint in self._endpoints.items() if row == 0 and k in (0, self._holds[0])]
         own += [self._end] if k == self._holds[-1] else []

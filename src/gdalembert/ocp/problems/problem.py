@@ -581,7 +581,7 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
         )
 
     def _is_of_parameters(self, weight: ca.MX) -> bool:
-        """Whether a weight has parameters of no instant alone."""
+        """True if a weight has parameters of no instant alone."""
         known = [x for x in self._parameters.symbols.values() if x.shape[1] == 1]
         return not foreign(weight, [*known, *ca.symvar(self._robot.fixed)])
 

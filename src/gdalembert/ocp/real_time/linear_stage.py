@@ -145,7 +145,7 @@ class LinearStage:
                 yield _Squares(factor * (weight * by), rows, squares.place)
 
     def _has(self, place: Place) -> bool:
-        """Whether a cost or a row of this place may hold in the stage."""
+        """True if a cost or a row of this place may hold in the stage."""
         return self._middle is not None or place in (GRID, self._problem.motion.intervals)
 
     def _at(self, place: str | int) -> Instant:
@@ -281,7 +281,7 @@ class LinearStage:
         return ca.DM(self._layout.fixed[kept]) + ca.DM(self._layout.selection[:, kept]).T @ values["u"]
 
     def _counts(self) -> list[ca.SX]:
-        """Whether each residual counts at an instant: all of the grid do."""
+        """Mask of the residuals that count at an instant: all of the grid do."""
         weights, places = self._symbols["weights"], self._layout.places
         return [
             ca.SX(1) if squares.place == GRID else weights[places.index(squares.place)] != 0

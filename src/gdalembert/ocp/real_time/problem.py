@@ -52,7 +52,7 @@ class PlacedSquares(NamedTuple):
 
 
 class StageOutcome(NamedTuple):
-    """What a plan tells of its stages beside its arrays: q in the middles of intervals, and excess of named rows.
+    """Quantities of a plan at its stages beside its arrays: q in the middles of intervals, and excess of named rows.
 
     Attributes:
         names: of the rows. ``graph``: :meth:`LinearStage.outcome`, of ``arrays``.
@@ -221,7 +221,7 @@ class RealTimeProblem(NamedTuple):
 
     @property
     def has_end(self) -> bool:
-        """Whether the end fixes anything."""
+        """True if the end fixes anything."""
         return any(fixed.any() for fixed in self.end.fixed)
 
     @property
@@ -236,7 +236,7 @@ class RealTimeProblem(NamedTuple):
 
     @property
     def is_free(self) -> bool:
-        """Whether some entries of the start are free."""
+        """True if some entries of the start are free."""
         return not all(fixed.all() for fixed in self.start.fixed)
 
     @property
@@ -312,7 +312,7 @@ class RealTimeProblem(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where numbers of a problem are among those of several, with other contacts.
+    """Places of the numbers of a problem among those of several, with other contacts.
 
     Attributes:
         driven: the entries of u that are not fixed by their bounds. ``selection``: them, as rows of an identity matrix,
@@ -447,7 +447,7 @@ class FixedEnds:
 
     @property
     def are_fixed(self) -> bool:
-        """Whether any end of a motion fixes anything."""
+        """True if any end of a motion fixes anything."""
         return any(instant for _, instant in self._ends)
 
     def _endpoint(self, k: int, instant: int) -> EndpointConstraints:

@@ -82,7 +82,7 @@ class ContactScheduleSolver(RealTimeSequence):
         super().__init__(list(problems.values()), options, reached)
 
     def prepare(self, *, schedule: Sequence[str] | None = None, shift: int = 1, p: Any = None, **values: Any) -> None:
-        """As :meth:`RealTimeSolver.prepare`, for the schedule of the next call.
+        """Prepare the next call, as :meth:`RealTimeSolver.prepare`, for its schedule.
 
         Raises:
             ArgumentTypeError, ArgumentError, UnknownNameError: as a call; or if there is no plan yet.
@@ -176,7 +176,7 @@ class RealTimePhases(RealTimeSequence):
                 self._steps.set[span.stop - 1] = len(problems) + k
 
     def prepare(self, *, p: Any = None, **values: Any) -> None:
-        """As :meth:`RealTimeSolver.prepare`, without a shift.
+        """Prepare the next call, as :meth:`RealTimeSolver.prepare`, without a shift.
 
         Raises:
             ArgumentError: if there is no plan yet.

@@ -251,7 +251,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         return plan
 
     def _judged(self, reason: str, *, first: bool) -> tuple[bool, str]:
-        """Whether a step solves its problem, and what to warn of; ``reason``: why it was not taken."""
+        """Verdict on a step: true if it solves its problem, and what to warn of; ``reason``: why it was not taken."""
         left, size = self._steps.found["infeasibility"], self._steps.found["step"]
         if reason:
             return False, f"the step {reason}; the last plan stands for it"
@@ -400,7 +400,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         return self._spans[min(k, len(self._spans) - 1)]
 
     def _are_ready(self, values: Mapping[str, Any]) -> bool:
-        """Whether numbers are as they should be, and need no check."""
+        """True if numbers are as they should be, and need no check."""
         return (
             bool(self._known)
             and values.keys() <= self._known

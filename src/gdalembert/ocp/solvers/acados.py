@@ -359,7 +359,7 @@ def _column(numbers: Any) -> Array:
 
 
 def _bounded(nlp: StageProgram) -> Indices:
-    """Which variables may have bounds."""
+    """Variables that may have bounds."""
     limits = nlp.limits
     bounded = np.zeros(nlp.size, dtype=bool)
     for i, bound in enumerate(limits.call([ca.DM.zeros(limits.size_in(0))])[:2]):

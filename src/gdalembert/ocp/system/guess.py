@@ -72,7 +72,7 @@ def rest_to_rest(
     *,
     p: Values = None,
 ) -> Guess:
-    """From rest to rest on the geodesic, q(t) = q_start ⊕ s(t) (q_end ⊖ q_start), s = 10 τ³ − 15 τ⁴ + 6 τ⁵.
+    """Motion from rest to rest on the geodesic, q(t) = q_start ⊕ s(t) (q_end ⊖ q_start), s = 10 τ³ − 15 τ⁴ + 6 τ⁵.
 
     τ = t / duration. u is the least-squares solution of tau(q, u) + Jᵀ forces = inverse dynamics.
 
