@@ -88,20 +88,6 @@ def test_derivatives_are_those_of_the_flow(name: str) -> None:
 
 
 ARM = robot(pin.JointModelRX(), pin.JointModelRY(), parameters={"payload": ["tool"]})
-
-
-class WithoutC(ca.Callback):
-    """A Function that is Python."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.construct("without_c", {"enable_fd": True})
-
-    def eval(self, arguments: Any) -> Any:
-        return arguments
-
-
-WITHOUT_C = WithoutC()
 GOOD: dict[str, Any] = {"outputs": {"joints": lambda q: q}, "deviations": {"joints": 1e-3}, "effort_noise": 1.0}
 
 
@@ -120,7 +106,6 @@ GOOD: dict[str, Any] = {"outputs": {"joints": lambda q: q}, "deviations": {"join
         ({"outputs": {}}, ArgumentError, "give at least one"),
         ({"substeps": 0}, ArgumentError, "substeps"),
         ({"gate": 0.0}, ArgumentError, "gate"),
-        ({"outputs": {"joints": lambda q: WITHOUT_C(q[0])}}, UnsupportedError, "scalar operations"),
     ],
 )
 def test_what_is_refused_in_a_sentence(arguments: Any, error: type[Exception], words: str) -> None:
@@ -135,3 +120,10 @@ def test_wrenches_are_refused() -> None:
         gd.Estimator(dyn, **GOOD)
     with pytest.raises(ArgumentTypeError, match="a robot"):
         gd.Estimator(pin.Model(), **GOOD)  # type: ignore[arg-type]
+
+
+def test_an_output_that_is_no_arithmetic_is_refused() -> None:
+    q, rest = ca.MX.sym("q", 2), [ca.MX.sym(name, 2) for name in "vau"]
+    output = ca.Function("y", [q, *rest, ca.MX.sym("p", len(ARM.parameters))], [ca.norm_2(q)])
+    with pytest.raises(UnsupportedError, match="'joints' cannot be written in scalar operations"):
+        FilterModel(ARM, {"joints": output}, [], [], [0])
