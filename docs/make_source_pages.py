@@ -333,11 +333,19 @@ def device(kind: tuple[str, str]) -> gs.SymbolicTree:
 
 
 def cetinkunt_book() -> Blocks:
-    forms = gs.flexible_arm_forms((1, 1))
+    model = gd.load_urdf("two_link_flexible")
+    model.gravity.linear = np.array([0, -9.81, 0])  # its symbol is that of what is not zero
+    beams = {"link1": gd.Beam(1.0, 0.6, EI_z=10.0), "link2": gd.Beam(0.8, 0.45, EI_z=10.0)}
+    ends = {"link1": None, "link2": "tip"}
+    shape = gd.modes.clamped_free(1)
+    links = {name: gd.FlexibleLink(beam, to=ends[name], bending_y=shape) for name, beam in beams.items()}
+    arm = gs.symbolic_tree(gd.FirstOrderArm(model, links))
+    of = ("mass_matrix", "terms", "generalized_gravity", "stiffness")
+    forms = {name: x for each in of for name, x in gs.closed_forms(arm, of=each).items()}
     return {
         "M": alone(entries("M", forms["M"], upper=True)),
-        "C": alone(entries("C", forms["C"])),
-        "G": alone(entries("G", forms["G"])),
+        "C": alone(entries("C", np.vstack([forms["C_1"], forms["C_2"]]))),
+        "G": alone(entries("G", forms["g"])),
         "K": alone({name: x for name, x in entries("K", forms["K"]).items() if x}),
     }
 

@@ -67,7 +67,7 @@ def solver_of(dyn: gd.Dynamics, model: pin.Model, shapes: gd.Distances, place: n
     problem = ocp.Problem(dyn, INTERVAL * INTERVALS, INTERVALS, bounds=ocp.Bounds.of(dyn, model))
     problem.start(problem.parameter("q0", 7), problem.parameter("v0", 7))
     problem.parameter("ball", 4, at="grid")
-    problem.keep_clear(shapes, MARGIN, between=False)  # each tick has other instants
+    problem.keep_clear(shapes, MARGIN)
     problem.squares(lambda q: flange(q)[:3, 3] - place, 100)
     problem.squares(lambda q: q - HOME, 0.1)
     problem.squares(lambda v: v, 0.1)

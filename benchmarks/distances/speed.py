@@ -1,4 +1,5 @@
-"""Gaps of the Panda's capsules and their derivatives: sizes of graphs, and times beside coal and NumPy.
+"""Gaps of the Panda's capsules and their derivatives: sizes of graphs, and times beside coal and NumPy; and those of a
+tick of real-time iterations that keeps them.
 
     python -m benchmarks.distances.speed
     python -m benchmarks.distances.speed --rounds 3
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -20,9 +22,11 @@ import numpy as np
 import pinocchio as pin
 
 import gdalembert as gd
-from benchmarks.common.tables import RESULTS, markdown
+from benchmarks.common.tables import RESULTS, markdown, with_section
+from benchmarks.distances.loops import Arm, ticks
 from benchmarks.distances.scenes import Panda, panda
 from benchmarks.speed.speed import machine
+from gdalembert.errors import SolutionWarning
 from gdalembert.spatial.arrays import Array
 
 Pairs = list[tuple[str, str]]
@@ -214,10 +218,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
-    text = page(panda(), arguments.rounds) + "\n"
-    print(text)
+    warnings.simplefilter("ignore", SolutionWarning)
+    text, section = page(panda(), arguments.rounds), ticks(Arm(), arguments.rounds)
+    print(text, section, sep="\n\n")
     if arguments.rounds == parser.get_default("rounds"):
-        (RESULTS / "distances.md").write_text(text, encoding="utf-8")
+        path = RESULTS / "distances.md"
+        _, *others = path.read_text(encoding="utf-8").split("\n## ")
+        path.write_text(with_section("\n\n## ".join([text, *others]), section), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -107,6 +107,10 @@ class EstimationWarning(UserWarning):
     """An estimate that is not to be trusted as it is."""
 
 
+class DistanceWarning(UserWarning):
+    """Pairs of shapes that touch in all configurations."""
+
+
 class SimulationWarning(UserWarning):
     """A motion whose energies do not balance."""
 

@@ -6,8 +6,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from benchmarks.distances import guesses
+from benchmarks.distances import covers, guesses
 from benchmarks.distances.straight import least_time
+from gdalembert.distances import selection
 from gdalembert.spatial.arrays import Array
 
 CENTRE, RADIUS = np.array([0.0, 0.0]), 1.0
@@ -53,3 +54,16 @@ def test_the_least_time_of_one_joint_is_that_of_a_double_integrator(speed: float
     """Over 2 rad, inertia 0.5 and torque 3: half the way up and half down, and with a limit of speed between."""
     found = least_time(single_joint(3.0, speed), np.zeros(1), np.array([2.0]))
     assert found == pytest.approx(expected, rel=5e-3)  # of 400 steps
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize("name", covers.ROBOTS)
+def test_covers_of_robots_miss_no_contact_of_their_meshes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the benchmark, of fewer configurations, and of covers that are cut only where they overlap always."""
+    for constant, count in (("CONFIGURATIONS", 2000), ("TRIED", 500)):
+        monkeypatch.setattr(selection, constant, count)
+    rows = [dict(zip(covers.HEAD, row, strict=True)) for row in covers.measured(name, 200, pays=1.0)]
+    assert [row["pairs by"] for row in rows] == ["SRDF", "sampling"]
+    for row in rows:
+        assert row["missed"] == 0
+        assert float(row["a corner outside"].split()[0]) <= 0

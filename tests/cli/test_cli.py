@@ -520,6 +520,33 @@ def test_version_and_help(capsys: Capture) -> None:
     assert listed == ["robots", "info", "validate", "count", "derive", "identify", "plot", "view", "report", "cache"]
 
 
+def test_derive_of_an_arm_that_a_file_makes(capsys: Capture, tmp_path: Path) -> None:
+    file = tmp_path / "robots.py"
+    text = [
+        "import gdalembert as gd",
+        "model = gd.load_urdf('two_link_arm')",
+        "arm = gd.FlexibleArm(model, {}, {'joint1': gd.FlexibleJoint(50.0, 0.02)})",
+    ]
+    file.write_text("\n".join(text), encoding="utf-8")
+    assert main(["derive", f"{file}:arm", "--to", "sympy", "--terms", "M,K"]) == 0
+    out, _ = capsys.readouterr()
+    assert 'forms["K"] = Matrix([\n    [k_1,\n     0,\n     -k_1],' in out
+    assert main(["derive", f"{file}:model", "--to", "python", "--terms", "M"]) == 0
+    assert capsys.readouterr().out.startswith('"""two_link_arm: ')
+    wrong = {
+        f"{file}:arms": f"no robot of {file} named 'arms'",
+        f"{tmp_path}/other.py:arm": f"there is no file {tmp_path}/other.py",
+    }
+    for robot, reason in wrong.items():
+        assert main(["derive", robot, "--to", "python"]) == 2
+        assert reason in capsys.readouterr().err
+    assert main(["derive", f"{file}:arm", "--to", "python", "--free-flyer"]) == 2
+    assert "--free-flyer: changes how a file is read" in capsys.readouterr().err
+    file.write_text("1 / 0", encoding="utf-8")
+    assert main(["derive", f"{file}:arm", "--to", "python"]) == 2
+    assert "the file stopped with ZeroDivisionError: division by zero; run it" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["derive", "export"])
 def test_derive(capsys: Capture, tmp_path: Path, command: str) -> None:
     assert main([command, "two_link_arm", "--to", "latex"]) == 0

@@ -13,7 +13,8 @@ import pytest
 from gdalembert.distances import selection
 from gdalembert.distances.closest import closest
 from gdalembert.distances.placed import RobotWithShapes
-from gdalembert.distances.selection import ChosenPairs, Item, configurations, select
+from gdalembert.distances.sampling import configurations
+from gdalembert.distances.selection import ChosenPairs, Item, select
 from gdalembert.distances.shapes import Box, Capsule, Sphere
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
@@ -136,6 +137,22 @@ def test_shapes_with_a_closed_form_stay_exact_and_boxes_beside_meshes_are_covere
     beside = chosen([ball, box, rod("tip", 2)], pays=1.0)
     assert {type(body.shape) for row in beside.rows for body in row} == {Sphere, Capsule}
     assert beside.covers[0].names == ("box", "tip")
+
+
+def test_objects_that_are_alone_share_no_cover_and_stay_exact() -> None:
+    boxes = [Item(name, 2, item_of(coal.Box(0.1, 0.1, 0.4), name=name)) for name in ("left", "right")]
+    items = [post(), *boxes, rod("tip", 2)]
+    selected = chosen(items, [(0, 1), (0, 3)], beside=[2], alone=True, pays=1.0)
+    shapes = {(one.name, other.name): (type(one.shape), type(other.shape)) for one, other in selected.rows}
+    assert shapes == {("post", "left"): (Box, Box), ("post", "tip"): (Box, Capsule)}
+    assert [(body.name, type(body.shape)) for body in selected.bodies] == [("right", Box)]
+
+
+def test_pairs_that_are_asked_for_and_touch_always_are_told() -> None:
+    around = Item("around", -1, item_of(coal.Sphere(2.5), name="around"))
+    selected = chosen([around, rod("upper", 0), rod("lower", 1)], [(0, 2), (1, 2)], pays=1.0)
+    assert selected.touching == [("around", "lower")]
+    assert "around and lower touch always" in str(selected)
 
 
 def test_one_of_two_boxes_is_covered() -> None:

@@ -214,6 +214,24 @@ def test_the_unit_of_a_row_changes_no_iterate() -> None:
     assert relative_error(found[0].x, found[1].x) < 1e-9
 
 
+@pytest.mark.parametrize("rows", [9, 20])
+def test_rows_without_limits_are_not_read(rows: int) -> None:
+    """Other ones at each instant, of all of them at the last but one."""
+    few, many = (drawn(3, 4, 2, 6, count, 0.5) for count in (2, rows))
+    places = np.random.default_rng(0).permuted(np.tile(np.arange(rows), (7, 1)), axis=1)[:, :2]
+    few.soften(10.0, 1.0)
+    many.soften(10.0, 1.0)
+    for name in ("dynamics", "offset", "hessian", "gradient"):
+        getattr(many, name)[:] = getattr(few, name)
+    many.rows[:], many.rows_lower[:], many.rows_upper[:] = np.nan, -np.inf, np.inf
+    for k, chosen in enumerate(places):
+        many.rows[k, chosen], many.rows_lower[k, chosen] = few.rows[k], few.rows_lower[k]
+    few.rows_lower[5], many.rows_lower[5] = -np.inf, -np.inf
+    expected, found = few(np.full(4, 0.4)), many(np.full(4, 0.4))
+    assert found.iterations == expected.iterations
+    np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=1e-12)
+
+
 def test_nothing_that_is_not_finite_comes_out() -> None:
     qp = drawn(4, 3, 2, 6, 1, 2.0)
     qp.gradient[2, 1] = np.nan

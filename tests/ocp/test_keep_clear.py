@@ -119,7 +119,7 @@ def test_obstacles_that_move_are_parameters_of_every_instant() -> None:
     assert solution.clearance.gap > MARGIN - 1e-5
 
 
-def test_rows_in_real_time_count_rates() -> None:
+def test_rows_in_real_time_count_rates_of_the_last_plan() -> None:
     problem = fastest(WITH_BALL)
     gaps = problem._limited[-1].gaps
     assert gaps is not None
@@ -131,12 +131,9 @@ def test_rows_in_real_time_count_rates() -> None:
     value = graph(symbols[0], ball, symbols[1])
     by_q, by_v = (ca.Function("slopes", symbols, [ca.jacobian(value, x)])(q, v).full() for x in symbols)
     np.testing.assert_allclose(by_q, slopes, atol=1e-14)
-    step = 1e-6
-    rates = [(graph(q, ball, v + step * e) - graph(q, ball, v - step * e)).full() / (2 * step) for e in np.eye(2)]
-    np.testing.assert_allclose(by_v, np.hstack(rates), atol=1e-9)  # rounding of differences
+    np.testing.assert_array_equal(by_v, 0.0)  # they would jump where rates change their signs
 
 
-@pytest.mark.filterwarnings("ignore::gdalembert.errors.SolutionWarning")  # rates have a kink at 0, where steps stay
 def test_real_time_iterations_stay_clear_in_a_loop() -> None:
     n, h = 20, 0.05
     problem = ocp.Problem(DYN, n * h, n, bounds=BOUNDS, degree=1)
@@ -149,9 +146,10 @@ def test_real_time_iterations_stay_clear_in_a_loop() -> None:
     solver = problem.solver("rti")
     with pytest.raises(ArgumentError, match=r"at the start link2 is .* m inside post"):
         solver(q0=[0.6, 0.3], v0=[0, 0], ball=FAR)
-    q, v, path = np.array(START), np.zeros(2), list[np.ndarray]()
+    q, v, path, limited = np.array(START), np.zeros(2), list[np.ndarray](), np.zeros(4, dtype=bool)
     for _ in range(40):
         plan = solver(q0=q, v0=v, ball=FAR, shift=int(bool(path)))
+        limited |= np.isfinite(solver._steps.qp.rows_lower).any(axis=0)
         for _ in range(20):
             x = DYN_STEP(np.r_[q, v], plan.u[0], h / 20)[0]
             q, v = np.split(x.full().ravel(), 2)
@@ -160,6 +158,7 @@ def test_real_time_iterations_stay_clear_in_a_loop() -> None:
     assert np.abs(q - END).max() < 0.05
     assert least_gap(along, np.tile(POST, (len(along), 1)), POST_RADIUS) > MARGIN - 1e-3
     assert plan.clearance.pair[1] == "post"
+    assert {WITH_BALL.pairs[k][1] for k in np.flatnonzero(limited)} == {"post"}  # the ball is far away
 
 
 def test_a_floating_ball_goes_round_another() -> None:

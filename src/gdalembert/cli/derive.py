@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import runpy
+from pathlib import Path
 from typing import Any
 
+import pinocchio as pin
+
 from gdalembert.cli.options import add_clean, add_robot, check_output, load, numbers
-from gdalembert.dynamics.dynamics import formulations
+from gdalembert.dynamics.dynamics import Dynamics, formulations
 from gdalembert.dynamics.simplified.dynamics import PrunedDynamics
-from gdalembert.errors import ArgumentError, UnsupportedError
+from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
 from gdalembert.export import FORMATS, derive, write
 from gdalembert.export.formats import formats_of
+from gdalembert.model.tree import Tree
 from gdalembert.symbolic.closed_forms import MAX_TERMS
 
 
 def add_derive(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that :func:`run_derive` reads."""
-    add_robot(parser)
+    add_robot(parser, also="; or FILE.py:NAME, a robot that a Python file makes, as a gd.FirstOrderArm named arm")
     add_clean(parser)
     kinds = f"closed forms: {formats_of(closed=True)}; code: {formats_of(closed=False)}"
     parser.add_argument("--to", choices=FORMATS, required=True, help=kinds)
@@ -48,7 +53,7 @@ def add_derive(parser: argparse.ArgumentParser) -> None:
 
 def run_derive(arguments: argparse.Namespace) -> int:
     """Print the files, or write them."""
-    model = load(arguments.robot, arguments)
+    model = _made(arguments) or load(arguments.robot, arguments)
     limits = _limits(arguments)
     if arguments.output == "":
         raise ArgumentError("--output is empty; give a file or a folder, '.' for the one you are in")
@@ -72,6 +77,26 @@ def run_derive(arguments: argparse.Namespace) -> int:
     else:
         raise ArgumentError(f"--to {arguments.to} makes {len(files)} files, {', '.join(files)}; give --output FOLDER")
     return 0
+
+
+def _made(arguments: argparse.Namespace) -> Any:
+    """The robot with a name in a Python file, of ``FILE.py:NAME``; ``None`` for any other text."""
+    path, _, name = arguments.robot.rpartition(":")
+    if not path.endswith(".py"):
+        return None
+    for option in ("free_flyer", "no_mimic", "round_angles"):
+        if getattr(arguments, option):
+            raise ArgumentError(f"--{option.replace('_', '-')}: changes how a file is read, and {path} makes its robot")
+    if not Path(path).is_file():
+        raise ArgumentError(f"{arguments.robot}: there is no file {path}; check the name")
+    try:
+        robots = {x: made for x, made in runpy.run_path(path).items() if isinstance(made, Dynamics | pin.Model | Tree)}
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ArgumentError(f"{arguments.robot}: the file stopped with {reason}; run it by python first") from error
+    if name not in robots:
+        raise UnknownNameError(f"robot of {path}", name, robots)
+    return robots[name]
 
 
 def _limits(arguments: argparse.Namespace) -> dict[str, Any]:

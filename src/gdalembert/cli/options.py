@@ -22,11 +22,10 @@ from gdalembert.spatial.brief import aligned
 _REFERENCES = {reference.name: reference for reference in REFERENCES}
 
 
-def add_robot(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+def add_robot(parser: argparse.ArgumentParser, nargs: str | None = None, also: str = "") -> None:
     """Add ``ROBOT`` and the options by which :func:`load` loads it."""
-    parser.add_argument(
-        "robot", nargs=nargs, metavar="ROBOT", help="name of a shipped robot, or path of a URDF or an MJCF file"
-    )
+    text = f"name of a shipped robot, or path of a URDF or an MJCF file{also}"
+    parser.add_argument("robot", nargs=nargs, metavar="ROBOT", help=text)
     parser.add_argument("--free-flyer", action="store_true", help="let the root link move freely")
     parser.add_argument("--no-mimic", action="store_true", help="let mimic joints move freely (mimic=False)")
     text = "take angles within X rad of a multiple of π/4 or π/6 for that multiple (default: %(default)s)"

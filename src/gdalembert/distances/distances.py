@@ -14,17 +14,25 @@ import pinocchio as pin
 
 from gdalembert.distances.closest import Closest, Placed, closest, on_surfaces
 from gdalembert.distances.placed import LinkShape, RobotWithShapes, numbers_of, shape_of, slopes_by_numbers
-from gdalembert.distances.selection import NEAR, ChosenPairs, Item, configurations, select
+from gdalembert.distances.sampling import configurations
+from gdalembert.distances.selection import NEAR, ChosenPairs, Item, select
 from gdalembert.distances.shapes import Box, HalfSpace, Shape
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
+from gdalembert.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DistanceWarning,
+    UnknownNameError,
+    UnsupportedError,
+    shown,
+)
 from gdalembert.flexible.centreline import axis_pieces
 from gdalembert.model.configuration import neutral, random_configuration
 from gdalembert.model.limits import NO_LIMIT, Bounds
 from gdalembert.model.tree import Joint, Tree
-from gdalembert.spatial.arguments import choice, listed, number
+from gdalembert.spatial.arguments import choice, listed, number, warn
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import Function, function
 from gdalembert.spatial.instructions import eliminate_common_subexpressions
@@ -35,6 +43,8 @@ Pairs = Sequence[tuple[str, str]]
 Row = tuple[LinkShape, LinkShape]
 _COVERS = ("capsules",)
 _SIDES = ("first", "second")
+_RESERVED = ("q", "v", "p", "obstacles")
+"""Names of inputs beside which obstacles are inputs, here and in a problem."""
 _NO_FRAME = 2**63
 """A larger index of a frame is that of none."""
 _CONFIGURATIONS, _ALWAYS = 1000, 0.99
@@ -45,8 +55,9 @@ _CONFIGURATIONS, _ALWAYS = 1000, 0.99
 class Distances:
     """Distances between the links of a robot, and between them and obstacles, as ``casadi.Function`` objects.
 
-    Spheres, capsules and half-spaces are exact, and boxes beside them; cylinders, meshes, other convex shapes, and one
-    of two boxes are covered by capsules, so that a distance is at most the true one, and negative in an overlap.
+    Spheres, capsules and half-spaces are exact, and boxes beside them; cylinders, meshes, other convex shapes, and, but
+    for ``pairs``, boxes beside boxes or with meshes on one link are covered by capsules, so that a distance is at most
+    the true one, and negative in an overlap.
 
     Args:
         robot: a ``pin.Model``, a :class:`~gdalembert.Kinematics`, or a robot with dynamics.
@@ -55,7 +66,8 @@ class Distances:
         obstacles: ``{name: shape}`` in the frame of the universe, as ``{"pole": gd.Capsule(a, b, 0.05)}``. A class in
             place of a shape, as ``gd.Sphere``, makes its numbers an input. Each is paired with every shape that moves.
         cover: how what has no closed form is covered: by ``"capsules"``.
-        pairs: pairs of names of geometry objects and of obstacles, in place of all of these.
+        pairs: pairs of names of geometry objects and of obstacles, in place of all of these. Each of these objects has
+            a cover to itself.
         bounds: those of q within which configurations are chosen; by default those of the ``pin.Model``.
         near: pairs of links that never come nearer are left out, unless they are asked for [m]: at least the margin
             that is kept.
@@ -67,8 +79,8 @@ class Distances:
 
     Raises:
         ArgumentTypeError: if an argument is of another type.
-        ArgumentError: if the geometry is of another model, an obstacle has the name of a geometry object, a pair that
-            is asked for has no distance, or no shape moves beside the obstacles.
+        ArgumentError: if the geometry is of another model, two shapes have one name or an obstacle that of an input,
+            a pair that is asked for has no distance, or no shape moves beside the obstacles.
         UnknownNameError: if a pair has a name that no shape has.
         UnsupportedError: if a shape has no cover, or two half-spaces would be a pair.
     """
@@ -94,6 +106,8 @@ class Distances:
         pieces = [LinkShape(piece.name, piece.link, piece) for piece in axis_pieces(getattr(robot, "dynamics", robot))]
         items = _items_of(self.kinematics, geometry, {piece.link for piece in pieces})
         names = [*(item.name for item in items), *dict.fromkeys(piece.name for piece in pieces)]
+        if twice := next((name for k, name in enumerate(names) if name in names[:k]), None):
+            raise ArgumentError(f"Distances: two parts of the robot have the name {twice!r}; rename one of them")
         if clash := next((name for name in names if name in self._obstacles), None):
             raise ArgumentError(f"Distances: {clash!r} is an obstacle and a part of the robot; rename the obstacle")
         asked = None if pairs is None else _checked_pairs(pairs, names, self._obstacles)
@@ -110,9 +124,11 @@ class Distances:
             of_pieces = self._chosen_of_pieces(of_pieces, q)
         bodies = [LinkShape(name, -1, shape) for name, shape in self._obstacles.items()]
         rows = [*of_pieces, *((body, obstacle) for obstacle in bodies for body in (*pieces, *self._selection.bodies))]
-        self._rows = [*self._selection.rows, *(pair for pair in rows if asked is None or self._is_asked(pair, asked))]
+        self._rows = [*self._selection.rows, *(pair for pair in rows if asked is None or _is_asked(pair, asked))]
         self._check_rows(asked, beside_obstacles=len(rows) > len(of_pieces))
         self.pairs = [(first.name, second.name) for first, second in self._rows]
+        if touching := [f"{first} and {second}" for first, second in self._selection.touching]:
+            warn(f"Distances: {'; '.join(touching)}: touch in all configurations, leave them out", DistanceWarning)
         self.inputs = {
             name: sum(shape.sizes.values()) for name, shape in self._obstacles.items() if isinstance(shape, type)
         }
@@ -128,7 +144,7 @@ class Distances:
             beside = {index[name] for name, other in both if name in index and other not in index}
         tree, of_all = self.kinematics.parameters.nominal, chosen is None
         sampling: dict[str, Any] = {"lower": limits[0], "upper": limits[1], "near": self.near}
-        return select(tree, items, None if of_all else of_items, beside=beside, **sampling)
+        return select(tree, items, None if of_all else of_items, beside=beside, alone=asked is not None, **sampling)
 
     def _chosen_of_pieces(self, pairs: Sequence[Row], q: Array) -> list[Row]:
         """The pairs with flexible links that may touch, by configurations (rows); others are left out."""
@@ -141,7 +157,7 @@ class Distances:
     def _check_rows(self, asked: Pairs | None, *, beside_obstacles: bool) -> None:
         """Refuse pairs that are asked for and have no row, obstacles beside which nothing moves, and half-spaces."""
         for first, second in asked or ():
-            if not any(self._is_asked(pair, [(first, second)]) for pair in self._rows):
+            if not any(_is_asked(pair, [(first, second)]) for pair in self._rows):
                 raise ArgumentError(
                     f"Distances: pairs: {first!r} and {second!r} have no distance, since they stand on one link, or "
                     "neither moves; leave the pair out"
@@ -157,14 +173,6 @@ class Distances:
                     f"Distances: {pair[0].name!r} and {pair[1].name!r} are half-spaces, which have no gap; leave one "
                     "out by pairs="
                 )
-
-    def _is_asked(self, pair: tuple[LinkShape, LinkShape], asked: Sequence[tuple[str, str]]) -> bool:
-        """Whether a body, or an object that it covers with others, is asked for with another."""
-        covers = self._selection.covers
-        first, second = (
-            {body.name, *(name for cover in covers if cover.name == body.name for name in cover.names)} for body in pair
-        )
-        return any((i in first and k in second) or (k in first and i in second) for i, k in asked)
 
     def __repr__(self) -> str:
         return f"Distances({self.tree.name!r}, {len(self.pairs)} distances)"
@@ -204,13 +212,13 @@ class Distances:
     def distance(self) -> ca.Function:
         """(q[, obstacles][, p]) → (d): the gap of each pair of :attr:`pairs` [m].
 
-        Called with MX, its derivatives are those of :attr:`derivatives`, by the entries of q; second derivatives are
-        those of these, exact where the closest points move smoothly. Of a ``map`` of it CasADi differentiates the gaps
-        themselves, in a larger graph.
+        Called with MX, its derivatives, and those of a ``map`` of it, are those of :attr:`derivatives`, by the entries
+        of q; second derivatives are those of these, exact where the closest points move smoothly.
         """
         gaps = {"d": ca.vertcat(ca.SX(0, 1), *(pair.gap for pair in self._closest[1]))}
         plain = function("distance", self._symbols, gaps)
-        options: dict[str, Any] = {"custom_jacobian": self._jacobian(), "jac_penalty": 0, "never_inline": True}
+        options: dict[str, Any] = {"custom_jacobian": self._jacobian(), "jac_penalty": 0}
+        options |= {"enable_forward": False, "enable_reverse": False}  # which a map would take
         inputs = plain.sx_in()
         return Function("distance", inputs, plain.call(inputs), plain.name_in(), ["d"], options)
 
@@ -303,6 +311,11 @@ class Distances:
                 raise ArgumentError(f"obstacle {name!r}: its normal is zero; give the direction out of the solid")
 
 
+def _is_asked(pair: Row, asked: Pairs) -> bool:
+    names = pair[0].name, pair[1].name
+    return names in asked or names[::-1] in asked
+
+
 def _kinematics_of(robot: Any) -> Kinematics:
     if isinstance(robot, Kinematics):
         return robot
@@ -344,6 +357,8 @@ def _checked_obstacles(obstacles: Any) -> dict[str, Shape | type[Shape]]:
     for name, shape in obstacles.items():
         if not isinstance(name, str):
             raise ArgumentTypeError(f"Distances: obstacles: got the name {shown(name)}; give text")
+        if name in _RESERVED:
+            raise ArgumentError(f"Distances: obstacle {name!r} has the name of another input; rename it")
         if shape is Box:
             raise UnsupportedError(
                 f"Distances: obstacle {name!r}: the numbers of a box are no inputs; give a gd.Box, or gd.Capsule"

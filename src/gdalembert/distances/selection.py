@@ -7,20 +7,18 @@ those pairs alone that need it: a forearm is one capsule beside the base, and tw
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
-import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.distances.closest import closest
 from gdalembert.distances.covers import CoveredPart, best_capsule, exact_shape, surface_of, volume, volume_and_gradient
-from gdalembert.distances.placed import LinkShape, RobotWithShapes
-from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Shape, Sphere
-from gdalembert.model.configuration import reached
+from gdalembert.distances.placed import LinkShape
+from gdalembert.distances.sampling import SampledTree, capsule_gaps
+from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Sphere
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 
@@ -95,96 +93,15 @@ class _Group:
         return self.items[0].link
 
 
-class _Sampled:
-    """A tree at configurations at random, within limits, and the placements of links there, once they are asked for."""
-
-    def __init__(self, tree: Tree, lower: Array, upper: Array, seed: int) -> None:
-        self.tree, self._limits, self._seed = tree, (lower, upper), seed
-
-    @cached_property
-    def q(self) -> Array:
-        """The configurations (N × nq)."""
-        return configurations(self.tree, *self._limits, CONFIGURATIONS, self._seed)
-
-    @cached_property
-    def _placements(self) -> tuple[Array, Array]:
-        """Rotations (N × links × 3 × 3) and translations (N × links × 3)."""
-        symbol = ca.SX.sym("q", self.tree.nq)
-        placed = [ca.densify(ca.vertcat(ca.vec(r.T), p)) for r, p in self.tree.placements(symbol)]
-        of_all = ca.Function("placements", [symbol], [ca.densify(ca.SX(ca.vertcat(*placed)))])
-        values = of_all.map(len(self.q))(self.q.T).full().T.reshape(len(self.q), -1, 12)
-        return values[:, :, :9].reshape(len(self.q), -1, 3, 3), values[:, :, 9:]
-
-    def placement(self, link: int, chosen: Any = slice(None)) -> tuple[Array, Array]:
-        """Rotations and translations of a link, at all configurations or those chosen."""
-        if link < 0:
-            count = len(self.q[chosen])
-            return np.broadcast_to(np.eye(3), (count, 3, 3)), np.zeros((count, 3))
-        rotations, translations = self._placements
-        return rotations[chosen, link], translations[chosen, link]
-
-    def segment(self, link: int, capsule: Any, chosen: Any = slice(None)) -> tuple[Array, Array, float]:
-        """Starts, directions and radius of a capsule or a sphere in the universe."""
-        r, x = self.placement(link, chosen)
-        a, b = (capsule.centre,) * 2 if isinstance(capsule, Sphere) else (capsule.a, capsule.b)
-        return r @ a + x, r @ (b - a), capsule.radius
-
-    def gap(self, first: tuple[int, Shape], second: tuple[int, Shape], count: int) -> Array:
-        """The gap of two shapes on links at the first configurations."""
-        if all(isinstance(shape, Capsule | Sphere) for _, shape in (first, second)):
-            one, other = (self.segment(*placed, slice(count)) for placed in (first, second))
-            return _gaps(*one, *other)[0]
-        symbol = ca.SX.sym("q", self.tree.nq)
-        robot = RobotWithShapes(self.tree, symbol)
-        gap = closest(*(robot.placed(LinkShape("", *placed)) for placed in (first, second))).gap
-        return np.asarray(ca.Function("gap", [symbol], [ca.densify(gap)]).map(count)(self.q[:count].T).full()[0])
-
-
-def _gaps(p: Array, a: Array, r: float | Array, o: Array, b: Array, s: float | Array) -> tuple[Array, Array, Array]:
-    """Gaps of capsules from p along a and from o along b, row by row, as :func:`closest.closest` has them.
-
-    Also the shares of a at which they are closest, and the unit normals from the second.
-    """
-    apart = p - o
-    aa, bb, ab = (np.einsum("...i,...i->...", x, y) for x, y in ((a, a), (b, b), (a, b)))
-    on_a, on_b = (np.einsum("...i,...i->...", x, apart) for x in (a, b))
-    aa, bb = np.maximum(aa, 1e-100), np.maximum(bb, 1e-100)
-    share = np.clip((ab * on_b - on_a * bb) / np.maximum(aa * bb * (1 + 1e-12) - ab * ab, 1e-200), 0.0, 1.0)
-    other = np.clip((ab * share + on_b) / bb, 0.0, 1.0)
-    share = np.clip((ab * other - on_a) / aa, 0.0, 1.0)
-    way = apart + share[..., None] * a - other[..., None] * b
-    distance = np.linalg.norm(way, axis=-1)
-    return distance - r - s, share, way / np.maximum(distance, 1e-30)[..., None]
-
-
-def configurations(tree: Tree, lower: Array, upper: Array, count: int, seed: int) -> Array:
-    """Configurations (N × nq) spread evenly within limits of q.
-
-    A joint without limits turns once about, or moves 1 m either way; a free-flyer, springs, and modes without limits
-    stay at rest.
-    """
-    rng = np.random.default_rng(seed)
-    v, q = rng.uniform(-1, 1, (count, tree.nv)), np.zeros((count, tree.nq))
-    for joint in tree.independent_joints:
-        still = joint.type.is_free or joint.type.is_modal or joint.type.springs_at is not None
-        v[:, joint.columns] *= 0 if still else np.pi if joint.type.can_rotate else 1
-    q = reached(tree, v)
-    for joint in tree.independent_joints:
-        if joint.type.velocity_is_rate:
-            for k in range(joint.idx_q, joint.idx_q + joint.type.nq):
-                if np.isfinite(upper[k] - lower[k]) and upper[k] - lower[k] < 1e6:
-                    q[:, k] = rng.uniform(lower[k], upper[k], count)
-    return q
-
-
 class _Pair:
     """Two groups with the parts that cover them for this pair, and where covers and meshes touch."""
 
-    def __init__(self, groups: tuple[_Group, _Group], asked: bool) -> None:
+    def __init__(self, groups: tuple[_Group, _Group], asked: bool, alone: bool) -> None:
         self.groups, self.asked = groups, asked
-        self.parts: tuple[list[CoveredPart], list[CoveredPart]] = ([groups[0].whole], [groups[1].whole])
-        if all(isinstance(group.whole.exact, Box) for group in groups):  # 2,464 instructions, of capsule and box 148
-            self.parts = ([_covered(groups[0])], [groups[1].whole])
+        self.parts: Parts = ([groups[0].whole], [groups[1].whole])
+        if not alone and all(isinstance(group.whole.exact, Box) for group in groups):
+            box = CoveredPart([surface_of(item.geometry) for item in groups[0].items])
+            self.parts = ([box], self.parts[1])  # of 148 instructions, not 2,464
         self.touches: Mask = np.zeros(TRIED, dtype=bool)
         self.never: set[tuple[CoveredPart, CoveredPart]] = set()
         self.is_always_touching = False
@@ -192,6 +109,12 @@ class _Pair:
     @property
     def rows(self) -> list[tuple[CoveredPart, CoveredPart]]:
         return [both for both in product(*self.parts) if both not in self.never]
+
+    def with_parts(self, side: int, part: CoveredPart, parts: Sequence[CoveredPart]) -> Parts:
+        """Its parts, with others in place of one."""
+        k, of_side = self.parts[side].index(part), self.parts[side]
+        replaced = [*of_side[:k], *parts, *of_side[k + 1 :]]
+        return (replaced, self.parts[1]) if side == 0 else (self.parts[0], replaced)
 
     @property
     def is_exact(self) -> bool:
@@ -202,18 +125,14 @@ class _Pair:
         return self.groups[0].name, self.groups[1].name
 
 
-def _covered(group: _Group) -> CoveredPart:
-    """A box as a part to be covered."""
-    return CoveredPart([surface_of(item.geometry) for item in group.items])
-
-
 @dataclass
 class ChosenPairs:
     """The pairs that may touch, with as many capsules as pay.
 
     Attributes:
         rows: pairs of shapes whose gaps tell whether the pairs touch.
-        left_out: (name, name, reason) of pairs that are left out.
+        left_out: (name, name, reason) of pairs that are left out. ``touching``: those that touch always, and were
+            asked for.
         covers: of objects without a closed form. ``bodies``: what obstacles are compared with, on each moving link.
         false_alarms: the part of configurations in which shapes overlap and no objects touch.
         contacts: the part in which objects of the pairs touch.
@@ -221,6 +140,7 @@ class ChosenPairs:
 
     rows: list[tuple[LinkShape, LinkShape]]
     left_out: list[tuple[str, str, str]]
+    touching: list[tuple[str, str]]
     covers: list[Cover]
     bodies: list[LinkShape]
     false_alarms: float
@@ -236,6 +156,7 @@ class ChosenPairs:
             proof = "every corner inside" if cover.outside <= 0 else f"a corner {cover.outside:.1e} m outside"
             other = "obstacles" if cover.beside_obstacles else "links"
             lines.append(f"  {', '.join(cover.names)}, beside {other}: in capsules of radius {radii} m, {proof}")
+        lines += [f"{first} and {second} touch always, and are kept as asked" for first, second in self.touching]
         lines += ["left out:"] if self.left_out else []
         return "\n".join([*lines, *(f"  {first}, {second}: {reason}" for first, second, reason in self.left_out)])
 
@@ -244,7 +165,7 @@ class ChosenPairs:
 class _Search:
     """The choice of pairs and parts."""
 
-    sampled: _Sampled
+    sampled: SampledTree
     pairs: list[_Pair]
     pays: float = _PAYS
     near: float = NEAR
@@ -268,7 +189,7 @@ class _Search:
 
     def leave_out(self) -> None:
         """Leave out pairs that always touch, that never come near, or whose meshes never touch where covers do."""
-        for pair in self.told:
+        for pair in list(self.pairs):
             gap = self.gap(pair, (pair.parts[0][0], pair.parts[1][0]), CONFIGURATIONS)
             if gap.min() > self.near and not pair.asked:
                 self._drop(pair, f"never nearer than {gap.min():.3g} m in {len(gap)} configurations")
@@ -349,7 +270,7 @@ class _Search:
         for soft in _SOFT:
 
             def cost(x: Array, soft: float = soft) -> tuple[float, Array]:
-                gap, share, normal = _gaps(x[:3], x[3:6] - x[:3], x[6], start, way, radii)
+                gap, share, normal = capsule_gaps(x[:3], x[3:6] - x[:3], x[6], start, way, radii)
                 alarm = 1 / (1 + np.exp(np.minimum(gap / soft, 50.0)))
                 push = -weight * alarm * (1 - alarm) / soft
                 slopes = np.hstack([(push * (1 - share)) @ normal, (push * share) @ normal, -push.sum()])
@@ -376,15 +297,15 @@ class _Search:
                 self.move(part)
         for pair in self.told:
             self.separate(pair)
-        done: set[_Pair] = set()
-        while len(done) < len(self.told):
+        ahead = self.told
+        while ahead:
             alarms = self.alarms
-            pair = max((p for p in self.told if p not in done), key=lambda pair: int((self.said(pair) & alarms).sum()))
-            done.add(pair)
-            if self._refine(pair):
-                done = set()
-        for part in self.parts():
-            self.move(part)
+            pair = max(ahead, key=lambda pair: int((self.said(pair) & alarms).sum()))
+            if not (self.said(pair) & alarms).any() or not self._refine(pair):
+                ahead.remove(pair)  # not tried again when others were refined: that takes ten times as long
+        for _ in range(2):
+            for part in self.parts():
+                self.move(part)
 
     def _refine(self, pair: _Pair) -> bool:
         """Cut a part of a pair, or give it a capsule for this pair alone; False if nothing pays."""
@@ -392,19 +313,24 @@ class _Search:
         others = np.any([np.zeros(TRIED, dtype=bool), *(self.said(p) for p in self.told if p is not pair)], axis=0)
         weight = np.where(clear, np.where(others, _OTHERS, 1.0), np.where(pair.touches, 0.0, _CONTACTS)) / TRIED
         known, before, parts_before = set(self.parts()), self.least(pair), pair.parts
+        if float(weight @ _depth(before)) < self.pays * _CAPSULE:
+            return False
 
         def worth(parts: Parts) -> float:
             """The false alarms that are saved for a row, counting half those that become less deep."""
-            rows = [both for both in product(*parts) if both not in pair.never]
+            rows = [both for both in product(*parts) if self.least(pair, [both]).min() <= self.near]
             cost = max(len(rows) - len(pair.rows), 0) + _CAPSULE * len({p for both in rows for p in both} - known)
             return float(weight @ (_depth(before) - _depth(self.least(pair, rows)))) / max(cost, _CAPSULE)
 
-        best = max(self._finer(pair), key=worth, default=parts_before)
-        pair.parts = best
-        for part in (*best[0], *best[1]):
-            if part.exact is None and part not in known:
-                self.move(part)
+        cuts = max(self._finer(pair), key=worth, default=parts_before)
+        tried = [cuts, *self._unshared(pair)]
+        for parts in tried:
+            pair.parts = parts
+            for part in (*parts[0], *parts[1]):
+                if part.exact is None and part not in known:
+                    self.move(part)
         pair.parts = parts_before
+        best = max(tried, key=worth)
         if worth(best) < self.pays:
             return False
         self._take(pair, best)
@@ -433,12 +359,18 @@ class _Search:
     def _finer(self, pair: _Pair) -> Iterator[Parts]:
         """The parts of a pair with one of them cut, by each of its cuts."""
         for side in (0, 1):
-            for k, part in enumerate(pair.parts[side]):
+            for part in pair.parts[side]:
                 rows = [both for both in pair.rows if both[side] is part]
                 if ((self.least(pair, rows) < 0) & ~pair.touches).any():
-                    for cut in part.cuts:
-                        finer = [*pair.parts[side][:k], *cut, *pair.parts[side][k + 1 :]]
-                        yield (finer, pair.parts[1]) if side == 0 else (pair.parts[0], finer)
+                    yield from (pair.with_parts(side, part, cut) for cut in part.cuts)
+
+    def _unshared(self, pair: _Pair) -> Iterator[Parts]:
+        """The parts of a pair with a capsule for this pair alone in place of one that others have too."""
+        shared = {part for other in self.told if other is not pair for both in other.rows for part in both}
+        for side in (0, 1):
+            for part in pair.parts[side]:
+                if part in shared and part.exact is None:
+                    yield pair.with_parts(side, part, [copy(part)])
 
 
 def _joined_name(names: Sequence[str]) -> str:
@@ -459,6 +391,7 @@ def select(
     lower: Array,
     upper: Array,
     beside: Collection[int] | None = None,
+    alone: bool = False,
     near: float = NEAR,
     pays: float = _PAYS,
     seed: int = 0,
@@ -470,14 +403,18 @@ def select(
             different links that are no neighbours, without those that are near each other always or never.
         lower, upper: limits of q (nq) of the configurations at random, infinite if there are none.
         beside: those of ``items`` that are compared with obstacles, by index; by default all that move.
+        alone: no object shares a cover with others of its link, and what has a closed form stays as it is.
         near: pairs that never come nearer are left out [m].
         pays: the part of false alarms that a further row must save. ``seed``: of the configurations.
     """
-    sampled = _Sampled(tree, lower, upper, seed)
+    sampled = SampledTree(tree, lower, upper, CONFIGURATIONS, seed)
     groups: dict[tuple[Item, ...], list[_Group]] = {}
     left_out = list[tuple[str, str, str]]()
     chosen = list[_Pair]()
-    for first, second in _joined(tree, items, pairs, left_out):
+    joined = _joined(tree, items, pairs, left_out)
+    if alone:
+        joined = (((one,), (other,)) for first, second in joined for one, other in product(first, second))
+    for first, second in joined:
         for side in (first, second):
             if side not in groups:
                 groups[side] = _groups(side)
@@ -485,11 +422,11 @@ def select(
             if all(isinstance(group.whole.exact, HalfSpace) for group in both):
                 left_out.append((both[0].name, both[1].name, "two half-spaces have no gap"))
             else:
-                chosen.append(_Pair(both, asked=pairs is not None))
+                chosen.append(_Pair(both, pairs is not None, alone))
     search = _Search(sampled, chosen, pays, near, left_out)
     search.leave_out()
     search.refine()
-    return _selected(search, [item for k, item in enumerate(items) if beside is None or k in beside])
+    return _selected(search, [item for k, item in enumerate(items) if beside is None or k in beside], alone)
 
 
 def _joined(
@@ -524,29 +461,24 @@ def _are_neighbours(tree: Tree, first: int, second: int) -> bool:
     return above == first
 
 
-def _groups(items: tuple[Item, ...]) -> list[_Group]:
+def _groups(items: tuple[Item, ...], alone: bool = False) -> list[_Group]:
     """Objects of a link: those with a closed form alone, but boxes beside meshes, which one capsule covers with them.
 
-    On the universe all are alone: they may be far from each other.
+    The Panda's eight boxes of fingers would make nine pairs of each that its hand has. On the universe all are alone:
+    they may be far from each other.
     """
-    if len(items) > 1 and items[0].link < 0:
+    if len(items) > 1 and (alone or items[0].link < 0):
         return [group for item in items for group in _groups((item,))]
-    shapes = [exact_shape(item.geometry) for item in items]
-    boxes = [item for item, shape in zip(items, shapes, strict=True) if isinstance(shape, Box)]
-    covered = [item for item, shape in zip(items, shapes, strict=True) if shape is None]
-    if covered or len(boxes) > 1:
-        covered = [item for item in items if item in covered or item in boxes]
-    groups = [
-        _Group((item,), CoveredPart([surface_of(item.geometry)] if isinstance(shape, Box) else [], shape))
-        for item, shape in zip(items, shapes, strict=True)
-        if shape is not None and item not in covered
-    ]
-    if covered:
-        groups.append(_Group(tuple(covered), CoveredPart([surface_of(item.geometry) for item in covered])))
-    return groups
+    shapes = {item: exact_shape(item.geometry) for item in items}
+    covered = [item for item, shape in shapes.items() if shape is None or isinstance(shape, Box)]
+    if len(covered) == 1:
+        covered = [item for item in covered if shapes[item] is None]
+    surfaces = {item: surface_of(item.geometry) for item in covered}
+    groups = [_Group((item,), CoveredPart([], shape)) for item, shape in shapes.items() if item not in surfaces]
+    return [*groups, _Group(tuple(covered), CoveredPart([*surfaces.values()]))] if covered else groups
 
 
-def _selected(search: _Search, items: Sequence[Item]) -> ChosenPairs:
+def _selected(search: _Search, items: Sequence[Item], alone: bool) -> ChosenPairs:
     rows, covered = [], dict[_Group, dict[CoveredPart, None]]()
     for pair in search.pairs:
         for both in pair.rows:
@@ -563,7 +495,7 @@ def _selected(search: _Search, items: Sequence[Item]) -> ChosenPairs:
             by_link.setdefault(item.link, []).append(item)
     bodies, beside = [], set[_Group]()
     for link in sorted(by_link):
-        for group in _groups(tuple(by_link[link])):
+        for group in _groups(tuple(by_link[link]), alone):
             parts = [group.whole] if group.whole.exact is not None else _paying(group.whole)
             bodies += [LinkShape(group.name, link, part.shape) for part in parts]
             if group.whole.exact is None:
@@ -577,8 +509,9 @@ def _selected(search: _Search, items: Sequence[Item]) -> ChosenPairs:
         )
         for group, parts in covered.items()
     ]
+    touching = [pair.names for pair in search.pairs if pair.is_always_touching]
     return ChosenPairs(
-        rows, search.left_out, covers, bodies, float(search.alarms.mean()), float(search.contacts.mean())
+        rows, search.left_out, touching, covers, bodies, float(search.alarms.mean()), float(search.contacts.mean())
     )
 
 

@@ -22,6 +22,8 @@ LETTERS = {
     "C": "coriolis_matrix",
     "g": "generalized_gravity",
     "tau": "inverse_dynamics",
+    "K": "stiffness",
+    "D_d": "damping",
 }
 """The Function that a letter stands for, where no term of the formulation has it."""
 OF_FRAMES = (

@@ -26,7 +26,8 @@ from gdalembert.dynamics.named_functions import KINEMATIC, OF_FRAMES, NamedFunct
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
 from gdalembert.export.meanings import TorqueEquation, of_functions, sums
-from gdalembert.export.notes import angles, called, notes, origin, parameters, values, wrenches
+from gdalembert.export.notes import angles, called, modal_coordinates, notes, origin, parameters, values, wrenches
+from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.model.from_pinocchio import idle_joints, read_tree
 from gdalembert.model.load_mjcf import load_robot
 from gdalembert.model.rounding import CLEANED
@@ -36,7 +37,7 @@ from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.source_text import identifier
-from gdalembert.symbolic import SymbolicTree, abbreviations, closed_forms, readable, symbolic_tree
+from gdalembert.symbolic import SymbolicArm, SymbolicTree, abbreviations, closed_forms, readable, symbolic_tree
 from gdalembert.symbolic.closed_forms import CLOSED, MAX_TERMS, Formulas
 
 Files: TypeAlias = dict[str, str]
@@ -137,7 +138,7 @@ def choose(dynamics: Dynamics, terms: Iterable[str] | None, functions: Sequence[
     if not names:
         raise ArgumentError("terms: none are given; name at least one, as 'mass_matrix'")
     try:
-        outputs = dynamics.terms.name_out()
+        outputs = [name for name in dynamics.terms.name_out() if dynamics.terms.numel_out(name)]
     except UnsupportedError:
         if "terms" in names:
             raise
@@ -210,7 +211,12 @@ class ClosedForms(Brief):
     def origin(self) -> list[str]:
         """The source of the equations, if it is that of these matrices, and the package that writes them."""
         source, writer = origin(self.dynamics)
-        return [source if self.has_terms else "closed forms that are the same in every formulation.", writer]
+        return [
+            source
+            if self.has_terms or self.tree.arm is not None
+            else "closed forms that are the same in every formulation.",
+            writer,
+        ]
 
     @property
     def sums(self) -> list[TorqueEquation]:
@@ -248,8 +254,8 @@ def derive(
 
     Args:
         robot: a shipped robot's name, a URDF or MJCF file (path or text), a ``pin.Model``, a ``Tree`` or a
-            ``SymbolicTree``; for code also a ``Dynamics``, as :class:`~gdalembert.PrunedDynamics`, with its own
-            equations and parameters.
+            ``SymbolicTree``; a :class:`~gdalembert.FlexibleArm` or :class:`~gdalembert.FirstOrderArm`; for code also
+            any other ``Dynamics``, as :class:`~gdalembert.PrunedDynamics`, with its own equations and parameters.
         to: a name in ``FORMATS``.
         formulation: its name or its class; by default generalized d'Alembert, or Newton–Euler for code with numbers;
             if that lacks any of ``terms``, the first formulation that has them all.
@@ -258,8 +264,9 @@ def derive(
             ``"frame_placement:tool0"``, ``"frame_jacobian:tool0:LOCAL"``
             (:mod:`gdalembert.dynamics.named_functions`). By default inverse_dynamics, mass_matrix, nle and
             generalized_gravity in code, and M, C and g (mass_matrix, coriolis_matrix, generalized_gravity) as closed
-            forms; those of a ``formulation`` that is given are its own ``terms``.
-        symbolic: whether constants become symbols; by default in closed forms only.
+            forms, with K (stiffness) of an arm; those of a ``formulation`` that is given are its own ``terms``.
+        symbolic: whether constants become symbols; by default in closed forms only. A ``Dynamics`` that is no arm has
+            its own constants.
         max_terms: size of closed forms at which to give up, see :func:`~gdalembert.symbolic.to_trigonometric`.
         clean: tolerance of the cleaning of constants; a ``Dynamics`` has its own.
         body_only: LaTeX without a preamble.
@@ -281,7 +288,9 @@ def derive(
     if body_only and not into.has_preamble:
         having = " and ".join(format_.name for format_ in FORMATS.values() if format_.has_preamble)
         raise ArgumentError(f"body_only (--body-only): only {having} has a preamble, and {to} has none; leave it out")
-    if isinstance(robot, Dynamics):
+    is_arm = isinstance(robot, Arm) or (isinstance(robot, SymbolicTree) and robot.arm is not None)
+    with_formulas = isinstance(robot, Arm) and (into.closed or symbolic is not None)
+    if isinstance(robot, Dynamics) and not (with_formulas and formulation is None):
         if formulation is not None or symbolic is not None:
             raise ArgumentError(f"{robot!r}: has its formulation and its constants; give no formulation, no symbolic")
         if into.closed:
@@ -294,11 +303,17 @@ def derive(
         return _code(into, robot, chosen, [*wrenches(robot), *parameters(robot)])
     model = load_robot(robot) if isinstance(robot, str) else robot
     if terms is None and (formulation is None or not into.closed):
-        terms = _FORMS if into.closed else _CODE
+        terms = (*_FORMS, *(("stiffness",) if is_arm else ())) if into.closed else _CODE
+    if is_arm and formulation is None:
+        formulation = SymbolicArm
     several = listed(terms)  # may be read more than once
     if symbolic is None and into.closed and "base_regressor" in (several or ()):
         symbolic = False  # base parameters are those of a geometry in numbers
-    if several and all(NamedFunction.read(name).of in OF_FRAMES for name in several if isinstance(name, str)):
+    if (
+        not is_arm
+        and several
+        and all(NamedFunction.read(name).of in OF_FRAMES for name in several if isinstance(name, str))
+    ):
         model = _with_rotors(model if isinstance(model, Tree) else read_tree(model))
     find = functools.partial(_first, into, formulation, terms if several is None else several)
     if not into.closed:
@@ -324,9 +339,11 @@ def _by_name(robot: Dynamics) -> str:
     return f"formulation={shown(name)}" if name in formulations() else "terms=['mass_matrix'], for example"
 
 
-def _derived_code(into: Format, model: pin.Model | Tree, find: _Find, *, with_symbols: bool, clean: float) -> Files:
+def _derived_code(
+    into: Format, model: pin.Model | Tree | Arm, find: _Find, *, with_symbols: bool, clean: float
+) -> Files:
     """Code of a robot with its numbers, or with symbols, whose values are in its head."""
-    if not with_symbols and not isinstance(model, SymbolicTree):
+    if not with_symbols and not isinstance(model, SymbolicTree | Arm):
         dynamics, choices = find(lambda kind: kind(model, clean=clean), numeric=True)
         return _code(into, dynamics, choices, [])
     tree, remarks = _symbolic(model, with_symbols=True, clean=clean)
@@ -335,21 +352,22 @@ def _derived_code(into: Format, model: pin.Model | Tree, find: _Find, *, with_sy
 
 
 def _derived_forms(
-    model: pin.Model | Tree, find: _Find, *, with_symbols: bool, clean: float, max_terms: int
+    model: pin.Model | Tree | Arm, find: _Find, *, with_symbols: bool, clean: float, max_terms: int
 ) -> ClosedForms:
     """Closed forms of a robot with its numbers, or with symbols."""
     tree, remarks = _symbolic(model, with_symbols=with_symbols, clean=clean)
     dynamics, choices = find(tree.dynamics, numeric=False)
-    matrices = _closed(tree, type(dynamics), choices, max_terms)
+    matrices, remarks = _closed(tree, type(dynamics), choices, max_terms), [*remarks, *modal_coordinates(tree)]
     has_terms = any(choice.output is not None for choice in choices)
     return ClosedForms(tree, dynamics, matrices, tree is not model, has_terms, remarks)
 
 
-def _symbolic(model: pin.Model | Tree, *, with_symbols: bool, clean: float) -> tuple[SymbolicTree, list[str]]:
+def _symbolic(model: pin.Model | Tree | Arm, *, with_symbols: bool, clean: float) -> tuple[SymbolicTree, list[str]]:
     """The robot with symbols, or numbers, for constants, and lines about its coordinates; a SymbolicTree as it is."""
     if isinstance(model, SymbolicTree):
         return model, []
-    return symbolic_tree(model, others="symbols" if with_symbols else "numbers", clean=clean), angles(model)
+    tree = symbolic_tree(model, others="symbols" if with_symbols else "numbers", clean=clean)
+    return tree, angles(model.rigid_tree if isinstance(model, Arm) else model)
 
 
 def _first(
@@ -358,6 +376,8 @@ def _first(
     """The given formulation, or the first that has all terms; the error names those that have the missing term."""
     known, functions = formulations(), CLOSED if into.closed else NUMERIC
     others: Sequence[type[Dynamics]] = (NewtonEuler, *_SYMBOLIC) if numeric else _SYMBOLIC
+    if formulation is SymbolicArm:
+        others = (SymbolicArm,)
     if isinstance(formulation, str):
         if formulation not in known:
             raise UnknownNameError("formulation", formulation, known)

@@ -30,7 +30,7 @@ Piece: TypeAlias = tuple[str, int]
 _BREAK = "\n"
 """Marks a place in a text where a line may be broken."""
 _LONGEST_FRACTION = 100
-_MOTION = re.compile(r"[va]_\d+")
+_MOTION = re.compile(r"[va]_\d+(_\d+)?")
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[_^]\{|.", re.DOTALL)
 _WIDE = frozenset("mwMWDHGCNUVABEKO")
 _WIDTHS = {r"\cos": 14.0, r"\sin": 13.0, r"\mathrm": 0.0, r"\frac": 3.0, r"\cdot": 7.3, " ": 0.0}
@@ -197,7 +197,7 @@ def latex_files(forms: ClosedForms, *, body_only: bool = False) -> Files:
     lines += map(_formulas, forms.remarks)
     parts += [UNITS + " \\\\\n" + " \\\\\n".join(lines)]
     parts += [_equations_of(forms)] if forms.sums else []
-    used = [x for x in forms.symbols if not re.fullmatch(r"[qva]_\d+", x.name)]
+    used = [x for x in forms.symbols if not re.fullmatch(r"[qvaf]_\d+(_\d+)?", x.name)]
     if forms.shorthand:
         meanings = (f"{printer.text(x)} = {printer.text(meaning)}" for x, meaning in forms.shorthand.items())
         parts += [r"\subsection*{Abbreviations}", _list(meanings)]
@@ -235,7 +235,7 @@ def _told_apart(forms: ClosedForms, used: Sequence[sympy.Symbol]) -> str:
         letters.setdefault((x.name.partition("_")[0], words), f"upright ${symbol(x, upright=True)}$")
     for kind, words in symbols(x.name for x in used).items() if forms.automatic else ():
         first = kind.partition(",")[0]
-        letters.setdefault((first.partition("_")[0], _SHORTLY.get(words, words)), _formulas(first))
+        letters.setdefault((first.partition("_")[0], _SHORTLY.get(words) or _formulas(words)), _formulas(first))
     for name in forms.matrices:
         letter, _, index = name.partition("_")
         if not index or index.isdigit():
@@ -255,6 +255,9 @@ _SHORTLY = {
     "mass of link i [kg]": "a mass",
     "its inertia tensor about the centre of mass [kg m^2]": "an entry of an inertia tensor",
     "rotor inertia at joint i [kg m^2 or kg]": "a rotor inertia",
+    "integral of the product of phi in modes j and k": "an integral",
+    "its stiffness in bending in y [N m^2]": "a stiffness",
+    "its stiffness in bending in z [N m^2]": "a stiffness",
 }
 """Kinds of symbols, in the words in which they are told apart from others."""
 

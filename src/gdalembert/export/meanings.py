@@ -40,8 +40,20 @@ _TERMS = {
         r" \mathrm{force}_i \text{ (prismatic)} + I^{\mathrm{act}}_i a_i",
         ("force", "moment"),
     ),
+    "arm": TorqueEquation(
+        "tau_r = m_r a_r + m_rf a_f + C_1 + G_1, 0 = m_rf^T a_r + m_f a_f + C_2 + G_2 + K_f q_f: joints r and modes f, "
+        "without armature, rotors and damping",
+        r"\tau_r = m^{\mathrm{r}} a_r + m^{\mathrm{rf}} a_f + C_1 + G_1, \; 0 = (m^{\mathrm{rf}})^T a_r"
+        r" + m^{\mathrm{f}} a_f + C_2 + G_2 + K^{\mathrm{f}} q_f \text{: joints } r \text{, modes } f"
+        r" \text{, no armature, rotors, damping}",
+        ("m_r", "m_rf", "m_f", "C", "G", "K_f"),
+    ),
 }
 """Equations by the name of the formulation."""
+_ARM = TorqueEquation(
+    "tau = M a + C v + g + K q + D_d v", r"\tau = M a + C v + g + K q + D^{\mathrm{d}} v", ("M", "C", "g", "K", "D_d")
+)
+"""The equation of robots with flexible links and joints."""
 _FUNCTIONS = (
     TorqueEquation("tau = M a + C v + g", r"\tau = M a + C v + g", ("M", "C", "g")),
     TorqueEquation("tau = M a + nle", r"\tau = M a + \mathrm{nle}", ("nle",)),
@@ -77,7 +89,15 @@ _MEANINGS = {
     "J": "Jacobian: twist = J v, linear part first",
     "Y": "regressor: ten columns a joint's body, m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the joint",
     "Y_base": "regressor of the base parameters",
+    "K": "stiffness of modes and flexible joints",
+    "D_d": "damping of modes and flexible joints",
+    "m_r": "mass matrix of the joints",
+    "m_rf": "its coupling with the modes",
+    "m_f": "mass matrix of the modes",
+    "K_f": "stiffness of the modes",
 }
+_MEANINGS |= dict.fromkeys(("C_1", "C_2"), "Coriolis and centrifugal forces on joints (1) and modes (2)")
+_MEANINGS |= dict.fromkeys(("G_1", "G_2"), "forces that hold joints (1) and modes (2) against gravity")
 """Meanings by the name of the matrix, without the frame."""
 
 
@@ -87,10 +107,13 @@ _LONGEST = 10_000
 
 def sums(dynamics: Dynamics, names: Iterable[str], has_terms: bool) -> list[TorqueEquation]:
     """Equations of the torque in terms of what is written: the terms of a formulation, and Functions."""
+    names = [*names]
     written = {re.sub(r"_\d+$", "", name) for name in names}
-    of_terms = _TERMS.get(getattr(dynamics, "name", ""))
+    is_arm = any(force.name == "stiffness" for force in dynamics.forces)
+    of_terms = _TERMS.get("arm" if is_arm else getattr(dynamics, "name", ""))
     written_sums = [of_terms] if has_terms and of_terms is not None and written & {*of_terms.of} else []
-    return written_sums + [total for total in _FUNCTIONS if written & {*total.of}]
+    functions = (_ARM, *_FUNCTIONS[1:]) if is_arm else _FUNCTIONS
+    return written_sums + [total for total in functions if {*names} & {*total.of}]
 
 
 def of_functions(functions: Iterable[NamedFunction], dynamics: Dynamics) -> list[str]:
@@ -108,4 +131,8 @@ def of_functions(functions: Iterable[NamedFunction], dynamics: Dynamics) -> list
 def meaning(name: str) -> str:
     """The meaning of a matrix, or ""."""
     family = re.sub(r"_\d+$", "", name)
-    return _MEANINGS.get(family) or _MEANINGS.get(family.partition("_")[0] if family[:2] in ("T_", "J_") else "", "")
+    return (
+        _MEANINGS.get(name)
+        or _MEANINGS.get(family)
+        or _MEANINGS.get(family.partition("_")[0] if family[:2] in ("T_", "J_") else "", "")
+    )

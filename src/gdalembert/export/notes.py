@@ -16,7 +16,7 @@ from gdalembert.dynamics.simplified.dynamics import SimplifiedDynamics
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.source_text import comment_text
-from gdalembert.symbolic.tree import SymbolicTree
+from gdalembert.symbolic.constants import SymbolicTree
 
 _WRENCH = ("f_x", "f_y", "f_z", "m_x", "m_y", "m_z")
 
@@ -29,6 +29,30 @@ _SYMBOLS = {
     "offset_i": "offset of a mimicking joint [rad or m]",
     "I_act_i": "rotor inertia at joint i [kg m^2 or kg]",
     "g, g_x, g_y, g_z": "gravity [m/s^2]",
+    "l_i": "length of flexible link i [m]",
+    "mu_i": "its mass per length [kg/m]",
+    "j_iy, j_iz": "its section inertia about y and z [kg m]",
+    "EI_iz": "its stiffness in bending in y [N m^2]",
+    "EI_iy": "its stiffness in bending in z [N m^2]",
+    "EA_i": "its stiffness in extension [N]",
+    "GJ_i": "its stiffness in torsion [N m^2]",
+    "P_ij, H_ij": "integrals of phi and of x phi along link i, phi being the displacement in its mode j",
+    "C_ijk": "integral of the product of phi in modes j and k",
+    "T_ij, S_ijk": "integrals of psi, and of the product of psi in modes j and k, psi being the rotation of sections",
+    "B_ijk": "integral of the product of curvatures, strains or twists in modes j and k",
+    "P_ijx, H_ijxx, C_ijkxx": "integrals over the mass dm of a link that is no uniform beam, of phi, of phi times a "
+    "coordinate and of products of phi, by axes",
+    "K_ijk, D_ijk": "stiffness and damping of modes j and k of link i",
+    "u_ij, theta_ij": "displacement and rotation of the tip of link i in its mode j",
+    "u_ijs, theta_ijs": "the same of another cross section",
+    "s_ijk, s_ijks": "shortening in modes j and k",
+    "m_is": "mass of the bodies at a cross section of link i, t being the tip [kg]",
+    "c_isx, c_isy, c_isz": "their centre of mass [m]",
+    "I_isxx, I_isyy, I_iszz, I_isxy, I_isxz, I_isyz": "their inertia tensor about it [kg m^2]",
+    "p_isx, p_isy, p_isz": "position of a cross section on the undeformed beam [m]",
+    "p_irx, p_iry, p_irz, beta_ir, roll_ir, pitch_ir, yaw_ir": "placement of the beam on its link [m, rad]",
+    "k_i, k_ii": "stiffness of springs at the coordinates of these numbers [N m/rad or N/m]",
+    "d_i, d_ii": "damping of springs there",
 }
 """The meaning of the symbols that ``symbolic_tree`` chooses."""
 UNITS = "Units are SI: m, kg, s, rad, N, N m, J. Order and frames are Pinocchio's."
@@ -36,7 +60,7 @@ UNITS = "Units are SI: m, kg, s, rad, N, N m, J. Order and frames are Pinocchio'
 
 def called(dynamics: Dynamics) -> str:
     """The name of a formulation, or that of its class."""
-    return getattr(dynamics, "name", type(dynamics).__name__)
+    return getattr(dynamics, "name", getattr(dynamics, "represents", type(dynamics)).__name__)
 
 
 def origin(dynamics: Dynamics) -> list[str]:
@@ -105,14 +129,54 @@ def wrenches(dynamics: Dynamics) -> list[str]:
 
 def coordinates(tree: Tree) -> list[tuple[str, str]]:
     """Each joint that has coordinates of its own, and their names. Two joints may have one name in plain text."""
-    return [(comment_text(joint.name), _coordinates(joint)) for joint in tree.independent_joints]
+    lines: list[tuple[str, str]] = []
+    for joint in tree.independent_joints:
+        modes = joint.type.coordinate_names
+        lines += [] if modes else [(comment_text(joint.name), _coordinates(joint))]
+        for k, mode in enumerate(modes, 1):
+            names = ", ".join(f"{x}_{first + k}" for x, first in zip(("q", "v", "tau"), _starts(joint), strict=True))
+            lines.append((comment_text(mode), f"{names}, a modal coordinate"))
+    return lines
+
+
+def _starts(joint: Joint) -> tuple[int, int, int]:
+    return joint.idx_q, joint.idx_v, joint.idx_v
 
 
 def symbols(names: Iterable[str]) -> dict[str, str]:
     """The meaning of automatic symbols, by kind, of the kinds that are among ``names``."""
-    used = {re.sub(r"_\d+", "_i", name) for name in names}
+    used = set(map(_kind, names))
     kinds = {", ".join(x for x in kind.split(", ") if x in used): meaning for kind, meaning in _SYMBOLS.items()}
     return {kind: meaning for kind, meaning in kinds.items() if kind}
+
+
+_INDICES = dict.fromkeys(("P", "H", "T", "u", "theta"), "ij") | dict.fromkeys("CSBKDs", "ijk")
+"""Indices of the symbols of modes: link, and modes."""
+
+
+def _kind(name: str) -> str:
+    """A symbol with letters for the numbers in its name; those of axes are x where a symbol of modes has them."""
+    letter, _, rest = name.partition("_")
+    letter = "s" if re.fullmatch(r"s\d+", letter) else letter
+    if letter in _INDICES and (
+        match := re.fullmatch(r"\d{2,}(?:_\d+)*(s\d+)?([xyz]*)|\d+(?:_\d+)+(s\d+)?([xyz]*)", rest)
+    ):
+        return (
+            f"{letter}_{_INDICES[letter]}{'s' if match[1] or match[3] else ''}{'x' * len(match[2] or match[4] or '')}"
+        )
+    if letter in ("k", "d"):
+        return f"{letter}_{'i' * (1 + rest.count('_'))}"
+    return re.sub(r"_\d+(t|s\d+)", "_is", name) if re.search(r"_\d+(t|s\d+)", name) else re.sub(r"_\d+", "_i", name)
+
+
+def modal_coordinates(tree: SymbolicTree) -> list[str]:
+    """A line with the names that closed forms have for modal coordinates."""
+    if tree.arm is None or not tree.arm.modal_indices:
+        return []
+    pairs = (f"f_{index} = q_{k + 1}" for k, index in tree.arm.modal_indices.items())
+    return [
+        f"f_ij, v_ij, a_ij are entries of q, v, a: mode j of link i, of the joints from the base; {', '.join(pairs)}"
+    ]
 
 
 def signature(name: str, function: ca.Function) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import casadi as ca
-import numpy as np
 
 from gdalembert import spatial
 from gdalembert.dynamics.forces import Force
@@ -62,7 +61,7 @@ class Stiffness(_Parts):
 
     def _coordinates(self, q: Matrix) -> Matrix:
         """x (nv), structurally zero where no stiffness is."""
-        held = {k for part in self.parts.values() for k in np.flatnonzero(np.abs(part).sum(axis=0))}
+        held = {k for part in self.parts.values() for k in spatial.constant(part).sparsity().get_col()}
         moves = [joint.scaling is None and bool(held & set(joint.columns)) for joint in self.tree.joints]
         pairs = zip(self.tree.joints, moves, strict=True)
         return self.tree.vector([j.configuration(q) if moved else ca.DM(j.type.nv, 1) for j, moved in pairs])

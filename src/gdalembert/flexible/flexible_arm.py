@@ -131,11 +131,14 @@ class Arm(Dynamics):
         self._set_up_arm(tree, flexibility, options)
         self.links = MappingProxyType(dict(links))
 
-    def _set_up_arm(self, tree: Tree, flexibility: Flexibility, options: Options) -> None:
-        self.nominal, self.flexibility = tree, flexibility
-        elastic = Stiffness(tree, flexibility.stiffness), ModalDamping(tree, flexibility.damping)
+    def _set_elements(self, tree: Tree, flexibility: Flexibility, options: Options) -> None:
+        self.nominal, self.flexibility, constants = tree, flexibility, tree.constants
+        elastic = Stiffness(constants, flexibility.stiffness), ModalDamping(constants, flexibility.damping)
         self._set_up(options, elastic)
-        self.actuators = actuators_of(tree, options.get("actuation"), flexibility.actuation)
+        self.actuators = actuators_of(constants, options.get("actuation"), flexibility.actuation)
+
+    def _set_up_arm(self, tree: Tree, flexibility: Flexibility, options: Options) -> None:
+        self._set_elements(tree, flexibility, options)
         beams = {tree.joints[beam.link].name for beam in flexibility.links.values()}
         idle = self.parameters.idle_joints()
         if behind := [name for name in idle if name in flexibility.rotors]:
@@ -260,6 +263,17 @@ class Arm(Dynamics):
         """(q) → (elastic) [J]: ½ qᵀ K q of modes and flexible joints."""
         s = self.symbols("q")
         return function("elastic_energy", s, {"elastic": self.elasticity.energy(s["q"])})
+
+    @cached_property
+    def stiffness(self) -> ca.Function:
+        """() → (K), or (p) → (K), nv × nv: :attr:`stiffness_matrix`, for exports."""
+        return function("stiffness", self.symbols(), {"K": ca.SX(self.elasticity.matrix)})
+
+    @cached_property
+    def damping(self) -> ca.Function:
+        """() → (D_d), or (p) → (D_d), nv × nv: the damping of modes and flexible joints, for exports."""
+        matrix = next(force.matrix for force in self.forces if isinstance(force, ModalDamping))
+        return function("damping", self.symbols(), {"D_d": ca.SX(matrix)})
 
     # The parts by name, and what is asked of a flexible robot.
 

@@ -114,7 +114,7 @@ class ModalInertia(ByValue):
     def first_moment(self, f: Matrix) -> Matrix:
         """The first moment Σ g_j ∫ φ_j dm (3, kg m): what the coordinates f add to that of the undeformed link."""
         g = self.coordinates(f)
-        return sum((spatial.constant(x[3, :3]) * g[j] for j, x in enumerate(self.first)), ca.DM(3, 1))
+        return sum((spatial.constant(x)[3, :3].T * g[j] for j, x in enumerate(self.first)), ca.DM(3, 1))
 
     def coordinates(self, f: Matrix) -> Matrix:
         """The coordinates g = (f, −½ fᵀ S_b f) of all shapes (N)."""

@@ -58,7 +58,7 @@ ARRAYS = (
     *("x", "u", "w", "y", "z", "change", "next_x", "next_u", "next_w", "L", "K", "k", "A", "b", "H", "g", "cost"),
     *("G", "lower", "upper", "S", "s", "w_s", "J", "j"),
 )
-_SPARSE = ("E", "F", "D")
+_SPARSE = ("E", "F", "R", "D")
 _FUNCTIONS = ("stage", "jump", "start", "retract")
 _POINTERS = (*ARRAYS, "x_0", "w1", "w2", "order", *_SPARSE, "set", "lands", *_FUNCTIONS, "program", "memory")
 _NUMBERS = ("penalty", "first_gap", "weight", "raised", "step", "gap", "infeasibility", "iterations")
@@ -131,7 +131,7 @@ class GaussNewton:
     ) -> None:
         """Take the Functions: of each set its stage, and its jump, if it is ever jumped to.
 
-        ``sparse``: of E, F and D by name the pattern of each set.
+        ``sparse``: of E, F, R and D by name the pattern of each set.
         """
         for name, patterns in sparse.items():
             self.arrays[name] = aligned(len(self.set), max(pattern.nnz() for pattern in patterns))

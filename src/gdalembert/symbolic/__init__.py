@@ -16,17 +16,18 @@ from gdalembert.symbolic.closed_forms import (
     to_sympy,
     to_trigonometric,
 )
-from gdalembert.symbolic.flexible import flexible_arm_forms
+from gdalembert.symbolic.constants import SymbolicTree
+from gdalembert.symbolic.flexible import SymbolicArm
 from gdalembert.symbolic.formula import TrigonometricPolynomial, formula, symbol
-from gdalembert.symbolic.tree import Row, SymbolicTree, from_denavit_hartenberg, symbolic_tree
+from gdalembert.symbolic.tree import Row, from_denavit_hartenberg, symbolic_tree
 
 __all__ = [
     "Row",
+    "SymbolicArm",
     "SymbolicTree",
     "TrigonometricPolynomial",
     "abbreviations",
     "closed_forms",
-    "flexible_arm_forms",
     "formula",
     "from_denavit_hartenberg",
     "readable",

@@ -27,11 +27,14 @@ from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.generalized_dalembert import GeneralizedDAlembert
 from gdalembert.dynamics.named_functions import KINEMATIC, NamedFunction
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, reason_of, shown
+from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import constant
 from gdalembert.spatial.arguments import integer, listed
 from gdalembert.spatial.instructions import evaluate, operation_name
 from gdalembert.spatial.interrupts import interruptible
+from gdalembert.symbolic.constants import SymbolicTree
+from gdalembert.symbolic.flexible import SymbolicArm
 from gdalembert.symbolic.formula import (
     Angle,
     Formula,
@@ -45,7 +48,7 @@ from gdalembert.symbolic.formula import (
     symbol,
     wave_to_sympy,
 )
-from gdalembert.symbolic.tree import SymbolicTree, symbolic_tree
+from gdalembert.symbolic.tree import symbolic_tree
 
 Formulas: TypeAlias = npt.NDArray[np.object_]
 """A matrix of :class:`~gdalembert.symbolic.TrigonometricPolynomial`, two-dimensional."""
@@ -67,11 +70,13 @@ CLOSED = (
     "base_regressor",
     "kinetic_energy_regressor",
     "potential_energy_regressor",
+    "stiffness",
+    "damping",
 )
 """Functions that have closed forms, besides the ``terms`` of a formulation and those of ``Kinematics``."""
 _Spectrum: TypeAlias = tuple[tuple[Wave, Fraction], ...]
 
-_MOTION = re.compile(r"[va]_\d+")
+_MOTION = re.compile(r"[va]_\d+(_\d+)?")
 _JOINT = re.compile(r"q_(\d+)")
 _MOST_WAVES = 8
 """Largest number of waves in a sum that is searched for pairs."""
@@ -479,8 +484,8 @@ def _half(angle: Mapping[str, int]) -> Angle | None:
 
 @interruptible
 def closed_forms(
-    robot: SymbolicTree | Tree | pin.Model | str,
-    formulation: type[Dynamics] = GeneralizedDAlembert,
+    robot: SymbolicTree | Tree | pin.Model | str | Arm,
+    formulation: type[Dynamics] | None = None,
     *,
     of: str | NamedFunction = "terms",
     outputs: Iterable[str] | None = None,
@@ -492,7 +497,8 @@ def closed_forms(
     Args:
         robot: a :class:`~gdalembert.symbolic.SymbolicTree`, or what
             :func:`~gdalembert.symbolic.symbolic_tree` makes one of.
-        formulation: ``GeneralizedDAlembert`` or ``LagrangeEuler``.
+        formulation: ``GeneralizedDAlembert``, the default, or ``LagrangeEuler``; of a flexible arm it is
+            :class:`~gdalembert.symbolic.SymbolicArm`.
         of: the Function: ``"terms"`` (D_tra, D_rot, H_tra, H_rot, G, I_act, or D, h_1 …, c, I_act),
             ``"link_torques"`` (T_ij), ``"inverse_dynamics"``, ``"mass_matrix"``, ``"kinetic_energy"``, …, or of its
             kinematics, ``"frame_placement:joint2"``, ``"frame_jacobian:joint2:LOCAL"``
@@ -509,7 +515,7 @@ def closed_forms(
     """
     symbolic = robot if isinstance(robot, SymbolicTree) else symbolic_tree(robot)
     tree = symbolic.exact or symbolic
-    dynamics = tree.dynamics(formulation)
+    dynamics = tree.dynamics(formulation or (GeneralizedDAlembert if tree.arm is None else SymbolicArm))
     if not isinstance(of, str | NamedFunction):
         raise ArgumentTypeError(f"closed_forms: of is {shown(of)}; give the name of a Function")
     named = NamedFunction.read(of) if isinstance(of, str) else of
@@ -517,14 +523,18 @@ def closed_forms(
     if named.of not in known and not named.is_kinematic:
         raise UnknownNameError("Function", named.of, [*known, *KINEMATIC])
     function = _base_regressor(symbolic, dynamics) if named.of == "base_regressor" else named.function(dynamics)
+    known_inputs = {name: x for name, x in tree.inputs().items() if name in function.name_in()}
     try:
-        return to_trigonometric(function, {**tree.inputs(), **_by_name(inputs)}, outputs=outputs, max_terms=max_terms)
+        return to_trigonometric(function, {**known_inputs, **_by_name(inputs)}, outputs=outputs, max_terms=max_terms)
     except UnsupportedError as error:
-        raise UnsupportedError(f"{tree.name}: {error}") from None
+        exact = any(joint.type.is_modal and not joint.type.is_first_order for joint in tree.joints)
+        reason = "; sections of a FlexibleArm turn by exact rotations: take FirstOrderArm" if exact else ""
+        raise UnsupportedError(f"{tree.name}: {error}{reason}") from None
 
 
 def _base_regressor(symbolic: SymbolicTree, dynamics: Dynamics) -> ca.Function:
     """The base regressor of ``dynamics``, whose numbers are symbols, with the base parameters of its numbers."""
+    symbolic.require_rigid_links("base parameters are those of bodies that are rigid")
     bodies = symbolic.dynamics(type(dynamics)).base_parameters.bodies
     whole = dynamics.torque_regressor
     inputs = whole.sx_in()
@@ -533,8 +543,8 @@ def _base_regressor(symbolic: SymbolicTree, dynamics: Dynamics) -> ca.Function:
 
 @interruptible
 def readable_forms(
-    robot: SymbolicTree | Tree | pin.Model | str,
-    formulation: type[Dynamics] = GeneralizedDAlembert,
+    robot: SymbolicTree | Tree | pin.Model | str | Arm,
+    formulation: type[Dynamics] | None = None,
     *,
     of: str | NamedFunction = "terms",
     outputs: Iterable[str] | None = None,

@@ -23,34 +23,32 @@ modified (proximal; Craig): frame i is fixed in link i, z_i is the axis of joint
 from __future__ import annotations
 
 import itertools
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 import pinocchio as pin
 import sympy
-from sympy.core.function import Application
 
-from gdalembert.dynamics.dynamics import Dynamics
-from gdalembert.dynamics.forces import Force
-from gdalembert.dynamics.parameters.parameters import Parameters, mapped, parameters_of, substituted
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
+from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.model import joints as jt
 from gdalembert.model.cleaning import clean_tree
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.inertia import pseudo_inertia
 from gdalembert.model.load_mjcf import load_robot
 from gdalembert.model.rounding import CLEANED
-from gdalembert.model.tree import Frame, Joint, Tree, TreeOfSymbols
+from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.arguments import listed
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible
-from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, Vector, angle, formula, formulas, symbol
+from gdalembert.symbolic.constants import AXES, Constants, SymbolicTree, rotation_formula
+from gdalembert.symbolic.flexible import ArmFormulas
+from gdalembert.symbolic.formula import Formula, Vector, formula, formulas
 
 Given = Mapping[str, Mapping[str, Any]]
 _QUANTITIES = ("mass", "com", "inertia", "translation", "rotation", "armature", "spring")
@@ -64,197 +62,12 @@ _SYNONYMS = {
 }
 """Quantities by other names that they have."""
 _TYPES: dict[str, jt.JointType] = {"R": jt.Revolute((0.0, 0.0, 1.0)), "P": jt.Prismatic((0.0, 0.0, 1.0))}
-_AXES = "xyz"
 _UPPER = tuple(itertools.combinations_with_replacement(range(3), 2))
-_CASADI = {name: getattr(ca, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sqrt", "exp", "log")}
-_CASADI |= {"Abs": ca.fabs, "pi": math.pi}
-"""Functions and constants of CasADi, by the names that SymPy writes in formulas."""
-
-
-@interruptible
-@dataclass(frozen=True, eq=False)
-class SymbolicTree(TreeOfSymbols):
-    """A tree whose constants are formulas.
-
-    :func:`~gdalembert.symbolic.symbolic_tree` makes one of a model,
-    :func:`~gdalembert.symbolic.from_denavit_hartenberg` of rows. Every formulation takes it.
-
-    Attributes:
-        formulas: what each symbol of p stands for: a SymPy symbol; in the tree ``exact`` a formula.
-        numbers: the value of each SymPy symbol in the robot, where it is known; those of angles, which are symbols in
-            closed forms alone, too.
-        spring_constants: (stiffness, rest) by joint.
-        exact: the tree that closed forms are made of; ``None`` if it is this.
-    """
-
-    formulas: tuple[sympy.Expr, ...]
-    numbers: Mapping[str, float]
-    spring_constants: Mapping[str, tuple[Any, Any]]
-    exact: SymbolicTree | None = field(default=None, repr=False)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        attributes = {
-            attribute.name: getattr(self, attribute.name)
-            for attribute in fields(self)
-            if attribute.name not in ("p", "exact")
-        }
-        constants: list[ca.SX] = []  # SX keep their symbols only as outputs of one Function
-
-        def numbered(constant: ca.SX) -> _Numbered:
-            constants.append(constant)
-            return _Numbered(len(constants) - 1)
-
-        skeleton = mapped(attributes, ca.SX, numbered)
-        return _restored, (skeleton, ca.Function("constants", [self.p], constants), self.exact)
-
-    @property
-    def symbol_names(self) -> tuple[str, ...]:
-        return tuple(str(x) for x in self.formulas)
-
-    @property
-    def symbol_values(self) -> Array:
-        symbols = sorted({x for constant in self.formulas for x in constant.free_symbols}, key=str)
-        values = sympy.lambdify(symbols, list(self.formulas), "math")
-        return np.array(values(*(self.numbers.get(x.name, math.nan) for x in symbols)), dtype=float)
-
-    @property
-    def springs(self) -> Mapping[str, tuple[Any, Any]]:
-        return self.spring_constants
-
-    @property
-    def parameters(self) -> Parameters:
-        """Names and values of p, NaN where no value is known; ``parameters.vector({name: value})`` is p in numbers."""
-        return parameters_of(self, (), None, 0.0)
-
-    def inputs(self) -> dict[str, Sequence[sympy.Expr]]:
-        """The formulas that the entries of the input p stand for."""
-        return {"p": self.formulas} if self.formulas else {}
-
-    def dynamics(self, formulation: type[Dynamics], forces: Sequence[Force] | None = None) -> Dynamics:
-        """The formulation on this tree, as ``formulation(tree, forces=forces)`` gives it.
-
-        Each of its Functions has p, the values of the symbols, as its last input; ``dyn.parameters`` has their names.
-
-        Args:
-            formulation: any formulation, or a subclass of ``Dynamics`` that takes the constants of a tree by
-                :func:`gdalembert.spatial.algebra.constant`.
-            forces: further force elements.
-
-        Raises:
-            ArgumentTypeError: if it is not a formulation.
-        """
-        if not isinstance(formulation, type) or not issubclass(formulation, Dynamics):
-            raise ArgumentTypeError(f"{formulation!r} is not a formulation; give gd.LagrangeEuler, for example")
-        return formulation(self, clean=0, forces=forces)
-
-
-class _Numbered(int):
-    """The place of a constant in a pickle."""
-
-
-def _restored(skeleton: dict[str, Any], function: ca.Function, exact: SymbolicTree | None) -> SymbolicTree:
-    p = _column(ca.SX.sym(str(x)) for x in skeleton["formulas"])
-    return SymbolicTree(**mapped(skeleton, _Numbered, function.call([p]).__getitem__), p=p, exact=exact)
-
-
-@dataclass
-class Constants:
-    """Formulas as entries of SX matrices: 0, 1 and −1 are numbers, equal formulas share a symbol.
-
-    ``symbols``: the symbol of each formula; ``numbers``: the values of SymPy symbols; ``fixed``: names of those that
-    stand for numbers, and are symbols in closed forms alone; ``others``: what numbers of a robot become, "symbols" or
-    "numbers".
-    """
-
-    symbols: dict[sympy.Expr, ca.SX] = field(default_factory=dict)
-    numbers: dict[str, float] = field(default_factory=dict)
-    fixed: set[str] = field(default_factory=set)
-    others: str = "symbols"
-
-    def entry(self, expression: sympy.Expr) -> Any:
-        """A number, or an SX symbol with a sign."""
-        if expression in (0, 1, -1):
-            return float(expression)
-        if expression.could_extract_minus_sign():
-            return -self.entry(-expression)
-        return self.symbols.setdefault(expression, ca.SX.sym(f"p_{len(self.symbols) + 1}"))
-
-    def matrix(self, rows: Sequence[Sequence[sympy.Expr]]) -> ca.SX:
-        """A sparse SX matrix from rows of formulas."""
-        return ca.sparsify(ca.vertcat(*(ca.horzcat(*(ca.SX(self.entry(x)) for x in row)) for row in rows)))
-
-    def vector(self, entries: Iterable[sympy.Expr]) -> ca.SX:
-        """A sparse SX column from formulas."""
-        return self.matrix([[x] for x in entries])
-
-    def named(self, name: str, value: float) -> sympy.Expr:
-        """A symbol for a number, and 0 for 0."""
-        if value == 0:
-            return sympy.Integer(0)
-        self.numbers[name] = float(value)
-        return symbol(name)
-
-    def angle(self, name: str, value: float) -> sympy.Expr:
-        """A number that closed forms have as a symbol."""
-        self.fixed.add(name)
-        return self.named(name, value)
-
-    def number(self, name: str, value: float) -> sympy.Expr:
-        """A number of a robot, or a symbol for it."""
-        return self.named(name, value) if self.others == "symbols" else formula(float(value))
-
-    def rotation(self, axis: str, by: Formula, name: str, context: str) -> sympy.Matrix:
-        """The exact rotation (3 × 3) about x, y or z; a number that is not a multiple of π/2 gets a symbol."""
-        x = angle(by)
-        if x.is_number and x.is_real:
-            right = (2 * x / sympy.pi).is_Integer
-            return turned_about(axis, x if right else self.angle(name, float(x)))
-        try:
-            TrigonometricPolynomial.of(sympy.sin(x))
-        except UnsupportedError:
-            reason = f"{by!r} is not a sum of whole multiples of symbols and right angles; give it one symbol"
-            raise ArgumentError(f"{context}: {reason}, as {name!r}") from None
-        return turned_about(axis, x)
-
-    def tree(self, tree: Tree, springs: Mapping[str, tuple[ca.SX, ca.SX]] | None = None) -> SymbolicTree:
-        """The robot, whose entries are made here, in the symbols that occur in its formulas."""
-        exact = SymbolicTree(
-            **vars(tree),
-            p=_column(self.symbols.values()),
-            formulas=tuple(self.symbols),
-            numbers=self.numbers,
-            spring_constants=springs or {},
-        )
-        occurring = dict.fromkeys(x for constant in exact.formulas for x in sorted(constant.free_symbols, key=str))
-        symbols = tuple(x for x in occurring if x.name not in self.fixed)
-        p = _column(ca.SX.sym(x.name) for x in symbols)
-        known = dict(zip(symbols, ca.vertsplit(p), strict=True)) if symbols else {}
-        known |= {x: self.numbers[x.name] for x in occurring if x.name in self.fixed}
-        values = _column(_in_casadi(constant, known, exact.name) for constant in exact.formulas)
-        about_symbols = ("p", "formulas", "numbers", "exact")
-        attributes = {
-            name: substituted(x, exact.p, values) for name, x in vars(exact).items() if name not in about_symbols
-        }
-        return SymbolicTree(**attributes, p=p, formulas=symbols, numbers=self.numbers, exact=exact)
-
-
-def _in_casadi(constant: sympy.Expr, known: Mapping[sympy.Symbol, Any], robot: str) -> ca.SX:
-    """A formula as an expression of CasADi."""
-    if unknown := sorted({x.func.__name__ for x in constant.atoms(Application)} - set(_CASADI)):
-        raise ArgumentError(
-            f"{robot}: the formula {constant} has {unknown[0]}, which graphs do not; give it one symbol"
-        )
-    unknowns = sorted(constant.free_symbols, key=str)
-    return ca.SX(sympy.lambdify(unknowns, constant, [_CASADI])(*(known[x] for x in unknowns)))
-
-
-def _column(parts: Iterable[ca.SX]) -> ca.SX:
-    return ca.vertcat(ca.SX(0, 1), *parts)
 
 
 @interruptible
 def symbolic_tree(
-    model: str | pin.Model | Tree,
+    model: str | pin.Model | Tree | Arm,
     parameters: Given | None = None,
     *,
     gravity: Vector | None = None,
@@ -267,7 +80,8 @@ def symbolic_tree(
     of the model; where they stand on their links, they have numbers.
 
     Args:
-        model: a shipped robot's name, a URDF or MJCF file (path or text), a ``pin.Model`` or a ``Tree``.
+        model: a shipped robot's name, a URDF or MJCF file (path or text), a ``pin.Model``, a ``Tree``, or a flexible
+            arm, whose symbols :mod:`gdalembert.symbolic.flexible` lists.
         parameters: ``{joint or link: {quantity: formulas}}``; a formula is a number, a string or a SymPy expression.
             Quantities: ``mass``; ``com`` (3); ``inertia`` about the centre of mass (3 principal moments, or 3 × 3);
             ``translation`` (3) and ``rotation`` (``("x", angle)``) of the joint on the parent link; ``armature``;
@@ -281,32 +95,39 @@ def symbolic_tree(
         ArgumentTypeError: if the model or a formula is not one.
         UnknownNameError: if there is no such joint, link or quantity.
         ArgumentError: if a formula or ``others`` cannot be used.
-        UnsupportedError: if a joint has velocities that are not dq/dt (spherical, planar, free-flyer).
+        UnsupportedError: if a joint has velocities that are not dq/dt (spherical, planar, free-flyer), or a link is a
+            Cosserat rod.
     """
     if not isinstance(others, str) or others not in ("symbols", "numbers"):
         raise ArgumentError(f"others={shown(others)}: give 'symbols' or 'numbers'")
-    source, _ = clean_tree(read_tree(load_robot(model) if isinstance(model, str) else model), clean)
-    quantities_of = _by_joint(source, {} if parameters is None else parameters)
     constants = Constants(others=others)
-    springs: dict[str, tuple[ca.SX, ca.SX]] = {}
-    joints: list[Joint] = []
-    idx_q = 0
+    arm = ArmFormulas(model, constants) if isinstance(model, Arm) else None
+    source = arm.tree if arm is not None else _cleaned(model, clean)
+    quantities_of = _by_joint(source, {} if parameters is None else parameters)
+    springs, joints = dict[str, tuple[ca.SX, ca.SX]](), list[Joint]()
     armature = [constants.number(f"I_act_{k + 1}", x) for k, x in enumerate(source.armature)]
     for i, joint in enumerate(source.joints):
-        at_q = idx_q if joint.scaling is None else next(j.idx_q for j in joints if j.idx_v == joint.idx_v)
-        quantities = quantities_of.get(i, {})
-        joints.append(replace(_with_formulas(joint, i + 1, quantities, constants), idx_q=at_q))
-        idx_q += joints[-1].type.nq if joint.scaling is None else 0
+        quantities, number = quantities_of.get(i, {}), str(i + 1) if arm is None else arm.numbers[i]
+        rigid = joint if arm is None else arm.rigid_part(i)
+        with_formulas = replace(_with_formulas(rigid, number, quantities, constants), idx_q=joint.idx_v)
+        joints.append(with_formulas if arm is None else arm.completed(i, with_formulas))
         if "spring" in quantities:
             springs[joint.name] = _spring(joint, quantities["spring"], constants)
         if "armature" in quantities:
-            for k, x in zip(joint.columns, formulas(quantities["armature"], joint.type.nv, joint.name), strict=True):
-                armature[k] = x
+            columns = slice(joint.columns.start, joint.columns.stop)
+            armature[columns] = formulas(quantities["armature"], joint.type.nv, joint.name)
     g = _gravity(source.gravity, constants) if gravity is None else formulas(gravity, 3, "gravity")
     changed: dict[str, Any] = {"armature": constants.vector(armature), "gravity": constants.vector(g)}
+    changed["modal_inertias"] = () if arm is None else tuple((i, link.inertia) for i, link in arm.links.items())
     # what is fixed to a link stays where its numbers say, and is part of the link's body
     frames = tuple(Frame(x.name, x.joint, x.rotation, x.translation, x.type, x.previous) for x in source.frames)
-    return constants.tree(replace(source, nq=idx_q, joints=tuple(joints), frames=frames, **changed), springs)
+    # v = dq/dt: each joint has its coordinates in q where it has them in v
+    whole = replace(source, nq=source.nv, joints=tuple(joints), frames=frames, **changed)
+    return constants.tree(whole, springs, None if arm is None else arm.parts())
+
+
+def _cleaned(model: str | pin.Model | Tree, clean: float) -> Tree:
+    return clean_tree(read_tree(load_robot(model) if isinstance(model, str) else model), clean)[0]
 
 
 def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
@@ -329,8 +150,8 @@ def _by_joint(tree: Tree, parameters: Given) -> dict[int, dict[str, Any]]:
     return quantities_of
 
 
-def _with_formulas(joint: Joint, i: int, quantities: Mapping[str, Any], constants: Constants) -> Joint:
-    """Joint i (from 1) and its link, with v = dq/dt."""
+def _with_formulas(joint: Joint, i: str, quantities: Mapping[str, Any], constants: Constants) -> Joint:
+    """Joint i (from "1") and its link, with v = dq/dt."""
     context, minimal = f"joint {joint.name!r}", joint.type.in_minimal_coordinates()
     if not minimal.velocity_is_rate:
         raise UnsupportedError(
@@ -341,7 +162,7 @@ def _with_formulas(joint: Joint, i: int, quantities: Mapping[str, Any], constant
     def vector(quantity: str, letter: str, values: Array) -> ca.SX:
         if quantity in quantities:
             return constants.vector(formulas(quantities[quantity], 3, f"{context}: {quantity}"))
-        return constants.vector(constants.number(f"{letter}_{i}{x}", v) for x, v in zip(_AXES, values, strict=True))
+        return constants.vector(constants.number(f"{letter}_{i}{x}", v) for x, v in zip(AXES, values, strict=True))
 
     m = constants.entry(formula(quantities["mass"]) if "mass" in quantities else constants.number(f"m_{i}", joint.mass))
     com = vector("com", "c", joint.com)
@@ -349,13 +170,15 @@ def _with_formulas(joint: Joint, i: int, quantities: Mapping[str, Any], constant
     if "inertia" in quantities:
         tensor = inertia_tensor(quantities["inertia"], context)
     else:
-        upper = {(r, c): constants.number(f"I_{i}{_AXES[r]}{_AXES[c]}", joint.inertia[r, c]) for r, c in _UPPER}
+        upper = {(r, c): constants.number(f"I_{i}{AXES[r]}{AXES[c]}", joint.inertia[r, c]) for r, c in _UPPER}
         tensor = [[upper[min(r, c), max(r, c)] for c in range(3)] for r in range(3)]
     changed["pseudo_inertia"] = pseudo_inertia(m, com, constants.matrix(tensor))
     rotation = quantities.get("rotation")
     if rotation is None and "rotation" not in quantities:
-        turn = _rotation(joint, i, constants.named if constants.others == "symbols" else constants.angle)
-    elif isinstance(rotation, Sequence) and len(rotation) == 2 and rotation[0] in tuple(_AXES):
+        turn = rotation_formula(
+            joint.rotation, i, constants.named if constants.others == "symbols" else constants.angle
+        )
+    elif isinstance(rotation, Sequence) and len(rotation) == 2 and rotation[0] in tuple(AXES):
         turn = constants.rotation(rotation[0], rotation[1], f"beta_{i}", f"{context}: rotation")
     else:
         raise ArgumentError(f"{context}: rotation {rotation!r}; give an axis and an angle, as ('x', 'alpha')")
@@ -391,27 +214,7 @@ def _spring(joint: Joint, values: Any, constants: Constants) -> tuple[ca.SX, ca.
 def _gravity(gravity: Array, constants: Constants) -> list[sympy.Expr]:
     if np.count_nonzero(gravity) == 1:
         return [int(np.sign(x)) * constants.number("g", abs(x)) if x else sympy.S.Zero for x in gravity]
-    return [constants.number(f"g_{axis}", x) for axis, x in zip(_AXES, gravity, strict=True)]
-
-
-def turned_about(axis: str, x: sympy.Expr) -> sympy.Matrix:
-    """The rotation (3 × 3) about x, y or z by an angle [rad]."""
-    rotations = (sympy.rot_ccw_axis1, sympy.rot_ccw_axis2, sympy.rot_ccw_axis3)
-    return rotations[_AXES.index(axis)](x)
-
-
-def _rotation(joint: Joint, i: int, named: Callable[[str, float], sympy.Expr]) -> sympy.Matrix:
-    """The rotation of the joint frame: exact for right angles; other angles get names."""
-    r = joint.rotation
-    if np.all(np.isin(r, (-1, 0, 1))):
-        return sympy.Matrix(3, 3, [int(x) for x in r.ravel()])
-    for k, axis in enumerate(_AXES):
-        if r[k, k] == 1:
-            a, b = (k + 1) % 3, (k + 2) % 3
-            return turned_about(axis, named(f"beta_{i}", math.atan2(r[b, a], r[a, a])))
-    parts = zip("zyx", ("yaw", "pitch", "roll"), pin.rpy.matrixToRpy(r)[::-1], strict=True)
-    z, y, x = (turned_about(axis, named(f"{name}_{i}", value)) for axis, name, value in parts)
-    return z * y * x
+    return [constants.number(f"g_{axis}", x) for axis, x in zip(AXES, gravity, strict=True)]
 
 
 @dataclass(frozen=True)

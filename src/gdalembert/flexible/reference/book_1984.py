@@ -195,7 +195,7 @@ class Integrals:
         metric_rate, metric_second_rate = motion.rate.T @ motion.w, motion.second_rate.T @ motion.w
 
         def force(r: int) -> Matrix:
-            second = [spatial.constant(x) for x in self.inertia.second[:, r]]
+            second = [spatial.constant(self.inertia.second[k, r]) for k in modes]
             return (
                 ca.dot(self.n[r], metric_second_rate)
                 + ca.dot(weighted(second, 2 * v), metric_rate)

@@ -46,9 +46,9 @@ class ForeshorteningProjection:
             inertia, (idx_q, idx_v) = modes_of(tree, joint), starts[joint.idx_v]
             kind: Any = joint.type
             if inertia is not None:
-                pads = ((0, 0), (0, inertia.shapes - inertia.modes))  # its own shortening follows from the modes
-                all_shapes = {name: np.pad(getattr(kind, name), pads) for name in ("translation", "rotation")}
-                kind = replace(kind, **all_shapes, shortening=np.pad(kind.shortening, pads[1]), coordinate_names=())
+                more = inertia.shapes - inertia.modes  # its own shortening follows from the modes
+                all_shapes = {name: _padded(getattr(kind, name), 0, more) for name in ("translation", "rotation")}
+                kind = replace(kind, **all_shapes, shortening=_padded(kind.shortening, more, more), coordinate_names=())
             joints.append(replace(joint, type=kind, idx_q=idx_q, idx_v=idx_v))
         free = []
         for i, inertia in tree.assumed_modes.items():
@@ -79,6 +79,11 @@ class ForeshorteningProjection:
             inertia = modes_of(self.tree, joint)
             parts.append(ca.DM(joint.type.nv, 1) if inertia is None else inertia.coordinates_bias(joint.velocity(v)))
         return ca.vertcat(*parts)
+
+
+def _padded(x: Any, rows: int, columns: int) -> Any:
+    """Numbers or symbols, with rows and columns of zeros behind them."""
+    return ca.diagcat(x, ca.SX(rows, columns)) if isinstance(x, ca.SX) else np.pad(x, ((0, rows), (0, columns)))
 
 
 def modes_of(tree: Tree, joint: Joint) -> ModalInertia | None:

@@ -192,8 +192,14 @@ class ModalMotion(ByValue, JointType):
         """The motion in a frame that stands at R in the frame of the link; the section has its axes, too."""
 
 
-def common_axis(vectors: Array) -> Array | None:
-    """The unit axis of rotation vectors (3 × m), e_z if they are zero; ``None`` if they have several."""
+def common_axis(vectors: Array | ca.SX) -> Array | None:
+    """The unit axis of rotation vectors (3 × m), e_z if they are zero; ``None`` if they have several.
+
+    Of vectors with symbols one axis of the frame, if it is that of all, or ``None``.
+    """
+    if isinstance(vectors, ca.SX):
+        rows = set(vectors.sparsity().row()) or {2}
+        return np.eye(3)[rows.pop()] if len(rows) == 1 else None
     if not vectors.any():
         return np.array([0.0, 0.0, 1.0])
     largest = vectors[:, np.argmax(np.linalg.norm(vectors, axis=0))]
@@ -219,6 +225,12 @@ class Deflection(ModalMotion):
     shortening: Array
     beam: Array
     coordinate_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("translation", "rotation", "shortening"):
+            x = getattr(self, name)
+            if isinstance(x, np.ndarray) and x.ndim == 1:  # numbers in place of symbols: one mode is a column
+                object.__setattr__(self, name, frozen(np.reshape(x, (-1, 1))))
 
     @property
     def nv(self) -> int:  # type: ignore[override]  # of this section, not of its class

@@ -3,14 +3,15 @@
    A plan has, at n + 1 instants, a state x (STATE numbers, whose steps have NX), inputs u (NU) and unknowns w (ELIMINATED)
    of equations, which are eliminated: w changes by K z + k. Functions of many stages at once write where they are called:
 
-     stage     x, u, w, y   ->  L, K, k, A, b, E, H, g, cost, G, lower, upper, F, S, s, w_s, D
+     stage     x, u, w, y   ->  L, K, k, A, b, E, H, g, cost, R, lower, upper, F, S, s, w_s, D
      jump      x, w, x_next ->  y, J, j      where a state jumps behind an interval: its step is J (A z + b) + j
      start     x, x_0       ->  x_0 less x
      retract   x, u, w, z, change -> the next x, u and w
 
    y is the state at the end of the interval. The equations of w are L change = K z + k, with rows and columns of L in an
    order in which its pivots are on the diagonal and few zeros fill in. What changes with w too: A z + b + E change, the rows
-   G z + F change, and the squares w_s (S z + s + D change)^2; E, F and D are sparse. A stage and a jump are those of its
+   R z + F change, which become those of G, where they have limits, and the squares w_s (S z + s + D change)^2; E, F, R and D
+   are sparse. A stage and a jump are those of its
    set. Of H, the squares that change with w are in the upper triangle alone, which is the one that is read. Macros beside
    those of stage_qp.c: STATE, ELIMINATED, SQUARES. */
 
@@ -32,7 +33,7 @@ typedef struct {
   double *S, *s, *w_s, *J, *j;
   double *x_0, *w1, *w2; /* of the quadratic program; weights of -1 and 0 are of what is hard */
   const int64_t* order; /* of the unknowns in L */
-  const Sparse *E, *F, *D; /* by set */
+  const Sparse *E, *F, *R, *D; /* by set */
   const int64_t *set, *lands; /* of each stage; the set of the jump after an interval, or -1 */
   const Function *stage, *jump, *start, *retract;
   const Program* program;
@@ -101,6 +102,21 @@ static void add_change(const Sparse* M, int64_t stage, const Row* K, const doubl
   }
 }
 
+/* The rows R of a stage as those of G, if they have limits or change with w. */
+static void place_rows(Tick* t, int64_t i) {
+  const Sparse *R = t->R + t->set[i], *F = t->F + t->set[i];
+  const double *entry = R->entry + i * R->entries, *lower = t->lower + i * NC + NZP, *upper = t->upper + i * NC + NZP;
+  double(*G)[NZP] = (double(*)[NZP]) t->G + i * NG;
+  char placed[NG + 1] = {0};
+  for (int64_t e = 0; e < F->entries; ++e) placed[F->place[2 * e]] = 1;
+  for (int r = 0; r < NG; ++r) {
+    placed[r] |= !(lower[r] == -INFINITY && upper[r] == INFINITY);
+    if (placed[r]) memset(G[r], 0, sizeof G[r]);
+  }
+  for (int64_t e = 0; e < R->entries; ++e)
+    if (placed[R->place[2 * e]]) G[R->place[2 * e]][R->place[2 * e + 1]] = entry[e];
+}
+
 /* What the elimination of w makes of a stage. */
 static void eliminate(Tick* t, int64_t i) {
   Row *K = (Row*) t->K + i * ELIMINATED, *S = (Row*) t->S + i * SQUARES, *H = (Row*) t->H + i * NZ;
@@ -132,7 +148,10 @@ int64_t gauss_newton_prepare(Tick* t, int64_t by) {
   for (int64_t k = 0, end; k <= n; k = end) {
     for (end = k + 1; end <= n && end - k < WIDE && t->set[end] == t->set[k];) ++end;
     failed |= evaluate(t->stage + t->set[k], k, end - k);
-    for (int64_t i = k; i < end && i < n; ++i) eliminate(t, i); /* while they are in the cache */
+    for (int64_t i = k; i < end; ++i) { /* while they are in the cache */
+      place_rows(t, i);
+      if (i < n) eliminate(t, i);
+    }
   }
   for (int64_t k = 0; k < n; ++k) {
     if (t->lands[k] < 0) continue;
@@ -165,7 +184,8 @@ static void weigh(Tick* t) {
   for (int i = 0; i < NC; ++i) {
     double slope = 0, more = 1;
     for (int64_t k = 0; k <= t->n && i >= NZP && i < NZP + NG; ++k)
-      slope = fmax(slope, norm(t->G + (k * NG + i - NZP) * NZP, NZ));
+      if (!(t->lower[k * NC + i] == -INFINITY && t->upper[k * NC + i] == INFINITY))
+        slope = fmax(slope, norm(t->G + (k * NG + i - NZP) * NZP, NZ));
     for (int64_t k = 0; k <= t->n && !t->penalty; ++k)
       if (t->lower[k * NC + i] == t->upper[k * NC + i]) more = 10;
     if (t->w1[i] >= 0) t->w1[i] = t->w2[i] = more * weight / (slope > 0 && slope < 1 && !t->penalty ? slope : 1);

@@ -11,7 +11,7 @@
    Of x_0, entries are free where `free` is 1, if FREE is 1; they take their minimum of the cost to go.
 
    Macros: NX, NU, NG, FREE. A limit of w1 < 0 is hard. Rows of matrices, and z, are filled up to whole vectors of WIDE doubles,
-   and so are rows of limits. */
+   and so are rows of limits. Rows of G without limits are not read: what follows has the others of a stage alone. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -35,7 +35,8 @@ typedef struct { /* the limits on one side; `on` is 1 where there is one, `soft`
 } Side;
 typedef struct {
   Row L[NU + !NU]; /* of the Cholesky factor */
-  V z[ZB], step[ZB], c[CB], D[CB], r[CB];
+  V z[ZB], step[ZB], c[CB], D[CB], r[CB], w1[CB], w2[CB];
+  int limited, blocks, row[NG + 1]; /* rows with limits: how many, which; vectors that z and they fill */
   double inverse[NU + !NU], p[NX], feed[NU + !NU], Pb[NX];
   Side side[2];
 #if FREE
@@ -147,9 +148,10 @@ static void factor(int n, const Program* q, Stage* stages) {
       product(0, (const double*) P[0] + NU, q->A + k * NX, NX, rest, NX, -1);
       product(1, (const double*) (q->A + k * NX), (const Row*) rest, NX, S, NZ, 0);
     }
-    for (int j = 0; j < NG; ++j) {
+    for (int j = 0; j < own->limited; ++j) {
       if (!D[NZP + j]) continue;
-      for (int c = 0; c < ZB; ++c) active[m][c] = q->G[k * NG + j][c], rest[m][c] = D[NZP + j] * active[m][c];
+      const V* row = q->G[k * NG + own->row[j]];
+      for (int c = 0; c < ZB; ++c) active[m][c] = row[c], rest[m][c] = D[NZP + j] * row[c];
       ++m;
     }
     if (m) product(1, (const double*) active, (const Row*) rest, m, S, NZ, 0);
@@ -182,7 +184,7 @@ static void solve(int n, const Program* q, Stage* stages) {
     const double* r = (const double*) own->r;
     V h[ZB];
     for (int c = 0; c < ZB; ++c) h[c] = q->g[k][c] + own->r[c];
-    for (int j = 0; j < NG; ++j) add(r[NZP + j], q->G[k * NG + j], h);
+    for (int j = 0; j < own->limited; ++j) add(r[NZP + j], q->G[k * NG + own->row[j]], h);
     for (int j = 0; j < NX && k < n; ++j) add(own[1].p[j] + own->Pb[j], q->A[k * NX + j], h);
     for (int i = 0; i < NU && k < n; ++i) {
       own->feed[i] = ((double*) h)[i] * own->inverse[i];
@@ -202,10 +204,18 @@ static void solve(int n, const Program* q, Stage* stages) {
   }
 }
 
-static void values(int k, const Program* q, const V* z, V* c) {
+static void values(int k, const Program* q, const Stage* own, const V* z, V* c) {
   memcpy(c, z, sizeof(V) * ZB);
-  memset(c + ZB, 0, sizeof(V) * GB);
-  for (int j = 0; j < NG; ++j) ((double*) (c + ZB))[j] = dot(q->G[k * NG + j], z);
+  memset(c + ZB, 0, sizeof(V) * (own->blocks - ZB));
+  for (int j = 0; j < own->limited; ++j) ((double*) (c + ZB))[j] = dot(q->G[k * NG + own->row[j]], z);
+}
+
+/* The rows of a stage that have limits. */
+static void choose(const double* lower, const double* upper, Stage* own) {
+  own->limited = 0;
+  for (int j = 0; j < NG; ++j)
+    if (!(lower[NZP + j] == -INFINITY && upper[NZP + j] == INFINITY)) own->row[own->limited++] = j;
+  own->blocks = ZB + (own->limited + WIDE - 1) / WIDE;
 }
 
 typedef struct { V q, fixed, by_t, by_s; } Newton;
@@ -249,20 +259,23 @@ static int begin(int n, const Program* q, Stage* stages, double mu) {
   int pairs = 0;
   for (int k = 0; k <= n; ++k) {
     Stage* own = stages + k;
-    for (int i = 0; i < NC; ++i) {
-      int none = k ? k == n && i < NU : i >= NU && i < NZ && !(FREE && q->free[i - NU]); /* x_0 is given, and the last stage has no u */
-      const double* row = i >= NZP && i < NZP + NG ? (const double*) q->G[k * NG + i - NZP] : 0;
-      double low = q->lower[k * NC + i], high = q->upper[k * NC + i], c = ((double*) own->c)[i];
+    for (int i = 0; i < WIDE * own->blocks; ++i) {
+      int filler = i >= NZP + own->limited, j = i < NZP || filler ? i : NZP + own->row[i - NZP];
+      int none = filler || (k ? k == n && i < NU : i >= NU && i < NZ && !(FREE && q->free[i - NU])); /* x_0 is given, and the last stage has no u */
+      const double* row = i >= NZP && !filler ? (const double*) q->G[k * NG + j - NZP] : 0;
+      double low = filler ? -INFINITY : q->lower[k * NC + j], high = filler ? INFINITY : q->upper[k * NC + j];
+      double c = ((double*) own->c)[i], w1 = filler ? -1 : q->w1[j], w2 = filler ? 0 : q->w2[j];
       int reached = row && norm(row, NU) > 0;
       double slope = row ? norm(row, NZ) : 1, range = high - low;
-      int equation = q->w1[i] >= 0 && !(range > 0); /* which has room in its softness alone */
+      int equation = w1 >= 0 && !(range > 0); /* which has room in its softness alone */
       double margin = 0.01 * fmin(equation ? 1 : range, slope > 0 && slope < 1 ? slope : 1);
       margin = margin > 1e-8 ? margin : 1e-8;
+      ((double*) own->w1)[i] = w1, ((double*) own->w2)[i] = w2;
       for (int side = 0; side < 2; ++side) {
         Side* x = own->side + side;
         double h = side ? high : -low, left = side ? high - c : c - low;
-        int on = !none && !(h == INFINITY), soft = on && q->w1[i] >= 0;
-        double w1 = q->w1[i], w2 = q->w2[i], t = on ? (left > margin ? left : margin) : 1, l = mu / t, s = 1, p = 1;
+        int on = !none && !(h == INFINITY), soft = on && w1 >= 0;
+        double t = on ? (left > margin ? left : margin) : 1, l = mu / t, s = 1, p = 1;
         if (soft && !equation && (left > margin || reached)) { /* p s = mu, and p = w1 + w2 s - l */
           p = 0.5 * (w1 - l + sqrt((w1 - l) * (w1 - l) + 4 * w2 * mu)), p = p > 0.01 * w1 ? p : 0.01 * w1 + 1e-12;
           s = mu / p, t = (left > margin ? left : margin) + s;
@@ -276,7 +289,8 @@ static int begin(int n, const Program* q, Stage* stages, double mu) {
         pairs += on + soft;
       }
     }
-    for (int side = 0; side < 2; ++side) memset(own->side[side].dt, 0, 4 * sizeof own->side[side].dt);
+    for (Side* x = own->side; x < own->side + 2; ++x)
+      for (int i = 0; i < own->blocks; ++i) x->dt[i] = x->dl[i] = x->ds[i] = x->dp[i] = (V) {0};
   }
   return pairs;
 }
@@ -286,7 +300,7 @@ static double gap(int n, const Stage* stages, double alpha) {
   V y = {0};
   for (int k = 0; k <= n; ++k)
     for (int side = 0; side < 2; ++side)
-      for (int i = 0; i < CB; ++i) {
+      for (int i = 0; i < stages[k].blocks; ++i) {
         const Side* x = stages[k].side + side;
         y += ((x->l[i] + alpha * x->dl[i]) * (x->t[i] + alpha * x->dt[i]) - x->least[i]) * x->on[i];
         y += ((x->p[i] + alpha * x->dp[i]) * (x->s[i] + alpha * x->ds[i]) - x->least[i]) * x->soft[i];
@@ -296,10 +310,10 @@ static double gap(int n, const Stage* stages, double alpha) {
 
 /* The step towards products mu; returns the part of it that leaves slacks and forces positive, at most 1, or NaN. */
 static double direction(int n, const Program* q, Stage* stages, double mu, int corrected) {
-  const V *w1 = (const V*) q->w1, *w2 = (const V*) q->w2;
   for (int k = 0; k <= n; ++k) {
     Stage* own = stages + k;
-    for (int i = 0; i < CB; ++i) {
+    const V *w1 = own->w1, *w2 = own->w2;
+    for (int i = 0; i < own->blocks; ++i) {
       if (!corrected) {
         for (int side = 0; side < 2; ++side) divide(own->side + side, i, w2[i]);
         own->D[i] = stiffness(own->side, i, w2[i]) + stiffness(own->side + 1, i, w2[i]);
@@ -314,10 +328,11 @@ static double direction(int n, const Program* q, Stage* stages, double mu, int c
   V most = every(1e-12), bad = {0};
   for (int k = 0; k <= n; ++k) {
     Stage* own = stages + k;
+    const V *w1 = own->w1, *w2 = own->w2;
     V c[CB];
-    values(k, q, own->step, c);
+    values(k, q, own, own->step, c);
     for (int side = 0; side < 2; ++side)
-      for (int i = 0; i < CB; ++i) {
+      for (int i = 0; i < own->blocks; ++i) {
         Side* x = own->side + side;
         V sign = every(side ? 1 : -1), change = sign * (c[i] - own->c[i]);
         Newton y = newton(x, i, sign * own->c[i], w1[i], w2[i], mu, corrected);
@@ -342,7 +357,8 @@ int stage_qp(int n, const Program* q, Stage* stages, int most, double tolerance,
   double mu = 0, left = 1;
   for (int k = 0; k <= n; ++k) {
     memcpy(stages[k].z, z + k * NZP, sizeof stages[k].z);
-    values(k, q, stages[k].z, stages[k].c);
+    choose(q->lower + k * NC, q->upper + k * NC, stages + k);
+    values(k, q, stages + k, stages[k].z, stages[k].c);
   }
   int pairs = begin(n, q, stages, mu_0);
   for (;; ++iteration) {
@@ -361,9 +377,9 @@ int stage_qp(int n, const Program* q, Stage* stages, int most, double tolerance,
     for (int k = 0; k <= n; ++k) {
       Stage* own = stages + k;
       for (int c = 0; c < ZB; ++c) own->z[c] += part * (own->step[c] - own->z[c]);
-      values(k, q, own->z, own->c);
+      values(k, q, own, own->z, own->c);
       for (int side = 0; side < 2; ++side)
-        for (int i = 0; i < CB; ++i) {
+        for (int i = 0; i < own->blocks; ++i) {
           Side* x = own->side + side;
           x->t[i] += part * x->dt[i], x->l[i] += part * x->dl[i];
           x->s[i] += part * x->ds[i], x->p[i] += part * x->dp[i];

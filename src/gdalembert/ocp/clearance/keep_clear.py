@@ -67,8 +67,9 @@ class KeepsClear:
             margin: the least gap [m].
             between: whether gaps are looked at between instants, too. Where one is below the margin by the finer steps
                 of the motion, its margin is raised at both instants beside it, and the problem solved again from
-                there. ``"rti"`` keeps gaps of margin + h/2 |dd/dt| instead, with the length h of its intervals, which
-                is enough where a gap is a convex or concave function of time over an interval.
+                there. ``"rti"`` keeps gaps of margin + h/2 |dd/dt| instead, with the length h of its intervals and the
+                speeds of the last plan, which is enough where a gap is a convex or concave function of time over an
+                interval. Of a tick, gaps that are 0.1 m larger than that are no limits.
 
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used, the shapes are of another robot, or a

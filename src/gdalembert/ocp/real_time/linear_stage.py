@@ -36,6 +36,8 @@ _GAPS = 30.0
 """The unit of gaps [1/m], whose violations cost as much more: with 1 more motions cut corners of obstacles, with 1,000
 the interior point does not get ready in three iterations.
 """
+_FAR = 0.1
+"""By how much more than its margin a gap is no row of the quadratic program [m]: a tick does not move bodies so far."""
 _BY_ROWS = {"helper_options": {"ad_weight": 1.0}}
 MIDPOINTS = collocation_method(1, "legendre")
 
@@ -51,7 +53,8 @@ class _Squares(NamedTuple):
 class LimitedRow(NamedTuple):
     """An expression that is limited, and where; its name is empty if no violations are told of it alone.
 
-    ``unit``: by which it is multiplied, and with it what its violations cost.
+    ``unit``: by which it is multiplied, and with it what its violations cost. ``far``: how far it is above its lower
+    limit where it does not count.
     """
 
     name: str
@@ -61,6 +64,7 @@ class LimitedRow(NamedTuple):
     place: Place
     is_of_end: bool = False
     unit: float = 1.0
+    far: float = np.inf
 
 
 class LinearStage:
@@ -160,8 +164,8 @@ class LinearStage:
                 instant = self._at(path.places[-1])
                 value = instant(path.graph) if path.gaps is None else self._gaps(path.gaps, instant)
                 lower, upper = (self._limit(bound, value.numel()) for bound in (path.lower, path.upper))
-                unit = 1.0 if path.gaps is None else _GAPS
-                yield LimitedRow(path.name, unit * value, unit * lower, unit * upper, place, unit=unit)
+                unit, far = (1.0, np.inf) if path.gaps is None else (_GAPS, _GAPS * _FAR)
+                yield LimitedRow(path.name, unit * value, unit * lower, unit * upper, place, unit=unit, far=far)
         bounds = self._problem.motion.bounds
         limited = np.isfinite(bounds.q_lower) | np.isfinite(bounds.q_upper)
         if turned := [i for i in free_rates(self.tree)[0] if limited[i]]:
@@ -332,7 +336,7 @@ class LinearStage:
         return [*reversed(range(self.tree.nv)), *range(self.tree.nv, self.eliminated)]
 
     def stage(self, wide: int, limits: int, rows: int, squares: int) -> tuple[ca.Function, dict[str, ca.Sparsity]]:
-        """A stage, and the patterns of E, F and D; matrices are as wide as the rows of the program.
+        """A stage, and the patterns of E, F, R and D; matrices are as wide as the rows of the program.
 
         ``rows`` and ``squares`` are the numbers of all problems.
         """
@@ -346,11 +350,11 @@ class LinearStage:
             "b": ca.vertcat(gap, ca.vertcat(v_next, kept) - y[nq:]),
         }
         outputs |= self._quadratic_cost(wide)
-        sparse = {"E": by_w, "F": ca.SX(rows, self.eliminated), "D": ca.SX(squares, self.eliminated)}
+        sparse = {"E": by_w, "F": ca.SX(rows, self.eliminated), "R": ca.SX(rows, wide)}
+        sparse["D"] = ca.SX(squares, self.eliminated)
         if rows:
             _, of_u, of_state, of_w = (part[self._plain_rows, :] for part in parts["rows"])
-            outputs["G"] = _tall(_filled(ca.horzcat(of_u, of_state), wide), rows)
-            sparse["F"] = _tall(of_w, rows)
+            sparse |= {"F": _tall(of_w, rows), "R": _tall(_filled(ca.horzcat(of_u, of_state), wide), rows)}
         outputs |= self._limits(wide, limits)
         if squares:
             values, of_u, of_state, of_w = (part[self._driven, :] for part in parts["residuals"])
@@ -422,6 +426,7 @@ class LinearStage:
         q = ca.vertcat(*(s["x"][entry[j]] if j in entry else ca.SX(0) for j in range(nv)))
         z, limits_of_z = ca.vertcat(s["u"], q, s["x"][nq : nq + nv]), {}
         values, off, chosen = self._parts["rows"][0], self._off(), self._plain_rows
+        far = [row.far for row in self._rows for _ in range(row.value.numel())]
         for end, none, sign, nearer in (("lower", -np.inf, -1, ca.fmax), ("upper", np.inf, 1, ca.fmin)):
             of_u, of_q, of_v = (getattr(bounds, f"{name}_{end}") for name in "uqv")
             of_q = np.array([of_q[entry[j]] if j in entry else none for j in range(nv)])
@@ -430,6 +435,9 @@ class LinearStage:
             of_rows = _less(self._parts[end][0], values) + sign * off
             for k, j in self._bounds_at_end.items():
                 of_z[self.nu + j] = nearer(of_z[self.nu + j], of_rows[k])
+            if end == "lower":
+                for k in np.flatnonzero(np.isfinite(far)).tolist():
+                    of_rows[k] = ca.if_else(of_rows[k] < -far[k], none, of_rows[k])
             of_rows = ca.vertcat(ca.SX(0, 1), *(of_rows[k] for k in chosen))  # a scalar[[]] is not empty
             parts = of_z, _endless(none, wide - of_z.numel()), of_rows, _endless(none, limits - wide - of_rows.numel())
             limits_of_z[end] = ca.vertcat(*parts)

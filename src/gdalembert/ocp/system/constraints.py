@@ -56,20 +56,18 @@ class Gaps(NamedTuple):
     guarded: bool
 
     def with_rates(self, h: float) -> ca.Function:
-        """(q, obstacles by name, p, v) → (d − h/2 |dd/dt|), whose slopes by q are those of d.
+        """(q, obstacles by name, p, v) → (d − h/2 |dd/dt|), whose slopes are those of d.
 
         A gap that is a convex function of time over an interval of length h lies above its tangents at both ends, of
-        which each is above this up to the middle; a concave one is least at an end. The slopes of the rates by q, which
-        are second derivatives of d, are left out: they are of the size of h, and take as many operations as all else.
+        which each is above this up to the middle; a concave one is least at an end. The slopes of the rates are left
+        out: those by v jump where a rate changes its sign, and steps go to and fro between both.
         """
         inputs = {name: ca.MX.sym(name, *self.slopes.size_in(name)) for name in self.slopes.name_in()}
         v = ca.MX.sym("v", self.slopes.size2_out("dd_dq"))
         gaps, slopes = self.slopes.call([*inputs.values()])
-        rates = slopes @ v
-        blocks = {name: ca.MX(len(self.margin), x.numel()) for name, x in inputs.items()}
-        blocks["q"] = ca.jacobian(self.graph(*inputs.values()), inputs["q"])
-        blocks["v"] = -h / 2 * ca.diag(ca.sign(rates)) @ slopes
         arguments, names = [*inputs.values(), v], [*inputs, "v"]
+        blocks = {name: ca.MX(len(self.margin), x.numel()) for name, x in zip(names, arguments, strict=True)}
+        blocks["q"] = ca.jacobian(self.graph(*inputs.values()), inputs["q"])
         jacobian = ca.Function(
             "jac_gaps",
             [*arguments, ca.MX.sym("out", len(self.margin))],
@@ -77,8 +75,8 @@ class Gaps(NamedTuple):
             [*names, "out_d"],
             [f"jac_d_{name}" for name in names],
         )
-        options: dict[str, Any] = {"custom_jacobian": jacobian, "jac_penalty": 0, "never_inline": True}
-        return ca.Function("gaps", arguments, [gaps - h / 2 * ca.fabs(rates)], names, ["d"], options)
+        options: dict[str, Any] = {"custom_jacobian": jacobian, "jac_penalty": 0}
+        return ca.Function("gaps", arguments, [gaps - h / 2 * ca.fabs(slopes @ v)], names, ["d"], options)
 
 
 class LimitedExpression(NamedTuple):
