@@ -32,6 +32,7 @@ from gdalembert.dynamics.wrenches import joint_torques as joint_torques
 from gdalembert.dynamics.wrenches import payload_torques as payload_torques
 from gdalembert.dynamics.wrenches import transform_twist as transform_twist
 from gdalembert.dynamics.wrenches import transform_wrench as transform_wrench
+from gdalembert.estimation.estimator import Estimator as Estimator
 from gdalembert.flexible import modes as modes
 from gdalembert.flexible.beams.beam import Beam as Beam
 from gdalembert.flexible.beams.nodes import Nodes as Nodes

@@ -103,6 +103,10 @@ class CalibrationWarning(UserWarning):
     """Placements of a calibration that are not to be trusted as they are."""
 
 
+class EstimationWarning(UserWarning):
+    """An estimate that is not to be trusted as it is."""
+
+
 class DistanceWarning(UserWarning):
     """Pairs of shapes that touch in all configurations."""
 
@@ -233,6 +237,10 @@ class OptimizationError(GdalembertError, RuntimeError):
 
 class IdentificationError(GdalembertError, RuntimeError):
     """A fit that the solver could not finish."""
+
+
+class EstimationError(GdalembertError, RuntimeError):
+    """A step of an estimator that is not finite."""
 
 
 class ExcitationError(GdalembertError, RuntimeError):

@@ -39,6 +39,14 @@ PRINTED = {
         "first frequency with added masses 4.103 Hz, of the tube 4.102 Hz",
         "the tube under these torques: deflection up to 20 mm",
     ),
+    "flexible_feedback": (
+        "the arm is as its model",
+        "rigid plan: 447, 292",
+        "flexible plan: 0.747",
+        "the arm is 20 % softer",
+        "rigid plan: 456, 234",
+        "flexible plan: 110, 56.7",
+    ),
     "flexible_past_post --coarse": (
         "rigid plan: 10.0 mm from the first post; the arm comes to -59.4 mm from the second post",
         "flexible plan: 10.0 mm from the",
@@ -154,7 +162,7 @@ PRINTED = {
     ),
 }
 """A command, and lines that it prints."""
-COMPILED = ("flexible_arm_reaches", "panda_past_ball", "panda_past_sphere", "solo12_trots")
+COMPILED = ("flexible_arm_reaches", "flexible_feedback", "panda_past_ball", "panda_past_sphere", "solo12_trots")
 """Examples that need a C compiler."""
 
 

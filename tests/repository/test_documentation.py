@@ -78,7 +78,13 @@ EXTRAS = {
     "docs/learning.md",
     "docs/tutorial.md",
 }
-SYSTEM = {"docs/compiled_functions.md", "docs/contacts_in_time.md", "docs/learning.md", "docs/mpc.md"}
+SYSTEM = {
+    "docs/compiled_functions.md",
+    "docs/contacts_in_time.md",
+    "docs/estimation.md",
+    "docs/learning.md",
+    "docs/mpc.md",
+}
 IN_A_CHILD = {"docs/learning.md"}
 """JAX leaves a callback of the garbage collector in the process, in which tests of signals may run next."""
 

@@ -1,0 +1,1 @@
+"""Estimation: the motion of a robot, and what varies in it, from what its sensors measure."""
