@@ -5,16 +5,16 @@
 
 Each plan keeps the limits of q, v and torque of the model, all pairs of links that the SRDF leaves, and all obstacles.
 It begins at the straight line, pushed out of obstacles; where that ends in a collision or the solver fails, at paths of
-random trees, one after the other. Rows are those of pairs that the guess comes near; pairs that the plan comes too near
-are added, and it is solved again from there, with a look at gaps between instants if they are too small there. Then
-torques and meshes are looked at, at 1 kHz. The page goes to ``benchmarks/results``.
+random trees, one after the other. Rows are those of pairs that the guess comes near. At 1 kHz, pairs that the plan comes too
+near are added or get a larger margin, joints that are too fast get a lower limit, and it is solved again from there.
+Then torques and meshes are looked at. The page goes to ``benchmarks/results``.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -34,7 +34,9 @@ from gdalembert.spatial.arrays import Array
 MARGIN = 0.002
 """Of all gaps [m]: grasps leave 3 mm."""
 TOUCHING = 5e-4
-"""A gap between instants that is smaller [m] is looked at by ``keep_clear`` in a further solve."""
+"""A gap between instants that is smaller [m] gets a larger margin in a further solve."""
+LARGEST = 0.02
+"""The largest margin [m]."""
 SLACK = 0.004
 """How deep capsules of a guess may overlap [m], which the solver mends."""
 AWAY = 0.01
@@ -49,9 +51,15 @@ SECONDS_OF_A_TREE, TREES, ROUNDS, ITERATIONS = 15.0, 4, 5, 200
 """Of a guess, and the most guesses; how often pairs are added to one, and iterations of a solve."""
 PART = 0.96
 """Of the limits of v and u that plans may take at the stages, between which they go a little beyond."""
+EFFORTS, JERKS = 1e-3, 1e-5
+"""Weights of the squares of u and du, in parts of the limits: without du links of small inertia beside each other swing
+to and fro within an interval, 23 % faster than their limits."""
 SPARSE = 10
 """The least gap of the meshes is looked for at 100 Hz, collisions at 1 kHz."""
 LINE, TREE = "line", "tree"
+
+
+Pair = tuple[str, str]
 
 
 class Result(NamedTuple):
@@ -111,9 +119,14 @@ class Planner:
     def __init__(self) -> None:
         self.robot = scenes.panda()
         self.dyn = gd.NewtonEuler(self.robot.model)
+        self.bounds = self._bounds(np.ones(self.dyn.nv))
+
+    def _bounds(self, parts: Array) -> ocp.Bounds:
+        """Parts of those of v of each joint, and of u."""
         model = self.robot.model
-        v, u = (dict(zip(model.names[1:], PART * x, strict=True)) for x in (model.velocityLimit, model.effortLimit))
-        self.bounds = ocp.Bounds.of(self.dyn, model, v=v, u=u)
+        limits = PART * parts * model.velocityLimit, PART * model.effortLimit
+        v, u = (dict(zip(model.names[1:], x, strict=True)) for x in limits)
+        return ocp.Bounds.of(self.dyn, model, v=v, u=u)
 
     def pairs(self, scene: Scene) -> list[tuple[str, str]]:
         """Links; boxes of fingers and what they grasp; capsules and all else."""
@@ -141,22 +154,35 @@ class Planner:
                 return Result(scene, told=told, pairs=len(whole.pairs))
         told = ""
         for guess, path in self._guesses(ends, whole, np.random.default_rng(seed)):
-            near, motion, between = set(whole.near(path, NEAR)), _along(self.robot.model, path, LONGEST / 3), False
+            motion, parts = _along(self.robot.model, path, LONGEST / 3), np.ones(self.dyn.nv)
+            margins = dict.fromkeys(whole.near(path, NEAR), MARGIN)
             for _ in range(ROUNDS):
                 seconds = time.process_time() - begin
                 if seconds > BUDGET:
                     return Result(scene, told=told or "no time is left", seconds=seconds, pairs=len(whole.pairs))
                 try:
-                    motion = self._solve(scene, motion, near, between, BUDGET - seconds)
+                    motion = self._solve(scene, motion, margins, parts, BUDGET - seconds)
                 except gd.errors.GdalembertError as error:
                     told = _told(error)
                     break
-                if not (missed := set(whole.near(_followed(motion)[0], TOUCHING))):
+                q, v, _ = _followed(motion)
+                gaps, speeds = whole(q).min(axis=0), np.abs(v).max(axis=0) / self.robot.model.velocityLimit
+                missed = {pair: gap for pair, gap in zip(whole.pairs, gaps, strict=True) if gap < TOUCHING}
+                if not missed and speeds.max() <= 1:
                     seconds = time.process_time() - begin
-                    return self._result(scene, guess, motion, (len(near), len(whole.pairs)), seconds)
-                told = "{} and {} came too near".format(*min(missed))
-                between = between or missed <= near
-                near |= set(whole.near(motion.q, NEAR))
+                    return self._result(scene, guess, motion, (len(margins), len(whole.pairs)), seconds)
+                if missed:
+                    pair = min(missed, key=lambda pair: missed[pair])
+                    told = f"{pair[0]} and {pair[1]} came too near, {1e3 * missed[pair]:.1f} mm"
+                else:
+                    told = f"a joint moves at {speeds.max():.1%} of its limit between instants"
+                parts /= np.maximum(speeds / 0.995, 1)
+                rows = [*margins]
+                for pair in [*missed, *whole.near(motion.q, NEAR)]:
+                    margins.setdefault(pair, MARGIN)
+                for pair in set(missed) & set(rows):
+                    most = whole(ends)[:, whole.pairs.index(pair)].min() - 1e-4
+                    margins[pair] = max(min(margins[pair] + MARGIN - missed[pair], most, LARGEST), margins[pair])
         return Result(scene, told=told, seconds=time.process_time() - begin, pairs=len(whole.pairs))
 
     def _shapes(self, scene: Scene, pairs: Sequence[tuple[str, str]]) -> list[gd.Distances]:
@@ -192,14 +218,16 @@ class Planner:
             if found is not None:
                 yield f"{TREE} {k}", pushed(even(found, INTERVALS), lacking, limits, HARD)
 
-    def _solve(self, scene: Scene, motion: Any, near: set[tuple[str, str]], between: bool, seconds: float) -> Any:
-        problem = ocp.Problem(self.dyn, (0.3, LONGEST), INTERVALS, bounds=self.bounds, degree=2)
+    def _solve(self, scene: Scene, motion: Any, margins: Mapping[Pair, float], parts: Array, seconds: float) -> Any:
+        problem = ocp.Problem(self.dyn, (0.3, LONGEST), INTERVALS, bounds=self._bounds(parts), degree=2)
         problem.start(scene.start)
         problem.end(scene.goal)
         problem.minimize(problem.duration)
-        problem.squares(lambda u: u / self.robot.model.effortLimit, weight=1e-3)
-        for shapes in self._shapes(scene, sorted(near)):
-            problem.keep_clear(shapes, MARGIN, between=between)
+        problem.squares(lambda u: u / self.robot.model.effortLimit, weight=EFFORTS)
+        problem.squares(lambda du: du / self.robot.model.effortLimit, weight=JERKS)
+        for margin in sorted(set(margins.values())):
+            for shapes in self._shapes(scene, sorted(pair for pair in margins if margins[pair] == margin)):
+                problem.keep_clear(shapes, margin, between=False)
         problem.guess(motion)
         return problem.solve(options={"ipopt.max_iter": ITERATIONS, "ipopt.max_cpu_time": seconds})
 
