@@ -38,6 +38,7 @@ ALLOWED = {
     "testing": {"validation"},
     "cli": {
         *DYNAMICS,
+        "distances",
         "identification",
         "validation",
         "compilation",
