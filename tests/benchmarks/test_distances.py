@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pinocchio as pin
 import pytest
 
-from benchmarks.distances import guesses
+from benchmarks.distances import guesses, plans, scenes
 from benchmarks.distances.straight import least_time
 from gdalembert.spatial.arrays import Array
 
@@ -53,3 +55,20 @@ def test_the_least_time_of_one_joint_is_that_of_a_double_integrator(speed: float
     """Over 2 rad, inertia 0.5 and torque 3: half the way up and half down, and with a limit of speed between."""
     found = least_time(single_joint(3.0, speed), np.zeros(1), np.array([2.0]))
     assert found == pytest.approx(expected, rel=5e-3)  # of 400 steps
+
+
+@pytest.mark.parametrize("name", sorted(json.loads(plans.RECORDED.read_text(encoding="utf-8"))))
+def test_recorded_plans_reach_their_goals_within_limits_and_without_collisions(name: str) -> None:
+    """At 1 kHz, but for the meshes, which are looked at every 5 ms."""
+    model, _ = scenes.arm()
+    h, stages = json.loads(plans.RECORDED.read_text(encoding="utf-8"))[name]
+    scene = next(scene for scene in scenes.scenes() if scene.name == name)
+    q, v, a = plans.followed(h, scene.start, np.array(stages))
+    assert np.abs(q[-1] - scene.goal).max() < 1e-3  # a has three digits behind the point
+    assert np.abs(v[-1]).max() < 1e-3
+    assert (np.abs(v) <= model.velocityLimit).all()
+    assert (q >= model.lowerPositionLimit - 5e-4).all()  # they hold at the instants, and between them nearly
+    assert (q <= model.upperPositionLimit + 5e-4).all()
+    data = model.createData()
+    assert all((np.abs(pin.rnea(model, data, *row)) <= model.effortLimit).all() for row in zip(q, v, a, strict=True))
+    assert scenes.Meshes(scene).collisions(q[::5]) == []
