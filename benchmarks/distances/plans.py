@@ -5,9 +5,9 @@
 
 Each plan keeps the limits of q, v and torque of the model, all pairs of links that the SRDF leaves, and all obstacles.
 It begins at the straight line, pushed out of obstacles; where that ends in a collision or the solver fails, at paths of
-random trees, one after the other. Rows are those of pairs that the guess comes near. At 1 kHz, pairs that come too near are
-added or get a larger margin, joints that are too fast get a lower limit, and the problem is solved again from there.
-Then torques and meshes are looked at. The page goes to ``benchmarks/results``, and some plans beside this module.
+random trees, one after the other. Rows are those of pairs that the guess comes near. At 1 kHz, pairs that come too near
+are added or get a larger margin, joints that are too fast get a lower limit, and it is solved again from there. Then
+torques and meshes are looked at. The page goes to ``benchmarks/results``, and some plans beside this module.
 """
 
 from __future__ import annotations
@@ -346,6 +346,10 @@ limits by at most {over:.1f} mrad. Other programs ran at the same time.
 def page(results: Sequence[Result], planner: Planner) -> str:
     planned = [result for result in results if result.duration]
     seconds = [result.seconds for result in planned]
+    over = [
+        np.maximum(q - planner.bounds.q_upper, planner.bounds.q_lower - q).max()
+        for q in (followed(result.h, result.scene.start, result.stages)[0] for result in planned)
+    ]
     text = TEXT.format(
         total=len(results),
         intervals=INTERVALS,
@@ -359,10 +363,6 @@ def page(results: Sequence[Result], planner: Planner) -> str:
         clear=sum(not result.collisions for result in planned),
         over=1e3 * max(0.0, *over),
     )
-    over = [
-        np.maximum(q - planner.bounds.q_upper, planner.bounds.q_lower - q).max()
-        for q in (followed(result.h, result.scene.start, result.stages)[0] for result in planned)
-    ]
     told = [f"* {result.scene.name}: {result.told}" for result in results if not result.duration]
     table = markdown(HEAD, [_cells(result, planner.robot.model) for result in planned])
     parts = [text, "\n".join(table), *(["Not solved, and what stood in the way:", "\n".join(told)] if told else [])]

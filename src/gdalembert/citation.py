@@ -1,4 +1,4 @@
-"""How to cite the package, and the sources of its formulations, which stand on their classes."""
+"""Citations of the package and of the sources of its formulations, which stand on their classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ YEAR = 2026
 
 
 def citation(format: Format = "bibtex", *, sources: bool = False) -> str:
-    """How to cite this version of the package: one BibTeX entry, or one line of text.
+    """Citation of this version of the package: one BibTeX entry, or one line of text.
 
     Args:
         format: ``"bibtex"`` or ``"text"``.

@@ -1,4 +1,4 @@
-"""What can go wrong, in words: every error says where, what, which number, and what to do.
+"""Errors and warnings: every message says where, what, which number, and what to do.
 
 Each class derives from :class:`GdalembertError` and from the builtin that fits, and carries its data as attributes.
 """
@@ -19,7 +19,7 @@ def shortened(text: str, length: int = _SHOWN) -> str:
 
 
 def shown(value: object) -> str:
-    """What was given as messages show it: as Python writes it, on one line, and cut if it is long."""
+    """Value as messages show it: as Python writes it, on one line, and cut if it is long."""
     try:
         return shortened(" ".join(repr(value).split()))
     except Exception:  # an integer of thousands of digits, or a class with its own ``__repr__``
@@ -27,7 +27,7 @@ def shown(value: object) -> str:
 
 
 def quoted(text: object) -> str:
-    """What was given as messages show it: in quotes, and cut if it is long."""
+    """Text as messages show it: in quotes, and cut if it is long."""
     return repr(shortened(str(text)))
 
 

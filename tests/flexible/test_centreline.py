@@ -13,7 +13,8 @@ import pytest
 import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible import modes
-from gdalembert.flexible.centreline import centreline, links_of, placed_link
+from gdalembert.flexible.centreline import centreline
+from gdalembert.flexible.placed_links import links_of, placed_link
 from tests.helpers.models import relative_error
 
 ROUNDING = 1e-13

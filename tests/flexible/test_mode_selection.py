@@ -12,7 +12,7 @@ import pytest
 import gdalembert as gd
 from benchmarks.flexible.case_study import model as skeleton
 from gdalembert.errors import ArgumentError
-from gdalembert.flexible.centreline import placed_link
+from gdalembert.flexible.placed_links import placed_link
 from tests.helpers.models import relative_error
 
 TUBE = gd.Beam.tube(1.0, 0.03, 0.0015, density=0.5 / (np.pi * 0.0285 * 0.0015), youngs_modulus=70e9)

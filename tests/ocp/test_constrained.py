@@ -13,7 +13,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError, GdalembertError, UnknownNameError, UnsupportedError
-from gdalembert.ocp.steps import anchored_part
+from gdalembert.ocp.system.steps import anchored_part
 from tests.helpers.linkages import closed_four_bar, five_bar_loop, four_bar, four_bar_loop
 from tests.helpers.models import relative_error
 from tests.helpers.sets import quick

@@ -7,8 +7,9 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.ocp import Problem, steps
-from gdalembert.ocp.system import System
+from gdalembert.ocp import Problem
+from gdalembert.ocp.system import steps
+from gdalembert.ocp.system.system import System
 from tests.helpers.linkages import closed_four_bar, four_bar_loop
 from tests.helpers.models import relative_error
 

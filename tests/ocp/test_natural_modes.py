@@ -9,9 +9,9 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
-from gdalembert.ocp.initial import NaturalModes
-from gdalembert.ocp.parameters import matrices_of
-from gdalembert.ocp.system import System
+from gdalembert.ocp.ends.initial import NaturalModes
+from gdalembert.ocp.system.parameters import matrices_of
+from gdalembert.ocp.system.system import System
 from tests.helpers.paths import ROOT
 from tests.helpers.sets import quick
 

@@ -14,7 +14,7 @@ import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.model.configuration import neutral
-from gdalembert.ocp.system import extrapolation
+from gdalembert.ocp.system.system import extrapolation
 from tests.helpers.paths import ROOT
 from tests.helpers.sets import quick
 

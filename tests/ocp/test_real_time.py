@@ -16,8 +16,8 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, SolutionWarning, UnsupportedError
-from gdalembert.ocp import real_time
-from gdalembert.ocp.real_time import RealTimeSolver
+from gdalembert.ocp.real_time import solver as real_time
+from gdalembert.ocp.real_time.solver import RealTimeSolver
 from gdalembert.ocp.solution import RealTimeSolution
 from tests.helpers.linkages import closed_four_bar, four_bar
 from tests.helpers.models import relative_error

@@ -17,7 +17,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, CompilationError, GdalembertError, UnknownNameError, UnsupportedError
-from gdalembert.ocp.real_time import RealTimeSolver
+from gdalembert.ocp.real_time.solver import RealTimeSolver
 from tests.helpers.names import SPLICES
 from tests.helpers.sets import quick
 from tests.helpers.signals import Alarm, assert_stops, no_collector, ring, rings

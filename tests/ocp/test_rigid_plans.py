@@ -9,8 +9,8 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError
-from gdalembert.ocp.guess import with_deflections
-from gdalembert.ocp.system import System
+from gdalembert.ocp.system.guess import with_deflections
+from gdalembert.ocp.system.system import System
 
 MODEL = gd.load_urdf("two_link_flexible")
 BEAMS = {"link1": gd.Beam(1.0, 0.6, EI_z=10.0), "link2": gd.Beam(0.8, 0.45, EI_z=10.0)}

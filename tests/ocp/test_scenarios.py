@@ -11,6 +11,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert import ocp
+from gdalembert.ocp.problems.joined import COSTS
 from tests.helpers.ocp import slider
 from tests.helpers.sets import quick
 
@@ -110,7 +111,7 @@ def test_p_of_the_scenarios_may_change_and_parameters_are_shared() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("cost", quick(ocp.joined.COSTS, "worst"))
+@pytest.mark.parametrize("cost", quick(COSTS, "worst"))
 def test_a_solver_of_scenarios_is_built_once_and_shifted(cost: str) -> None:
     problems = [loaded(mass) for mass in MASSES]
     for problem in problems:

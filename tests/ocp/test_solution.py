@@ -14,7 +14,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.ocp.solution import Accuracy, FollowedPath
-from gdalembert.ocp.system import System
+from gdalembert.ocp.system.system import System
 from tests.helpers.ocp import slider, turning
 
 # Expressions along the path.

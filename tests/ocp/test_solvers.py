@@ -12,7 +12,7 @@ import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError, SolutionWarning
 from gdalembert.nlp.backends import Backend
-from gdalembert.ocp.solvers import SOLVERS
+from gdalembert.ocp.solvers.registry import SOLVERS
 from tests.helpers.ocp import slider
 
 
@@ -113,7 +113,9 @@ def test_what_a_maker_returns_is_called() -> None:
 
 def test_a_name_is_of_one_function() -> None:
     assert ocp.solver("by nlpsol")(by_nlpsol) is by_nlpsol
-    with pytest.raises(ArgumentError, match=r"^solver 'rti': gdalembert\.ocp\.solvers\.real_time has that name"):
+    with pytest.raises(
+        ArgumentError, match=r"^solver 'rti': gdalembert\.ocp\.solvers\.registry\.real_time has that name"
+    ):
         ocp.solver("rti")(by_nlpsol)
     with pytest.raises(
         ArgumentTypeError, match=r"^solver 'few': \S+\(problem, options\): .*; give a function of these$"

@@ -10,7 +10,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.model.configuration import random_configuration, unit_blocks
-from gdalembert.ocp.steps import collocation_method, free_rates
+from gdalembert.ocp.system.steps import collocation_method, free_rates
 from gdalembert.simulation.integration import plant
 from gdalembert.spatial.arrays import Array
 from tests.helpers import models

@@ -13,7 +13,7 @@ import pytest
 import gdalembert as gd
 from gdalembert import ocp
 from gdalembert.errors import ArgumentError, ArgumentTypeError
-from gdalembert.ocp.steps import TRANSCRIPTIONS
+from gdalembert.ocp.system.steps import TRANSCRIPTIONS
 from tests.helpers.sets import quick
 
 

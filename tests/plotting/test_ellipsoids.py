@@ -127,3 +127,10 @@ def test_wrong_ellipsoids_are_refused() -> None:
         draw(model, "tool", POSE, pin.LOCAL, ax=Figure().subplots())
     with pytest.raises(ArgumentError, match="ax must be plane Axes"):
         draw(model, "tool", POSE, pin.LOCAL, plane="xy", ax=Figure().add_subplot(projection="3d"))
+
+
+def test_a_frame_that_no_joint_moves_has_no_ellipsoid() -> None:
+    model = gd.load_urdf("two_link_arm")
+    for draw in (plotting.velocity_ellipsoid, plotting.force_ellipsoid):
+        with pytest.raises(ArgumentError, match=r"at q no joint moves the frame in xyz; give another frame or plane"):
+            draw(model, 0, [0.5, 1.4], pin.WORLD)

@@ -17,7 +17,7 @@ import pinocchio as pin
 from gdalembert.cli.options import add_configuration, add_robot, check_output, configuration, load
 from gdalembert.dynamics.recursive_newton_euler import NewtonEuler
 from gdalembert.errors import ArgumentError
-from gdalembert.ocp.guess import rest_to_rest
+from gdalembert.ocp.system.guess import rest_to_rest
 from gdalembert.spatial.arguments import number
 from gdalembert.spatial.arrays import Array
 

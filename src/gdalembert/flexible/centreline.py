@@ -7,10 +7,6 @@ and Book 1988, eq. 4; rotation and shortening are ours).
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 import casadi as ca
@@ -19,14 +15,12 @@ import numpy.typing as npt
 
 from gdalembert.dynamics.frame_motion import placement
 from gdalembert.dynamics.frames import find_frame
-from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
-from gdalembert.flexible.assembly import PlacedBeam
+from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
-from gdalembert.flexible.flexible_link import BeamLink, Links
-from gdalembert.model.tree import Tree
+from gdalembert.flexible.flexible_link import Links
+from gdalembert.flexible.placed_links import placed_link
 from gdalembert.spatial.algebra import constant
 from gdalembert.spatial.arguments import numbers
-from gdalembert.spatial.arrays import homogeneous
 from gdalembert.spatial.functions import function, symbols
 
 _PIECES_OF_MODES, _PIECES_OF_RODS = 4, 8
@@ -119,59 +113,3 @@ def _pieces(arm: Arm, name: str) -> list[AxisPiece]:
             )
         pieces.append(AxisPiece(name, beam.link, points, k, beam.modes, radius))
     return pieces
-
-
-def links_of(arm: Arm, links: Links | None = None) -> Links:
-    """The flexible links that an arm was made of, or those given in their place.
-
-    Raises:
-        ArgumentError: if none are given and the arm, pickled or copied, has none.
-        ArgumentTypeError: if they are not a dict.
-        UnknownNameError: if one of the arm is not among them, or the arm has none of that name.
-    """
-    beams = arm.flexibility.links
-    flexible_links = arm.links if links is None else links
-    if flexible_links is None:
-        if beams:
-            raise ArgumentError(
-                f"{arm.tree.name}: an arm that was pickled or copied has no shapes of its modes; give links=, the dict "
-                "of flexible links that it was made of"
-            )
-        return {}
-    if not isinstance(flexible_links, Mapping):
-        raise ArgumentTypeError(f"links: expected a dict by name, got {type(flexible_links).__name__}")
-    for name in flexible_links:
-        if name not in beams:
-            raise UnknownNameError("flexible link", name, beams)
-    for name in beams:
-        if name not in flexible_links:
-            raise UnknownNameError("flexible link in links", name, flexible_links)
-    return flexible_links
-
-
-def placed_link(arm: Arm, name: str, links: Links | None = None) -> BeamLink:
-    """A flexible link with the length and the modes that it has in the arm; another one is refused."""
-    beam, link = arm.flexibility.link(name), links_of(arm, links)[name]
-    if type(link) is not beam.kind:
-        raise ArgumentTypeError(f"link {name!r}: expected a {beam.kind.__name__}, got {type(link).__name__}")
-    sized = link if link.has_length else link.with_length(beam.length)
-    sized = sized if arm.kinematics == "exact" else sized.straight()
-    resting: list[dict[str, None]] = [{}, *({direction: None} for direction in sized.directions_by_role)]
-    for carries, left_out in itertools.product((True, False), resting):
-        with contextlib.suppress(ArgumentError):
-            selected = replace(sized, **left_out).by_role(carries=carries)  # type: ignore[arg-type]  # of any field
-            if _is(selected, arm.tree, beam):
-                return selected
-    raise ArgumentError(
-        f"link {name!r}: this is not the link of {beam.length:g} m that the arm was made of; give the same FlexibleLink"
-    )
-
-
-def _is(link: BeamLink, tree: Tree, beam: PlacedBeam) -> bool:
-    """True if a link is the one on which a beam of a tree stands."""
-    tip, root = tree.joints[tree.first_station(beam.link)].type, tree.frames[find_frame(tree, beam.root)]
-    names = tuple(f"{beam.name} {mode}" for mode in link.mode_names)
-    clamped = homogeneous(root.rotation, root.translation)
-    return names == tree.velocity_names[beam.modes.start : beam.modes.stop] and link.stands_as(
-        tip, tree.modal[beam.link], clamped
-    )

@@ -184,6 +184,21 @@ class CosseratRod(BeamLink):
         attachments = {name: attached(eta, site.placements[name]) for name, eta in site.abscissae.items()}
         return AttachedLink((carried, *made.joints), attachments, beam)
 
+    @property
+    def strained(self) -> tuple[str, ...]:
+        return self.strains
+
+    def fibre_strain(self, abscissa: float, y: float, z: float) -> Array:
+        """Linear in the coordinates, as (ν + κ × r)_x is; of a rod that is curved at rest, per length at rest."""
+        segments, row = segments_of(self, np.eye(4)), []
+        on = min(int(abscissa / self.length * self.segments), self.segments - 1)
+        for k, part in enumerate(segments):
+            s = np.array([abscissa - part.start])
+            kappa, nu = (part._columns(kind, s)[..., 0] for kind in (0, 1))
+            along = nu[0] + kappa[1] * z - kappa[2] * y
+            row.append(along[:-1] / along[-1] if k == on else np.zeros(len(along) - 1))
+        return np.concatenate(row)
+
     def sections(self, etas: Array, f: Matrix, kind: type[Deflection]) -> list[tuple[Matrix, Matrix]]:
         placements: list[tuple[Matrix, Matrix]] = []
         root: tuple[Matrix, Matrix] = (ca.DM.eye(3), ca.DM(3, 1))

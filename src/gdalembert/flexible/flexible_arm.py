@@ -34,6 +34,7 @@ from gdalembert.flexible.elastic_forces import ModalDamping, Stiffness
 from gdalembert.flexible.flexible_joint import Springs
 from gdalembert.flexible.flexible_link import Links
 from gdalembert.flexible.model_validity import Validity, indicators, validity
+from gdalembert.flexible.placed_links import strain
 from gdalembert.flexible.reference import book_1984, cetinkunt_book_1988
 from gdalembert.flexible.rod_resolution import RodResolution, resolutions, rod_errors
 from gdalembert.flexible.static_deflection import static_deflection
@@ -229,6 +230,27 @@ class Arm(Dynamics):
             UnknownNameError: if there is no such flexible link.
         """
         return self._kinematics.frame_placement(self.flexibility.link(link).tip)
+
+    def strain(self, link: str, at: float = 0.0, *, fibre: npt.ArrayLike, links: Links | None = None) -> ca.Function:
+        """(q) → (strain): what a strain gauge along a flexible link measures, positive in tension.
+
+        The fibre at (y, z) of the section has u' − y w_y'' − z w_z'' in assumed modes, (ν + κ × r)_x less that at rest
+        in a Cosserat rod. Of few modes the curvature is less exact than positions are.
+
+        Args:
+            link: the name of the flexible link.
+            at: the place of the gauge, a fraction of the length of the beam: 0 at the root, 1 at the tip.
+            fibre: (y, z) from the axis, in the axes of the clamped frame [m]; one number if the link bends in one plane
+                alone.
+            links: the dict of flexible links that the arm was made from; an arm that was pickled or copied needs it.
+
+        Raises:
+            UnknownNameError: if there is no such flexible link.
+            ArgumentError: if the place does not lie on the beam, the fibre not in the section, or one number is given
+                where the link bends in both planes or in none.
+            UnsupportedError: if the beam is given by nodes.
+        """
+        return strain(self, link, at, fibre, links)
 
     def _require_regular_mass_matrix(self) -> None:
         """Regular M: every mode and every rotor has inertia of its own."""

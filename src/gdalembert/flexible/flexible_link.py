@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert import spatial
-from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning, shown
+from gdalembert.errors import ArgumentError, ArgumentTypeError, TipWarning, UnsupportedError, shown
 from gdalembert.flexible.beams import modal_integrals
 from gdalembert.flexible.beams.beam import Beam
 from gdalembert.flexible.beams.modal_integrals import eigenmodes, eigenmodes_of, largest_eigenvalue, modal_mass
@@ -103,6 +103,15 @@ class BeamLink(Brief, ABC):
     def sections(self, etas: Array, f: Matrix, kind: type[Deflection]) -> list[tuple[Matrix, Matrix]]:
         """R and p of sections at abscissae [m] in the clamped frame, at modal coordinates f."""
 
+    @property
+    @abstractmethod
+    def strained(self) -> tuple[str, ...]:
+        """The kinds of strain that the coordinates have, of ``"bending_y"``, ``"bending_z"``, …"""
+
+    @abstractmethod
+    def fibre_strain(self, abscissa: float, y: float, z: float) -> Array:
+        """Strain along the beam per unit of each modal coordinate (n) of the fibre at (y, z) [m] of a section [m]."""
+
     def radius_between(self, first: float, last: float) -> float | None:
         """The radius of a circle about all cross sections between two abscissae [m], if they are known."""
         section = self.beam.section if isinstance(self.beam, Beam) else None
@@ -144,7 +153,7 @@ class BeamLink(Brief, ABC):
 
     @property
     def sag(self) -> float:
-        """How far its own weight bends the tip [m], in small deflections; zero where these are not what is meant."""
+        """Small deflection of the tip under the weight of the link [m]; zero of a rod, whose deflections are large."""
         return 0.0
 
     @property
@@ -465,6 +474,15 @@ class FlexibleLink(BeamLink):
             r, p = station.deflection(np.eye(4), kind=kind).placement(f)
             placed.append((r, p + r @ spatial.constant(station.to_axis(eta)[:3, 3])))
         return placed
+
+    @property
+    def strained(self) -> tuple[str, ...]:
+        return tuple(self.families)
+
+    def fibre_strain(self, abscissa: float, y: float, z: float) -> Array:
+        if isinstance(self.beam, Nodes):
+            raise UnsupportedError("strain: Nodes tell how they move, not the strain between them; give a Beam")
+        return modal_integrals.fibre_strain(self.families, abscissa, self.length, y, z)
 
     def straight(self) -> FlexibleLink:
         return replace(self, foreshortening=False) if self.foreshortening is None else self

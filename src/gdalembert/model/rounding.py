@@ -108,7 +108,7 @@ def least_moment(inertia: npt.NDArray[np.floating], mass: float) -> float:
 
 
 def exceeds_the_others(inertia: npt.NDArray[np.floating], mass: float) -> bool:
-    """Whether a principal moment exceeds the sum of the other two without a doubt, as in no real body."""
+    """True if a principal moment exceeds the sum of the other two without a doubt, as in no real body."""
     moments = np.linalg.eigvalsh(inertia)
     others = moments[0] + moments[1]
     return bool(moments[2] - others > DOUBTFUL * others + moment_noise(moments, mass))

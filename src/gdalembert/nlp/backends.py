@@ -28,7 +28,7 @@ OUT_OF_TIME = "Maximum_WallTime_Exceeded"
 
 
 def _to_hundred(size: float) -> float:
-    """What makes a smaller cost 100: barrier and regularization are numbers without a unit, beside which it counts."""
+    """Factor that makes a smaller cost 100: barrier and regularization have no unit, and it counts beside them."""
     return min(max(100 / size, 1.0), _LARGEST_FACTOR) if size > 0 else 1.0
 
 
@@ -70,12 +70,12 @@ class Backend:
 
     @property
     def equations_as_rows(self) -> bool:
-        """Whether what would fix a variable is a row."""
+        """True if what would fix a variable is a row."""
         return self.stagewise and not self.fixes
 
     @property
     def catches(self) -> bool:
-        """Whether what is raised where it evaluates does not end it."""
+        """True if an exception in an evaluation does not end the solver."""
         return self.asks == JACOBIAN
 
 
@@ -135,7 +135,7 @@ def backend(solver: str) -> Backend:
 
 
 def leash_for(solver: str, chosen: Backend, nlp: StageProgram, budget: float | None) -> Leash | None:
-    """What ends a solver; ``None`` for one that signals end and that keeps its budget itself, if it can have one."""
+    """Function that ends a solver; ``None`` for one that signals end and that keeps its budget itself."""
     if chosen.catches:
         return Leash([nlp.size], budget)
     if budget is None or chosen.time_option:
@@ -192,7 +192,7 @@ def _finite(function: ca.Function, start: int) -> ca.Function:
 
 
 def same_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether all values are equal numbers or texts, or the same objects."""
+    """True if all values are equal numbers or texts, or the same objects."""
     plain = str | int | float
     return one.keys() == other.keys() and all(
         x is other[key] or (isinstance(x, plain) and isinstance(other[key], plain) and x == other[key])
@@ -205,7 +205,7 @@ _WANTED = {"double": "a number", "int": "a whole number", "string": "a text", "b
 
 
 def last_line(error: BaseException) -> str:
-    """What an exception of CasADi says at last, without the line of its code."""
+    """Last words of an exception of CasADi, without the line of its code."""
     if wanted := re.search(r"is_(double|int|string|bool)\(\)\" failed:\s+type mismatch", str(error)):
         return f"it is of another type; give {_WANTED[wanted[1]]}"
     return re.sub(r"^\S+\.(?:[ch]pp|cxx):\d+: ", "", reason_of(error).strip())

@@ -1,4 +1,4 @@
-"""Which constraints of the user follow from others: a rank check of the Jacobian where a solver ended.
+"""Redundant constraints of the user: a rank check of the Jacobian where a solver ended.
 
 A solver that meets dependent constraints determines no multipliers, and creeps. A row of the user is dependent if it is
 a combination of the rows of the problem and of the rows of the user before it.
@@ -108,7 +108,7 @@ def _projected(rows: ca.DM, of: ca.DM) -> tuple[Array, Array]:
 
 
 def _partners(parts: Array, labels: list[Label]) -> str:
-    """What has the largest parts in a combination, by rank; that of rank 0 only if nothing else has one."""
+    """The constraints with the largest parts in a combination, by rank; that of rank 0 only if nothing else has one."""
     sizes: dict[str, tuple[float, Label]] = {}
     for x, label in zip(np.abs(parts).tolist(), labels, strict=True):
         sizes[label.name] = max(sizes.get(label.name, (0.0, label)), (x, label), key=lambda pair: pair[0])

@@ -47,7 +47,7 @@ class IntervalIndex:
 
 
 class Label(NamedTuple):
-    """What a row or a fixed variable stands for.
+    """Origin of a row or of a fixed variable.
 
     Attributes:
         name: of the constraint. ``where``: its place along the motion.

@@ -139,7 +139,7 @@ class ScheduledPart(NamedTuple):
 
 
 class Jump(NamedTuple):
-    """Where an interval begins with another state than the one before it ended with.
+    """Intervals that begin with another state than the one before them ended with.
 
     Attributes:
         instant: of it.
@@ -253,7 +253,7 @@ class ScheduledProgram(StageProgram):
         return terms
 
     def _holds_at(self, k: int, term: StageTerm, variables: Variables) -> Mask:
-        """Whether a part holds at each place of a term."""
+        """Mask of the places of a term at which a part holds."""
         if any(rows.next_state is not None for rows in term.rows):
             return np.asarray(self._holds[term.intervals] == k)
         holds = self._holds[variables.intervals[term.variables]] == k
@@ -268,7 +268,7 @@ class ScheduledProgram(StageProgram):
         return np.asarray(holds.all(axis=0))
 
     def _ends(self, k: int, term: StageTerm) -> Mask:
-        """Whether a part asks rows of the end of an interval at each place of a term."""
+        """Mask of the places of a term at which a part asks rows of the end of an interval."""
         jumped = [jump.instant for jump in self._jumps if self._holds[jump.instant] == k]
         return np.asarray((self._holds[term.intervals - 1] == k) | np.isin(term.intervals, jumped))
 

@@ -1,4 +1,4 @@
-"""What a solver solves: a nonlinear program, the numbers that it takes, and the solutions that it has."""
+"""Nonlinear programs: the numbers that they take, and the solutions that they have."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXCEPTIONS = ("NonIpopt_Exception_Thrown", "Unrecoverable_Exception", "Insuffici
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Outcome(Brief):
-    """What a solver says of a solution."""
+    """Report of a solver on a solution."""
 
     status: str
     iterations: int
@@ -37,14 +37,14 @@ Found = TypeVar("Found", bound=Outcome)
 
 
 class Solvable(Protocol[Found]):
-    """What a solver solves: a nonlinear program, made of what a user knows by name."""
+    """Nonlinear program, made of what a user knows by name."""
 
     @property
     def nlp(self) -> StageProgram: ...
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """Name in messages."""
 
     @property
     def named(self) -> Mapping[str, ca.MX]:
@@ -58,7 +58,7 @@ class Solvable(Protocol[Found]):
         """The parameters of the program, of what a solve is given; InvalidStartError if no solution starts there."""
 
     def restoring(self) -> Callable[[], None]:
-        """What sets the parameters to those of now."""
+        """Function that sets the parameters to those of now."""
 
     def current(self) -> Array:
         """The parameters of the program at their last values."""
@@ -76,7 +76,7 @@ class Solvable(Protocol[Found]):
         """The values of ``symbols``, numbers or expressions."""
 
     def rows(self, z: ca.MX, numbers: ca.MX) -> dict[str, ca.MX]:
-        """What the user wants to read off scaled variables, by name."""
+        """Quantities that the user reads off scaled variables, by name."""
 
     def solution(self, z: Array, numbers: Array, status: str, stats: Mapping[str, Any], solved: bool) -> Found:
         """The solution at scaled variables."""
@@ -85,13 +85,13 @@ class Solvable(Protocol[Found]):
         """The parameters with which it is solved again, for what a solution violates between instants; or None."""
 
     def remedies(self, solution: Found) -> Iterator[str]:
-        """What may help where a solve failed."""
+        """Advice where a solve failed."""
 
     def warnings(self, solution: Found, *, again: bool) -> Iterator[str]:
         """Why a solution may be none; ``again``: what is worth a warning in every tick of a receding horizon anew."""
 
     def error(self, solution: Found) -> Exception:
-        """What is raised where there is no solution."""
+        """Error that is raised where there is no solution."""
 
 
 class InvalidStartError(ArgumentError):

@@ -53,13 +53,13 @@ def simple_bounds(
 
 
 def _may_be_bounds(rows: Rows) -> bool:
-    """Whether a solver takes rows as they are, with a limit."""
+    """True if a solver takes the rows as they are, and some have a limit."""
     as_they_are = rows.next_state is None and not rows.summed and ca.is_equal(rows.transform, ca.DM.eye(rows.count))
     return as_they_are and not bool(rows.free.all())
 
 
 def _linear_rows(graph: ca.Function, chosen: range) -> Iterator[tuple[int, int, float, ca.Function]]:
-    """Of the chosen rows those that are s y_j + o(p), with a number s: the row among them, j, s and o."""
+    """Those of the chosen rows that are s y_j + o(p), with a number s: the row among them, j, s and o."""
     y, p = ca.SX.sym("y", graph.numel_in(0)), ca.SX.sym("p", graph.numel_in(1))
     rows = graph.call([y, p])[0][chosen.start : chosen.stop]
     row, column = (np.array(index, dtype=int) for index in ca.jacobian_sparsity(rows, y).get_triplet())
@@ -73,7 +73,7 @@ def _linear_rows(graph: ca.Function, chosen: range) -> Iterator[tuple[int, int, 
 
 
 def _are_variables(entries: Indices, variables: Variables) -> bool:
-    """Whether each entry of x is a variable of its own, in its place and with its unit."""
+    """True if each entry of x is a variable of its own, in its place and with its unit."""
     if len(np.unique(variables.copies[entries])) < len(entries):
         return False
     shapes = variables.shapes[entries.tolist(), :]

@@ -63,7 +63,7 @@ class Solver(Uncopied, Generic[Found]):
 
     @classmethod
     def form(cls, name: str) -> backends.Backend:
-        """What a solver of this name wants of a program, and how it is told; ArgumentError if CasADi has none."""
+        """Backend of this name: what it wants of a program, and how it is told; ArgumentError if CasADi has none."""
         return backends.backend(name)
 
     def __call__(self, *, shift: int = 0, guess: Any = None, p: Any = None, **values: Any) -> Found:
@@ -202,7 +202,7 @@ class Solver(Uncopied, Generic[Found]):
         return Function("solver", list(inputs.values()), list(outputs.values()), list(inputs), list(outputs))
 
     def begin(self, guess: Any = None, shift: int = 0) -> dict[str, Array]:
-        """Where :meth:`function` may begin: z0, lam_x0, lam_g0, by name.
+        """Starting point of :meth:`function`: z0, lam_x0, lam_g0, by name.
 
         Args:
             guess: as of a call; by default the last solution, and where there is none, the guess of the problem.

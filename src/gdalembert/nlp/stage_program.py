@@ -121,7 +121,7 @@ class StageProgram:
         return placed
 
     def _of_rows(self, places: Indices) -> ca.DM:
-        """What adds rows, those of all places below each other, to g."""
+        """Matrix that adds rows, those of all places below each other, to g."""
         return picked(places, len(self.equal)).T
 
     def _rows_of(self, term: StageTerm) -> tuple[Indices, ca.DM]:
@@ -233,7 +233,7 @@ class StageProgram:
         return largest
 
     def _excesses(self, x: Array, p: Array) -> Iterator[tuple[str, Array, Indices]]:
-        """By how much bounds and rows are violated, negative where they are not, with the interval of each column."""
+        """Violations of bounds and rows, negative where they hold, with the interval of each column."""
         variables = self._variables
         over, names = np.maximum(variables.lower - x, x - variables.upper), np.array(variables.names, dtype=object)
         for name in dict.fromkeys(variables.names):
@@ -277,7 +277,7 @@ class StageProgram:
     # What rows stand for.
 
     def labels(self) -> Labels:
-        """What the rows of g and the fixed variables stand for."""
+        """Origins of the rows of g and of the fixed variables."""
         labels: list[Label] = [Label("")] * len(self.equal)
         for term, rows, places in self._rows:
             for i, k in zip(*np.nonzero(places != NOWHERE), strict=True):
@@ -330,7 +330,7 @@ def _in_order(variables: Variables) -> tuple[Indices, Indices]:
 
 
 def _by_interval(intervals: Indices) -> Indices:
-    """What sorts by intervals, last what belongs to none."""
+    """Sorting key by intervals; entries that belong to none are last."""
     return np.asarray(np.where(intervals == NOWHERE, np.iinfo(int).max, intervals))
 
 

@@ -26,7 +26,7 @@ _STATUS = ("solved", "iterations", "not finite")
 
 @dataclass(frozen=True, eq=False)
 class StageQPSolution(Brief):
-    """What :class:`StageQP` found.
+    """Solution of a :class:`StageQP`.
 
     Attributes:
         u: of each interval (N × nu). ``x``: of each instant (N + 1 × nx).

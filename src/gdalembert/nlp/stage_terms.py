@@ -1,4 +1,4 @@
-"""What a row of stages is made of: its variables, Functions of some of them, and what is fixed or bounded."""
+"""Parts of a row of stages: its variables, Functions of some of them, and what is fixed or bounded."""
 
 from __future__ import annotations
 
@@ -108,19 +108,19 @@ class Rows:
 
     @property
     def equal(self) -> Mask:
-        """Whether each row is an equation."""
+        """Mask of rows that are equations."""
         if isinstance(self.lower, ca.MX) or isinstance(self.upper, ca.MX):
             return np.full(self.count, self.lower is self.upper)
         return np.asarray(self.lower == self.upper)
 
     def kept(self, places: int) -> Mask:
-        """Which rows are those of a program, at each of its places: those that have a limit and are not left out."""
+        """Mask of the rows of a program, at each of its places: those that have a limit and are not left out."""
         kept = np.ones((self.count, places), dtype=bool) if self.left_out is None else ~self.left_out
         return np.asarray(kept & ~self.free[:, None])
 
     @property
     def free(self) -> Mask:
-        """Whether each row has no limit."""
+        """Mask of rows without a limit."""
         endless = [
             np.zeros(self.count, dtype=bool) if isinstance(limit, ca.MX) else np.isinf(limit)
             for limit in (self.lower, self.upper)
@@ -176,7 +176,7 @@ class StageTerm:
         return [values.full() for values in columns]
 
     def label_of(self, rows: Rows, i: int, k: int) -> Label:
-        """What row i stands for at place k."""
+        """Origin of row i at place k."""
         label = rows.labels[i] if rows.labels else rows.label
         if label.where or not self.where:
             return label
@@ -184,7 +184,7 @@ class StageTerm:
 
 
 class StageParts(NamedTuple):
-    """What the program of a row of stages is made of.
+    """Parts of the program of a row of stages.
 
     Attributes:
         variables: of it. ``fixed``: those that a solve fixes.
@@ -218,7 +218,7 @@ class Segment(NamedTuple):
     first: int = 0
 
     def placed(self, first_number: int) -> list[StageTerm]:
-        """Its terms, in all variables and in all parameters, of which its own begin there."""
+        """Terms of the stage, in all variables and in all parameters, of which its own begin there."""
         return [
             replace(
                 term,
@@ -241,7 +241,7 @@ class Segment(NamedTuple):
 
     @property
     def fixed_entries(self) -> list[FixedEntries]:
-        """Its entries that are fixed, in all variables."""
+        """Entries of the stage that are fixed, in all variables."""
         return [
             entry._replace(label=self._named(entry.label), entries=self.places[entry.entries]) for entry in self.fixed
         ]

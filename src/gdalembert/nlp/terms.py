@@ -128,7 +128,7 @@ class Sum:
 
     @cached_property
     def pattern(self) -> ca.Sparsity:
-        """Which variables each row has."""
+        """Variables of each row."""
         blocks = ca.DM(self._diagonal([term.function.rows.jac_sparsity(0, 0) for term in self.terms]), 1)
         return (ca.DM(self.linear.sparsity(), 1) + self._of_rows @ blocks @ self._of_z).sparsity()
 

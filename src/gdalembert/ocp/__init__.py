@@ -4,20 +4,20 @@ from gdalembert.errors import OptimizationError, SolutionWarning
 from gdalembert.model.limits import Bounds
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_qp import StageQP, StageQPSolution
-from gdalembert.ocp.acados import AcadosSolver
-from gdalembert.ocp.contact_schedule import ContactSchedule, ScheduledSolver
-from gdalembert.ocp.frameworks import AcadosExpressions, acados_expressions, add_to_rockit
-from gdalembert.ocp.guess import Guess, rest_to_rest
-from gdalembert.ocp.joined import Phases, Scenarios
 from gdalembert.ocp.joined_solution import PhasesSolution, ScenariosSolution
-from gdalembert.ocp.problem import Problem
+from gdalembert.ocp.problems.contact_schedule import ContactSchedule, ScheduledSolver
+from gdalembert.ocp.problems.joined import Phases, Scenarios
+from gdalembert.ocp.problems.problem import Problem
 from gdalembert.ocp.program import FormulatedProgram
-from gdalembert.ocp.real_time import RealTimeSolver
-from gdalembert.ocp.real_time_sequences import ContactScheduleSolver, RealTimePhases
+from gdalembert.ocp.real_time.sequences import ContactScheduleSolver, RealTimePhases
+from gdalembert.ocp.real_time.solver import RealTimeSolver
 from gdalembert.ocp.solution import Solution
-from gdalembert.ocp.solvers import solver
+from gdalembert.ocp.solvers.acados import AcadosSolver
+from gdalembert.ocp.solvers.frameworks import AcadosExpressions, acados_expressions, add_to_rockit
+from gdalembert.ocp.solvers.registry import solver
 from gdalembert.ocp.stage import Stages, collocation
-from gdalembert.ocp.steps import RungeKutta, rk4, transcription
+from gdalembert.ocp.system.guess import Guess, rest_to_rest
+from gdalembert.ocp.system.steps import RungeKutta, rk4, transcription
 
 __all__ = [
     "AcadosExpressions",

@@ -1,4 +1,4 @@
-"""What a problem says, as a row of stages: what intervals, instants of the grid and both ends ask of its variables."""
+"""Formulation of a problem as a row of stages: terms of intervals, of instants of the grid and of both ends."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 
 from gdalembert.nlp.entries import Indices, Label
 from gdalembert.nlp.stage_terms import FixedEntries, Mask, Rows, StageParts, StageTerm, Variables
-from gdalembert.ocp.constraints import CLOSED, MOTION, LimitedExpression, Relation, Whole, couplings
-from gdalembert.ocp.ends import End, EndpointConstraints, InputBefore
-from gdalembert.ocp.initial import Initial, Scales, plain_states
-from gdalembert.ocp.parameters import Inputs, matrices_of
+from gdalembert.ocp.ends.ends import End, EndpointConstraints, InputBefore
+from gdalembert.ocp.ends.initial import Initial, Scales, plain_states
 from gdalembert.ocp.stage import CostTerm, Instant, Interval, Motion, StageSymbols
+from gdalembert.ocp.system.constraints import CLOSED, MOTION, LimitedExpression, Relation, Whole, couplings
+from gdalembert.ocp.system.parameters import Inputs, matrices_of
 from gdalembert.spatial.arrays import Array
 
 
 class Formulation(NamedTuple):
-    """What a problem asks for, as it is now.
+    """Requirements of a problem, as it is now.
 
     Attributes:
         motion, inputs: of it. ``start``: where it begins. ``ends``: those that it fixes; ``endpoints``: what contacts
@@ -82,7 +82,7 @@ class RowOfStages:
         return RowOfStages(f._replace(motion=self._motion.uncompiled()))
 
     def parts(self, *, stagewise: bool, fixing: bool = False) -> StageParts:
-        """What a program is made of; ``stagewise``: every instant has constants of its own, and all that is fixed is an
+        """Parts of a program; ``stagewise``: every instant has constants of its own, and all that is fixed is an
         equation. ``fixing``: that such a program fixes variables nevertheless.
         """
         fixed, of_ends = self._fixed(as_rows=stagewise and not fixing)
@@ -131,7 +131,7 @@ class RowOfStages:
 
     @property
     def _modal(self) -> tuple[int, int]:
-        """Where the states of q and of v end, of which the last are those of modes and rotors."""
+        """Ends of the states of q and of v, of which the last are those of modes and rotors."""
         return self._motion.system.positions, self._motion.size
 
     @staticmethod
@@ -161,7 +161,7 @@ class RowOfStages:
     # What is fixed.
 
     def _fixed(self, *, as_rows: bool) -> tuple[list[FixedEntries], list[StageTerm]]:
-        """What ends fix: entries, and as rows what is none of a solver's variables alone."""
+        """Conditions of the ends: entries, and as rows what is none of a solver's variables alone."""
         entries, terms, psi = list[FixedEntries](), list[StageTerm](), self._scales.modes.shapes
         size, motion = len(psi), self._motion
         giving_way = {id(endpoint.end): endpoint for endpoint in self._f.endpoints if endpoint.gives_way}
@@ -208,7 +208,7 @@ class RowOfStages:
         return entries, terms
 
     def _end_term(self, end: End, keys: str) -> StageTerm:
-        """What an end fixes, in rows: q, v, and rotations."""
+        """Rows that an end fixes: q, v, and rotations."""
         at = self._at(np.array([end.column]))
         value = at.symbols.local(end.symbols[0])
         groups = [(f"{key} of {end.name}", end.differences(key, at.x, value)) for key in keys]
@@ -217,7 +217,7 @@ class RowOfStages:
         return at.term([(equations(name, rows.numel()), rows) for name, rows in groups])
 
     def _combined(self, endpoint: EndpointConstraints) -> Iterator[StageTerm]:
-        """What an end fixes, in combinations that do not follow from the constraints."""
+        """Rows that an end fixes, in combinations that do not follow from the constraints."""
         end, at, groups = endpoint.end, self._at(np.array([endpoint.end.column])), list[tuple[str, ca.MX]]()
         value = at.symbols.local(end.symbols[0])
         for key, combined, count in zip("qv", endpoint.symbols[2:], endpoint.counts[2:], strict=True):
@@ -361,7 +361,7 @@ class RowOfStages:
             yield at.term(rows)
 
     def _closed(self, instants: Indices) -> StageTerm:
-        """That constraints hold between the ends."""
+        """Term of constraints that hold between the ends."""
         system, at = self._motion.system, self._at(instants)
         rows = equations(f"{CLOSED} between the ends", 0, [*system.places.names, *system.rows.names])
         return replace(at.term([(rows, at.constraint_rows())]), of_end=True)
@@ -406,7 +406,7 @@ class GridPoint:
 
     @property
     def u(self) -> ca.MX:
-        """That of the interval or the instant; at the end, of the last one."""
+        """u of the interval or the instant; at the end, of the last one."""
         if "u" not in self.values:
             u = self._motion.u
             entries = self._motion.entries(u)[:, np.minimum(self._instants, u.shape[1] - 1)]
@@ -420,7 +420,7 @@ class GridPoint:
         return Instant(self.values, 1)(graph)
 
     def lengths(self, blocks: Sequence[tuple[int, int]]) -> ca.MX:
-        """By how much the squared lengths of vectors, of which these are the first and last entries, are not 1."""
+        """Excess over 1 of the squared lengths of vectors, of which these are the first and last entries."""
         return ca.vertcat(*(ca.sumsqr(self.x[first:stop]) - 1 for first, stop in blocks))
 
     def constraint_rows(self) -> ca.MX:

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gdalembert.errors import ArgumentError
-from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.solution import Deferred, JoinedSolution, Solution
+from gdalembert.ocp.system.guess import Guess
 from gdalembert.spatial.arrays import Array
 
 
 def joined_outcome(kind: str, parts: tuple[Solution, ...], cost: float) -> dict[str, Any]:
-    """What a :class:`JoinedSolution` says of all parts, each of which is of a kind."""
+    """Summary that a :class:`JoinedSolution` gives of all parts, each of which is of a kind."""
     named = {f"{kind} {k}: {name}": x for k, part in enumerate(parts, 1) for name, x in part.violations.items()}
     shared = {key: getattr(parts[0], key) for key in ("status", "iterations", "stats", "solved")}
     worst = max(each.constraint_violation for each in parts)

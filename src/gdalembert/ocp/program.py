@@ -24,12 +24,12 @@ from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_terms import Segment, Variables
 from gdalembert.ocp import solution as solutions
-from gdalembert.ocp.constraints import CLOSED, OF_INTERVAL
 from gdalembert.ocp.formulation import Formulation, RowOfStages
-from gdalembert.ocp.parameters import matrices_of
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
-from gdalembert.ocp.solvers import SOLVERS, Cold, made_by
+from gdalembert.ocp.solvers.registry import SOLVERS, Cold, made_by
 from gdalembert.ocp.stage import Stages
+from gdalembert.ocp.system.constraints import CLOSED, OF_INTERVAL
+from gdalembert.ocp.system.parameters import matrices_of
 from gdalembert.spatial.arguments import integer, vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief
@@ -87,7 +87,7 @@ class Part:
         return {"q": x[:nq, :], "v": x[nq:, :], "u": u, "t": t}
 
     def values(self, x: Array, numbers: Array) -> dict[str, Array]:
-        """What solutions have, at all instants and stages, in columns; and the cost."""
+        """Quantities of solutions, at all instants and stages, in columns; and the cost."""
         values = self._graph.call(self.matrices(x, numbers))
         return dict(zip(self._keys, (each.full() for each in values), strict=True))
 
@@ -179,7 +179,7 @@ class FormulatedProgram(Brief, Generic[Planned]):
 
 @interruptible
 class OptimalControlProblem(ABC, Generic[Planned]):
-    """What is solved as one program: a problem, or several that are joined."""
+    """Formulation as one program: a problem, or several that are joined."""
 
     _built: tuple[Any, Mapping[str, Any], Any] | None = None
     _kind = "problem"
@@ -339,7 +339,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         """Take the values of a solve."""
 
     def _contents(self, *, ends: bool) -> object:
-        """What tells whether a solver that was built is still that of the problem; by default none is.
+        """Key that tells if a solver that was built is still that of the problem; by default none is.
 
         ``ends``: whether it is of the numbers that fix ends, too, which others than a :class:`Solver` may have read.
         """
@@ -393,7 +393,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         return parts[0] | {key: ca.vertcat(*(each[key] for each in parts)) for key in ("q", "v")}
 
     def _label(self, k: int) -> str:
-        """How labels of a part begin, of which there are several."""
+        """Beginning of the labels of a part, of which there are several."""
         return ""
 
     def _solutions(
@@ -449,7 +449,7 @@ class Program(Generic[Planned]):
             return np.concatenate([part.inputs(where, each, named) for part, each, named in given])
 
     def restoring(self) -> Callable[[], None]:
-        """What sets the parameters to those of now."""
+        """Function that sets the parameters to those of now."""
         parts = [part.inputs.restoring() for part in self.parts]
 
         def restore() -> None:

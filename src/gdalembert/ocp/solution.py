@@ -19,10 +19,10 @@ from gdalembert.model.configuration import difference, integrate, unit_blocks
 from gdalembert.model.limits import NEGLIGIBLE, Bounds
 from gdalembert.model.tree import Tree
 from gdalembert.nlp.program import EXCEPTIONS, NO_NUMBER, Outcome
-from gdalembert.ocp.constraints import CLOSED, Gaps, LimitedExpression
-from gdalembert.ocp.guess import Guess
 from gdalembert.ocp.stage import Stages
-from gdalembert.ocp.system import Robot, System, locked_modes
+from gdalembert.ocp.system.constraints import CLOSED, Gaps, LimitedExpression
+from gdalembert.ocp.system.guess import Guess
+from gdalembert.ocp.system.system import Robot, System, locked_modes
 from gdalembert.simulation.result import Simulation
 from gdalembert.simulation.simulate import simulate
 from gdalembert.spatial.arguments import integer
@@ -162,7 +162,7 @@ class Accuracy(Brief):
 
     @cached_property
     def through_grid(self) -> tuple[Array, Array]:
-        """The same, on cubics through the grid: of a motion that u does not cause, as the last iterate is none."""
+        """Times and q as of :attr:`dense_motion`, on cubics through the grid: u need not cause the motion."""
         return self._between(np.stack([self.t[:-1], self.t[1:]]), np.stack([self.x[:-1], self.x[1:]]))
 
     def _between(self, times: Array, states: Array) -> tuple[Array, Array]:
@@ -175,7 +175,7 @@ class Accuracy(Brief):
         return t, cubic(tree).map(h.size * count)(*inputs).full()
 
     def gaps(self, path: FollowedPath, motion: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
-        """Those that a path keeps along a dense motion (pairs × intervals × times of each), and the times."""
+        """Gaps that a path keeps along a dense motion (pairs × intervals × times of each), and the times."""
         t, q = self.dense_motion if motion is None else motion
         return path.values(t.ravel(), q.T, np.zeros((q.shape[1], 0)), self.t).reshape(-1, *t.shape), t
 
@@ -256,7 +256,7 @@ class Solution(Outcome):
 
     @property
     def excess(self) -> dict[str, float]:
-        """By name, the largest violation of the bounds of q and v, and of paths of q and v, by these finer steps.
+        """The largest violation, by name, of the bounds of q and v, and of paths of q and v, by these finer steps.
 
         It counts between the instants of the grid too, where it is above 1e-6; it is computed when first asked for.
         """
@@ -358,7 +358,7 @@ class Solution(Outcome):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JoinedSolution(Outcome, ABC):
-    """What the solutions of problems in phases and in scenarios have in common."""
+    """Solution of problems in phases or in scenarios."""
 
     kind: ClassVar[str]
     """What each problem is."""
@@ -497,7 +497,7 @@ def warnings_about(solution: Solution | JoinedSolution) -> Iterator[str]:
 
 
 def inconsistencies(solution: Solution | JoinedSolution) -> Iterator[str]:
-    """Where what is fixed at the ends violates contacts or loops, in every tick of a receding horizon anew."""
+    """Advice where what is fixed at the ends violates contacts or loops, in every tick of a receding horizon anew."""
     for part, each in by_part(solution):
         if (gap := each.violations.get(CLOSED, 0.0)) > _FEASIBLE:
             yield f"{part}start and end violate contacts and loops by {gap:.2g}; fix fewer entries, or others"
@@ -512,7 +512,7 @@ def inconsistencies(solution: Solution | JoinedSolution) -> Iterator[str]:
 
 
 def too_fast(system: System, solution: Solution) -> Iterator[str]:
-    """What may help where modes vibrate that the intervals of a motion do not resolve."""
+    """Advice where modes vibrate that the intervals of a motion do not resolve."""
     interval, vibrating = solution.duration / (len(solution.t) - 1), system.vibrating(solution.p)
     if not len(vibrating) or (times := vibrating[-1] * interval) <= 1:
         return

@@ -19,10 +19,10 @@ from gdalembert.model.limits import Bounds
 from gdalembert.model.tree import Tree
 from gdalembert.nlp.entries import Indices
 from gdalembert.nlp.stage_terms import Rows, StageTerm
-from gdalembert.ocp import steps
-from gdalembert.ocp.parameters import Inputs, RobotParameters, entries_of, matrices_of, step_of_parts
-from gdalembert.ocp.steps import RungeKutta, explicit_step
-from gdalembert.ocp.system import System
+from gdalembert.ocp.system import steps
+from gdalembert.ocp.system.parameters import Inputs, RobotParameters, entries_of, matrices_of, step_of_parts
+from gdalembert.ocp.system.steps import RungeKutta, explicit_step
+from gdalembert.ocp.system.system import System
 from gdalembert.spatial.arguments import number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import brief
@@ -32,7 +32,7 @@ from gdalembert.spatial.interrupts import interruptible
 
 
 class Step(NamedTuple):
-    """What a step leads to: the state behind it, and the residual of the equations, a column for each stage."""
+    """Result of a step: the state behind it, and the residual of the equations, a column for each stage."""
 
     reached: ca.MX
     residual: ca.MX
@@ -188,7 +188,7 @@ class Motion:
 
     @property
     def sees_midpoints_alone(self) -> bool:
-        """Whether the only stage of an interval is inside it."""
+        """True if the only stage of an interval is inside it."""
         return len(self.rule.c) == 1 and bool(0 < self.rule.c[0] < 1)
 
     def integral_over_grid(self, values: ca.MX) -> ca.MX:

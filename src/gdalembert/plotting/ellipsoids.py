@@ -61,7 +61,8 @@ def force_ellipsoid(
 
     Raises:
         ArgumentTypeError, UnknownNameError: as for :class:`~gdalembert.dynamics.kinematics.Kinematics`.
-        ArgumentError: if an argument cannot be used, or J is rank-deficient at q, so that some forces need no torque.
+        ArgumentError: if an argument cannot be used, no joint moves the frame, or J is rank-deficient at q, so that
+            some forces need no torque.
     """
     return _draw(_FORCE, model, frame, q, reference, plane, limits, scale, ax)
 
@@ -159,6 +160,8 @@ def _semi_axes(kind: _Kind, jacobian: Array, joints: Sequence[str], chosen: str,
         jacobian = jacobian / bounds if kind.inverse else jacobian * bounds
     directions, sizes, _ = np.linalg.svd(jacobian)
     sizes = np.append(sizes, np.zeros(len(chosen) - len(sizes)))
+    if sizes[0] == 0:
+        raise ArgumentError(f"{kind.function}: at q no joint moves the frame in {chosen}; give another frame or plane")
     if not kind.inverse:
         return np.asarray(directions * sizes)
     if sizes[-1] <= _SINGULAR * sizes[0]:

@@ -14,10 +14,10 @@ from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.flexible.beams.modal_integrals import DIRECTIONS, eigenmodes, modal_mass
 from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.centreline import placed_link
 from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
 from gdalembert.flexible.flexible_link import BeamLink, FlexibleLink
 from gdalembert.flexible.modes import ModeSet
+from gdalembert.flexible.placed_links import placed_link
 from gdalembert.model.rounding import clean_matrix
 from gdalembert.plotting.style import (
     MotionLike,

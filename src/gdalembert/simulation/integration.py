@@ -485,7 +485,7 @@ class Radau(AdaptiveRungeKutta):
         return [rates.map(f"rates_{k}", "serial", k, [3], []) for k in (1, self._nx)]
 
     def _buffered(self, mapped: ca.Function) -> Evaluation:
-        """These rates at the rows of arrays (t, x, w) that are kept."""
+        """Rates at the rows of arrays (t, x, w) that are kept."""
         rows = [np.zeros(mapped.size_in(i)[::-1]) for i in range(3)]
         return Evaluation(mapped, [*rows, np.array(self.p)], [np.zeros(mapped.size_out(0)[::-1])])
 

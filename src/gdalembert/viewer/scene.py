@@ -23,9 +23,10 @@ from gdalembert.dynamics.kinematics import Kinematics
 from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.flexible.beams.beam import Beam, Rectangle, Tube
 from gdalembert.flexible.beams.nodes import Nodes
-from gdalembert.flexible.centreline import centreline, links_of
+from gdalembert.flexible.centreline import centreline
 from gdalembert.flexible.flexible_arm import Arm, require_flexible_arm
 from gdalembert.flexible.flexible_link import Links
+from gdalembert.flexible.placed_links import links_of
 from gdalembert.model.configuration import check_unit_lengths, neutral, projected, unit_blocks
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.joints import JointType

@@ -19,7 +19,7 @@ from gdalembert.errors import FileWarning
 from gdalembert.model.limits import NO_LIMIT
 from gdalembert.model.load_mjcf import is_mjcf
 from gdalembert.model.tree import Joint, Tree
-from gdalembert.ocp.guess import Guess, rest_to_rest
+from gdalembert.ocp.system.guess import Guess, rest_to_rest
 from gdalembert.spatial.arrays import Array
 
 SAMPLES = 201

@@ -100,7 +100,7 @@ class ElementAtQ(ABC):
         return 1.0
 
     def velocity(self, v: Matrix) -> Matrix:
-        """Its rates (n)."""
+        """Rates of the element (n)."""
         return self.rate * self.joint.velocity(v)
 
     @property

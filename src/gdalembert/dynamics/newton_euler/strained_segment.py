@@ -211,7 +211,7 @@ class StrainAtQ(DeformingAtQ):
 
     @property
     def inertia(self) -> SegmentInertia:
-        """That of the segment."""
+        """Inertia of the segment."""
         inertia: SegmentInertia = self.element.inertia
         return inertia
 

@@ -402,7 +402,7 @@ def _element(tree: Tree, name: str) -> Joint | Frame:
 
 
 def _displaced_by(tree: Tree, name: str) -> str:
-    """What moves the place of an element, a flexible link or springs at a frame, in words; none if it is fixed."""
+    """The flexible link or the springs that move the place of an element, in words; none if it is fixed."""
     element = _element(tree, name)
     before = element.parent if isinstance(element, Joint) else element.joint
     if before < 0:

@@ -172,6 +172,16 @@ def _steepness(families: Families, eta: Array, length: float) -> Array:
     return np.asarray(np.einsum("jma,kma->jkm", slopes, slopes))
 
 
+def fibre_strain(families: Families, abscissa: float, length: float, y: float, z: float) -> Array:
+    """u' − y w_y'' − z w_z'' of each mode (n) at an abscissa [m], of a fibre at (y, z) of the section [m]."""
+    levers = {"bending_y": -y, "bending_z": -z, "extension": 1.0, "torsion": 0.0}
+    rows = [
+        levers[name] * (modes.curvature if name.startswith("bending") else modes.slope)(abscissa, length)[:, 0]
+        for name, modes in ordered(families)
+    ]
+    return np.concatenate(rows)
+
+
 def quadrature(beam: Beam, families: Families, end: float | None = None, panels: int | None = None) -> Quadrature:
     """The quadrature on as many panels as products of the shapes need, from the root to an abscissa (the tip's)."""
     least = max((modes.panels for modes in families.values()), default=1) if panels is None else panels

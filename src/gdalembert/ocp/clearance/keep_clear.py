@@ -14,14 +14,14 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, shown
 from gdalembert.model.limits import Bounds
 from gdalembert.model.tree import Tree
 from gdalembert.nlp.program import InvalidStartError
-from gdalembert.ocp.clear_path import cleared
-from gdalembert.ocp.constraints import Gaps, LimitedExpression
-from gdalembert.ocp.ends import End
-from gdalembert.ocp.guess import Guess
-from gdalembert.ocp.initial import Initial
-from gdalembert.ocp.parameters import BoundaryCondition, ProblemParameters, RobotParameters
+from gdalembert.ocp.clearance.clear_path import cleared
+from gdalembert.ocp.ends.ends import End
+from gdalembert.ocp.ends.initial import Initial
 from gdalembert.ocp.stage import Motion
-from gdalembert.ocp.system import Robot, System
+from gdalembert.ocp.system.constraints import Gaps, LimitedExpression
+from gdalembert.ocp.system.guess import Guess
+from gdalembert.ocp.system.parameters import BoundaryCondition, ProblemParameters, RobotParameters
+from gdalembert.ocp.system.system import Robot, System
 from gdalembert.spatial.arguments import flag, number
 from gdalembert.spatial.arrays import Array
 

@@ -228,24 +228,24 @@ def _ranges(dyn: Dynamics, design: Design | None) -> tuple[list[int], Array, Arr
 
 
 class BoundaryCondition(ABC):
-    """What fixes a state by parameters, its ``symbols``, which every solve sets anew."""
+    """Condition that fixes a state by parameters, its ``symbols``, which every solve sets anew."""
 
     symbols: Sequence[ca.MX]
 
     @property
     @abstractmethod
     def numbers(self) -> Sequence[Array]:
-        """Their values in the last solve."""
+        """Values of the parameters in the last solve."""
 
     @property
     def said(self) -> tuple[Any, ...]:
-        """What tells whether the user says the same: numbers, and hashes of expressions."""
+        """Key that tells if the user says the same: numbers, and hashes of expressions."""
         return ()
 
     @property
     @abstractmethod
     def pattern(self) -> tuple[bool, ...]:
-        """Which rows are there."""
+        """Names of the rows that are there."""
 
     @property
     def expression(self) -> ca.MX:
@@ -316,7 +316,7 @@ class Inputs:
         return sum(end.tighten(self._parameters, accuracy) for end in self.ends) > 0
 
     def restoring(self) -> Callable[[], None]:
-        """What sets the values to those of now."""
+        """Function that sets the parameters to those of now."""
         values, p = dict(self._parameters.values), self._robot.last
 
         def restore() -> None:

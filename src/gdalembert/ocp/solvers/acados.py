@@ -32,7 +32,7 @@ from gdalembert.nlp.program import Found
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.terms import RowsAndCost, Term
-from gdalembert.ocp.solvers import solver
+from gdalembert.ocp.solvers.registry import solver
 from gdalembert.spatial.arrays import Array
 
 _LIMITLESS = 1e6
@@ -359,7 +359,7 @@ def _column(numbers: Any) -> Array:
 
 
 def _bounded(nlp: StageProgram) -> Indices:
-    """Which variables may have bounds."""
+    """Variables that may have bounds."""
     limits = nlp.limits
     bounded = np.zeros(nlp.size, dtype=bool)
     for i, bound in enumerate(limits.call([ca.DM.zeros(limits.size_in(0))])[:2]):

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 
 from gdalembert.model.configuration import integrate, integrate_derivatives
-from gdalembert.ocp.system import System
+from gdalembert.ocp.system.system import System
 
 _WHOLE = {"enable_forward": False, "enable_reverse": False}
 """Of a Function whose Jacobian CasADi is to take as it is given."""

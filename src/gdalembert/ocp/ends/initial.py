@@ -1,4 +1,4 @@
-"""Where a solver begins, and the typical magnitudes of its variables."""
+"""Initial values of a solver, and the typical magnitudes of its variables."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 from gdalembert.dynamics.physical_parameters import check_mass_matrix, columns
 from gdalembert.errors import ArgumentError, ArgumentTypeError
 from gdalembert.model.configuration import neutral, unit_blocks
-from gdalembert.ocp.ends import End
-from gdalembert.ocp.guess import Guess, rest_to_rest_of, with_deflections
+from gdalembert.ocp.ends.ends import End
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.stage import Motion
-from gdalembert.ocp.system import System
+from gdalembert.ocp.system.guess import Guess, rest_to_rest_of, with_deflections
+from gdalembert.ocp.system.system import System
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arrays import Array, vibrations
 
@@ -29,7 +29,7 @@ _ROUNDING = 1e-12
 
 
 class Initial:
-    """Where the solves of a problem begin: a guess, or the motion from rest to rest between its ends.
+    """Initial values of the solves of a problem: a guess, or the motion from rest to rest between its ends.
 
     ``nearby`` are configurations from the phases before and after, where an end fixes none; ``out_of_collision``
     changes a guess in which gaps are too small.

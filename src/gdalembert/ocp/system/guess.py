@@ -12,7 +12,7 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.dynamics.physical_parameters import columns, physical_parameters
 from gdalembert.errors import ArgumentError
 from gdalembert.model.configuration import Blocks, checked_configuration, difference, integrate, projected, unit_blocks
-from gdalembert.ocp.system import Robot, System
+from gdalembert.ocp.system.system import Robot, System
 from gdalembert.spatial.arguments import integer, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief
@@ -72,7 +72,7 @@ def rest_to_rest(
     *,
     p: Values = None,
 ) -> Guess:
-    """From rest to rest on the geodesic, q(t) = q_start ⊕ s(t) (q_end ⊖ q_start), s = 10 τ³ − 15 τ⁴ + 6 τ⁵.
+    """Motion from rest to rest on the geodesic, q(t) = q_start ⊕ s(t) (q_end ⊖ q_start), s = 10 τ³ − 15 τ⁴ + 6 τ⁵.
 
     τ = t / duration. u is the least-squares solution of tau(q, u) + Jᵀ forces = inverse dynamics.
 

@@ -13,14 +13,14 @@ from gdalembert.compilation.compiled_function import CompiledFunction
 from gdalembert.dynamics.constrained.constrained_dynamics import ConstrainedDynamics
 from gdalembert.errors import ArgumentError, UnsupportedError
 from gdalembert.nlp.least_squares import residuals_of
-from gdalembert.ocp.constraints import LimitedExpression, parts_of_residuals, parts_of_state
-from gdalembert.ocp.ends import NEAR_Q, NEAR_V, End, EndpointConstraints
+from gdalembert.ocp.ends.ends import NEAR_Q, NEAR_V, End, EndpointConstraints
 from gdalembert.ocp.formulation import Formulation
-from gdalembert.ocp.parameters import ProblemParameters, RobotParameters
 from gdalembert.ocp.solution import FollowedPath
 from gdalembert.ocp.stage import CostTerm, Motion
-from gdalembert.ocp.steps import free_rates
-from gdalembert.ocp.system import System
+from gdalembert.ocp.system.constraints import LimitedExpression, parts_of_residuals, parts_of_state
+from gdalembert.ocp.system.parameters import ProblemParameters, RobotParameters
+from gdalembert.ocp.system.steps import free_rates
+from gdalembert.ocp.system.system import System
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import foreign
 
@@ -52,7 +52,7 @@ class PlacedSquares(NamedTuple):
 
 
 class StageOutcome(NamedTuple):
-    """What a plan tells of its stages beside its arrays: q in the middles of intervals, and excess of named rows.
+    """Quantities of a plan at its stages beside its arrays: q in the middles of intervals, and excess of named rows.
 
     Attributes:
         names: of the rows. ``graph``: :meth:`LinearStage.outcome`, of ``arrays``.
@@ -221,7 +221,7 @@ class RealTimeProblem(NamedTuple):
 
     @property
     def has_end(self) -> bool:
-        """Whether the end fixes anything."""
+        """True if the end fixes anything."""
         return any(fixed.any() for fixed in self.end.fixed)
 
     @property
@@ -236,7 +236,7 @@ class RealTimeProblem(NamedTuple):
 
     @property
     def is_free(self) -> bool:
-        """Whether some entries of the start are free."""
+        """True if some entries of the start are free."""
         return not all(fixed.all() for fixed in self.start.fixed)
 
     @property
@@ -312,7 +312,7 @@ class RealTimeProblem(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where numbers of a problem are among those of several, with other contacts.
+    """Places of the numbers of a problem among those of several, with other contacts.
 
     Attributes:
         driven: the entries of u that are not fixed by their bounds. ``selection``: them, as rows of an identity matrix,
@@ -421,9 +421,9 @@ class FixedEnds:
         in_sequence: whether each problem has an end of its own.
 
     Attributes:
-        arrays: ``x_end`` of a :class:`~gdalembert.ocp.linear_stage.LinearStage`, the same for all stages, or with a row
-            for each instant of problems in sequence; and ``combined``, of which the first and the last instants of
-            problems are read.
+        arrays: ``x_end`` of a :class:`~gdalembert.ocp.real_time.linear_stage.LinearStage`, the same for all stages, or
+            with a row for each instant of problems in sequence; and ``combined``, of which the first and the last
+            instants of problems are read.
         moved: by problem and instant, ends that contacts or loops move, and starts of which parts are free.
     """
 
@@ -447,7 +447,7 @@ class FixedEnds:
 
     @property
     def are_fixed(self) -> bool:
-        """Whether any end of a motion fixes anything."""
+        """True if any end of a motion fixes anything."""
         return any(instant for _, instant in self._ends)
 
     def _endpoint(self, k: int, instant: int) -> EndpointConstraints:

@@ -15,7 +15,7 @@ from gdalembert.dynamics.physical_parameters import physical_parameters
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError, shown
 from gdalembert.model.configuration import unit_blocks
 from gdalembert.model.limits import Bounds
-from gdalembert.ocp.constraints import checked_bounds
+from gdalembert.ocp.system.constraints import checked_bounds
 from gdalembert.spatial.arguments import required
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible

@@ -11,15 +11,15 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError, shown
-from gdalembert.ocp.ends import Mask
+from gdalembert.ocp.ends.ends import Mask
 from gdalembert.ocp.joined_solution import PhasesSolution, RealTimePhasesSolution
-from gdalembert.ocp.linear_stage import LimitedRow, LinearStage
 from gdalembert.ocp.program import own_values
-from gdalembert.ocp.real_time import RealTimeSteps, Schedule, finite
-from gdalembert.ocp.real_time_problem import GRID, Layout, RealTimeProblem
+from gdalembert.ocp.real_time.linear_stage import LimitedRow, LinearStage
+from gdalembert.ocp.real_time.problem import GRID, Layout, RealTimeProblem
+from gdalembert.ocp.real_time.solver import RealTimeSteps, Schedule, finite
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.stage import Instant, Step
-from gdalembert.ocp.tangent_space import TangentSystem
+from gdalembert.ocp.system.tangent_space import TangentSystem
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.source_text import comment_text
@@ -82,7 +82,7 @@ class ContactScheduleSolver(RealTimeSequence):
         super().__init__(list(problems.values()), options, reached)
 
     def prepare(self, *, schedule: Sequence[str] | None = None, shift: int = 1, p: Any = None, **values: Any) -> None:
-        """As :meth:`RealTimeSolver.prepare`, for the schedule of the next call.
+        """Prepare the next call, as :meth:`RealTimeSolver.prepare`, for its schedule.
 
         Raises:
             ArgumentTypeError, ArgumentError, UnknownNameError: as a call; or if there is no plan yet.
@@ -176,7 +176,7 @@ class RealTimePhases(RealTimeSequence):
                 self._steps.set[span.stop - 1] = len(problems) + k
 
     def prepare(self, *, p: Any = None, **values: Any) -> None:
-        """As :meth:`RealTimeSolver.prepare`, without a shift.
+        """Prepare the next call, as :meth:`RealTimeSolver.prepare`, without a shift.
 
         Raises:
             ArgumentError: if there is no plan yet.

@@ -26,15 +26,15 @@ from gdalembert.nlp.entries import Label
 from gdalembert.nlp.joined_program import Jump, ScheduledPart, ScheduledProgram
 from gdalembert.nlp.solver import Solver
 from gdalembert.nlp.terms import RowsAndCost
-from gdalembert.ocp.constraints import MOTION
-from gdalembert.ocp.ends import EndpointConstraints
+from gdalembert.ocp.ends.ends import EndpointConstraints
 from gdalembert.ocp.joined_solution import PhasesSolution, joined_outcome, whole_motion
-from gdalembert.ocp.parameters import BoundaryCondition, Inputs
-from gdalembert.ocp.problem import Problem
+from gdalembert.ocp.problems.problem import Problem
 from gdalembert.ocp.program import Ended, OptimalControlProblem, Part, own_values
-from gdalembert.ocp.real_time_sequences import ContactScheduleSolver, numbered
+from gdalembert.ocp.real_time.sequences import ContactScheduleSolver, numbered
 from gdalembert.ocp.solution import Solution
-from gdalembert.ocp.solvers import SOLVERS, made_by
+from gdalembert.ocp.solvers.registry import SOLVERS, made_by
+from gdalembert.ocp.system.constraints import MOTION
+from gdalembert.ocp.system.parameters import BoundaryCondition, Inputs
 from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.brief import first_of
 from gdalembert.spatial.functions import function, symbols
@@ -178,7 +178,7 @@ class ContactSchedule:
 
 
 def _common(one: Problem, other: Problem) -> dict[str, tuple[Any, Any]]:
-    """What problems of a schedule have in common."""
+    """Quantities that problems of a schedule have in common."""
     found: dict[str, tuple[Any, Any]] = {
         "names of q and v": (one.bounds.q_names + one.bounds.v_names, other.bounds.q_names + other.bounds.v_names),
         "intervals": (one.intervals, other.intervals),
@@ -259,7 +259,7 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
         _check_costs(dict(zip(self._names, self.problems, strict=True)))
 
     def _fixed(self, k: int) -> list[BoundaryCondition]:
-        """What fixes states of a part; the first one knows all of the start, whose constraints are of another part."""
+        """Conditions that fix states of a part; the first knows the start, where constraints of another part hold."""
         own: list[BoundaryCondition] = [self._start, self.problems[0]._before] if k == 0 else []
         own += [endpoint for row, endpoint in self._endpoints.items() if row == 0 and k in (0, self._holds[0])]
         own += [self._end] if k == self._holds[-1] else []

@@ -1,4 +1,4 @@
-"""What a problem asks by name: limited expressions, rows of any instants, costs, and friction cones of contacts."""
+"""Constraints and costs of a problem: limited expressions, rows of any instants, costs, cones of contacts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gdalembert.model.limits import Bounds
 from gdalembert.nlp.entries import NOWHERE, Indices, Label
 from gdalembert.nlp.stage_terms import Rows, StageTerm
 from gdalembert.nlp.terms import of_its_variables
-from gdalembert.ocp.parameters import Inputs, matrices_of
+from gdalembert.ocp.system.parameters import Inputs, matrices_of
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arguments import vector
 from gdalembert.spatial.arrays import Array
@@ -104,17 +104,17 @@ class LimitedExpression(NamedTuple):
 
     @property
     def is_of_interval(self) -> bool:
-        """Whether it has what an interval has, and the end of a motion has not."""
+        """True if it has what an interval has, and the end of a motion has not."""
         return bool(OF_INTERVAL & set(self.graph.name_in()))
 
     @property
     def is_of_rates(self) -> bool:
-        """Whether it has nothing of the motion but rates of u."""
+        """True if it has nothing of the motion but rates of u."""
         return {"q", "v", "a", "u", "du", "t", "forces"} & set(self.graph.name_in()) == {"du"}
 
     @property
     def is_of_motion(self) -> bool:
-        """Whether it holds all the time."""
+        """True if it holds all the time."""
         return all(isinstance(place, str) for place in self.places)
 
 
@@ -162,7 +162,7 @@ def check_cost(where: str, cost: object, known: Sequence[ca.MX]) -> None:
 
 
 def parts_of_state(graph: ca.Function) -> Iterator[tuple[ca.Function, bool]]:
-    """What an expression adds without a, u and forces, and the rest of it, each as a Function, and whether it is the
+    """Part of an expression without a, u and forces, and the rest of it, each as a Function, and true if it is the
     former.
     """
     try:

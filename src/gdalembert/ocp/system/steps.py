@@ -70,7 +70,7 @@ class RungeKutta(ByValue):
 
     @property
     def is_explicit(self) -> bool:
-        """Whether each stage follows from those before it."""
+        """True if each stage follows from those before it."""
         return not np.triu(self.a).any()
 
 
@@ -339,7 +339,7 @@ class IndependentRows:
         return [of[int(np.argmax(np.abs(row) > 0))] for row in self.basis]
 
     def known(self, kept: Sequence[Any]) -> npt.NDArray[np.bool_]:
-        """Whether each row is one of constraints that are kept.
+        """Mask of the rows of constraints that are kept.
 
         Raises:
             UnsupportedError: if a row combines them with others.

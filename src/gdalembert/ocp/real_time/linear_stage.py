@@ -21,11 +21,11 @@ import numpy as np
 from gdalembert.errors import UnsupportedError
 from gdalembert.model.configuration import difference, integrate, unit_and_scale, unit_blocks
 from gdalembert.nlp.least_squares import defined
-from gdalembert.ocp.constraints import CLOSED, Gaps
-from gdalembert.ocp.real_time_problem import GRID, INTERVAL, RATES, Layout, Place, RealTimeProblem, place_of
+from gdalembert.ocp.real_time.problem import GRID, INTERVAL, RATES, Layout, Place, RealTimeProblem, place_of
 from gdalembert.ocp.stage import Instant, Step, implicit_step, instants_of_interval
-from gdalembert.ocp.steps import collocation_method, free_rates
-from gdalembert.ocp.tangent_space import TangentSystem
+from gdalembert.ocp.system.constraints import CLOSED, Gaps
+from gdalembert.ocp.system.steps import collocation_method, free_rates
+from gdalembert.ocp.system.tangent_space import TangentSystem
 from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
@@ -145,7 +145,7 @@ class LinearStage:
                 yield _Squares(factor * (weight * by), rows, squares.place)
 
     def _has(self, place: Place) -> bool:
-        """Whether a cost or a row of this place may hold in the stage."""
+        """True if a cost or a row of this place may hold in the stage."""
         return self._middle is not None or place in (GRID, self._problem.motion.intervals)
 
     def _at(self, place: str | int) -> Instant:
@@ -281,7 +281,7 @@ class LinearStage:
         return ca.DM(self._layout.fixed[kept]) + ca.DM(self._layout.selection[:, kept]).T @ values["u"]
 
     def _counts(self) -> list[ca.SX]:
-        """Whether each residual counts at an instant: all of the grid do."""
+        """Mask of the residuals that count at an instant: all of the grid do."""
         weights, places = self._symbols["weights"], self._layout.places
         return [
             ca.SX(1) if squares.place == GRID else weights[places.index(squares.place)] != 0

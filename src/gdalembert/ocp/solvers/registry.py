@@ -53,7 +53,7 @@ class Cold(Protocol):
 
 
 def made_by(name: str, problem: Any, options: Mapping[str, Any]) -> Any:
-    """What the maker of a registered name returns, or an error if that cannot be called."""
+    """Solver that the maker of a registered name returns; an error if it cannot be called."""
     made = SOLVERS[name](problem, options)
     if not callable(made) and not isinstance(made, Cold):
         raise ArgumentTypeError(

@@ -15,8 +15,8 @@ import numpy as np
 
 from gdalembert.model.configuration import difference, integrate, unit_blocks
 from gdalembert.model.limits import Bounds
-from gdalembert.ocp.guess import Guess
-from gdalembert.ocp.system import System
+from gdalembert.ocp.system.guess import Guess
+from gdalembert.ocp.system.system import System
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import function, symbols
 

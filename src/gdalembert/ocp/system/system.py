@@ -23,8 +23,8 @@ from gdalembert.model.configuration import (
     unit_and_scale,
     unit_blocks,
 )
-from gdalembert.ocp import steps
-from gdalembert.ocp.steps import RungeKutta
+from gdalembert.ocp.system import steps
+from gdalembert.ocp.system.steps import RungeKutta
 from gdalembert.spatial import constant
 from gdalembert.spatial.arguments import choice, number, warn
 from gdalembert.spatial.arrays import Array, vibrations
@@ -133,7 +133,7 @@ class System:
 
     @property
     def moves_ends(self) -> bool:
-        """Whether what ends fix makes way for constraints, as deflections are what loads make of them."""
+        """True if what ends fix makes way for constraints, as deflections are what loads make of them."""
         return bool(self.stiff and self.independent)
 
     @property
@@ -151,7 +151,7 @@ class System:
 
     @property
     def fixed_by(self) -> list[int]:
-        """For each state, the entry of [q; v] with which it is fixed."""
+        """The entry of [q; v], for each state, with which it is fixed."""
         nq, nv, s = self.con.tree.nq, self.con.tree.nv, self.stiff
         of_q = [*range(nq - nv), *(nq - nv + k for k in self.order)]
         return [*of_q[: nq - s], *(nq + k for k in self.order[: nv - s])]
@@ -245,7 +245,7 @@ class System:
         return ca.MX(self.with_stiff_rates(k[self.moving, :]))
 
     def takes_hold(self, before: System) -> bool:
-        """Whether constraints hold that did not before, so that v jumps."""
+        """True if constraints hold that did not before, so that v jumps."""
         return any(each not in before.con.constraints for each in self.con.constraints)
 
     def check_impact(self, piece: str) -> None:
@@ -290,7 +290,7 @@ class System:
 
     @cached_property
     def stage(self) -> ca.Function:
-        """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.steps.stage`."""
+        """The equations of motion at a collocation point, as :func:`~gdalembert.ocp.system.steps.stage`."""
         return steps.stage(self.equations, _along(self.shapes, self.con.nv) if self.stiff else None)
 
     def constraint_rows(self, x: ca.MX, *p: ca.MX) -> ca.MX:

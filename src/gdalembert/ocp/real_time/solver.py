@@ -1,6 +1,6 @@
 """Real-time iterations: one Gauss–Newton step of a problem each tick (Diehl, Bock, Schlöder 2005), as machine code.
 
-:mod:`~gdalembert.ocp.linear_stage` has the equations, ``nlp.gauss_newton`` the step.
+:mod:`~gdalembert.ocp.real_time.linear_stage` has the equations, ``nlp.gauss_newton`` the step.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blo
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.program import InvalidStartError
 from gdalembert.nlp.step_code import arrays_read, step_code
-from gdalembert.ocp.linear_stage import NEXT, LinearStage
-from gdalembert.ocp.real_time_problem import (
+from gdalembert.ocp.real_time.linear_stage import NEXT, LinearStage
+from gdalembert.ocp.real_time.problem import (
     FixedEnds,
     RealTimeProblem,
     StageOutcome,
@@ -91,7 +91,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     Args:
         problems: of it. ``options``: of the solver. ``reached``: those that an impact leads to.
         in_sequence: whether each of them has intervals of its own; then there is an instant of no length where two meet
-            (:class:`~gdalembert.ocp.real_time_sequences.JunctionStage`).
+            (:class:`~gdalembert.ocp.real_time.sequences.JunctionStage`).
 
     Attributes:
         last: the last plan; ``None`` before the first one.
@@ -251,7 +251,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         return plan
 
     def _judged(self, reason: str, *, first: bool) -> tuple[bool, str]:
-        """Whether a step solves its problem, and what to warn of; ``reason``: why it was not taken."""
+        """Verdict on a step: true if it solves its problem, and what to warn of; ``reason``: why it was not taken."""
         left, size = self._steps.found["infeasibility"], self._steps.found["step"]
         if reason:
             return False, f"the step {reason}; the last plan stands for it"
@@ -400,7 +400,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         return self._spans[min(k, len(self._spans) - 1)]
 
     def _are_ready(self, values: Mapping[str, Any]) -> bool:
-        """Whether numbers are as they should be, and need no check."""
+        """True if numbers are as they should be, and need no check."""
         return (
             bool(self._known)
             and values.keys() <= self._known

@@ -15,21 +15,21 @@ from gdalembert.dynamics.parameters.parameters import Values
 from gdalembert.errors import ArgumentError, SolutionWarning
 from gdalembert.model.limits import Bounds
 from gdalembert.nlp.entries import Label
-from gdalembert.ocp import constraints
-from gdalembert.ocp.constraints import OF_INTERVAL, Bound, LimitedExpression, Relation, relation
-from gdalembert.ocp.ends import End, EndpointConstraints, Fixed, InputBefore
+from gdalembert.ocp.clearance.keep_clear import KeepsClear
+from gdalembert.ocp.ends.ends import End, EndpointConstraints, Fixed, InputBefore
+from gdalembert.ocp.ends.initial import Initial, Scales
 from gdalembert.ocp.formulation import Formulation, RowOfStages
-from gdalembert.ocp.guess import Guess
-from gdalembert.ocp.initial import Initial, Scales
-from gdalembert.ocp.keep_clear import KeepsClear
-from gdalembert.ocp.parameters import BoundaryCondition, Design, Inputs, ProblemParameters, RobotParameters
 from gdalembert.ocp.program import OptimalControlProblem, Part
-from gdalembert.ocp.real_time import RealTimeSolver
-from gdalembert.ocp.real_time_problem import RealTimeProblem
+from gdalembert.ocp.real_time.problem import RealTimeProblem
+from gdalembert.ocp.real_time.solver import RealTimeSolver
 from gdalembert.ocp.solution import Solution
 from gdalembert.ocp.stage import CostTerm, Motion, checked_duration
-from gdalembert.ocp.steps import CONTROLS, method_of
-from gdalembert.ocp.system import AUTO, Robot, system_of
+from gdalembert.ocp.system import constraints
+from gdalembert.ocp.system.constraints import OF_INTERVAL, Bound, LimitedExpression, Relation, relation
+from gdalembert.ocp.system.guess import Guess
+from gdalembert.ocp.system.parameters import BoundaryCondition, Design, Inputs, ProblemParameters, RobotParameters
+from gdalembert.ocp.system.steps import CONTROLS, method_of
+from gdalembert.ocp.system.system import AUTO, Robot, system_of
 from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, flag, integer, warn
 from gdalembert.spatial.arrays import Array
@@ -581,7 +581,7 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
         )
 
     def _is_of_parameters(self, weight: ca.MX) -> bool:
-        """Whether a weight has parameters of no instant alone."""
+        """True if a weight has parameters of no instant alone."""
         known = [x for x in self._parameters.symbols.values() if x.shape[1] == 1]
         return not foreign(weight, [*known, *ca.symvar(self._robot.fixed)])
 

@@ -35,15 +35,15 @@ from gdalembert.nlp.joined_program import (
 )
 from gdalembert.nlp.stage_program import StageProgram
 from gdalembert.nlp.stage_terms import Rows, StageTerm, Variables
-from gdalembert.ocp.constraints import Relation, Whole, relation
-from gdalembert.ocp.ends import LastInput
+from gdalembert.ocp.ends.ends import LastInput
 from gdalembert.ocp.formulation import equations
 from gdalembert.ocp.joined_solution import PhasesSolution, ScenariosSolution, joined_outcome
-from gdalembert.ocp.problem import Problem
+from gdalembert.ocp.problems.problem import Problem
 from gdalembert.ocp.program import OptimalControlProblem, Part, Program, own_values
-from gdalembert.ocp.real_time_sequences import RealTimePhases
+from gdalembert.ocp.real_time.sequences import RealTimePhases
 from gdalembert.ocp.solution import JoinedSolution, Solution
 from gdalembert.ocp.stage import checked_duration
+from gdalembert.ocp.system.constraints import Relation, Whole, relation
 from gdalembert.spatial.arguments import choice
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import first_of
@@ -89,7 +89,7 @@ class JoinedProblems(OptimalControlProblem[Joint]):
 
 
 def checked_problems(what: str, problems: Any) -> tuple[Problem, ...]:
-    """At least two problems, each once; an ArgumentTypeError or an ArgumentError if they are not."""
+    """Checks for at least two problems, each once; an ArgumentTypeError or an ArgumentError if they are not."""
     if not isinstance(problems, Sequence) or not all(isinstance(each, Problem) for each in problems):
         raise ArgumentTypeError(f"{what}: got {type(problems).__name__}; give a list of gd.ocp.Problem")
     if len(problems) < 2 or len(set(map(id, problems))) < len(problems):
@@ -242,7 +242,7 @@ class Phases(JoinedProblems[PhasesSolution]):
     def _links(
         self, parts: Sequence[Part], variables: Variables, behind: Sequence[int], form: Backend
     ) -> list[StageTerm]:
-        """What connects the phases."""
+        """Terms that connect the phases."""
         matrices = [x for part in parts for x in part.motion.variables]
         matrices += [junction.impulses for junction in self._junctions]
         numbers = [x for part in parts for x in part.inputs.symbols]
@@ -397,7 +397,7 @@ class Junction:
 
     @property
     def u_goes_on(self) -> bool:
-        """Whether rates of u in the next phase count from the last u of this one."""
+        """True if rates of u in the next phase count from the last u of this one."""
         same = self.before.bounds.u_names == self.after.bounds.u_names
         return same and self.after.control == "constant" and not self.after._before.is_given
 
@@ -516,7 +516,7 @@ def _alike(problems: Sequence[Problem]) -> tuple[Problem, ...]:
 
 
 def _common(problem: Problem) -> dict[str, Any]:
-    """What scenarios have in common."""
+    """Quantities that scenarios have in common."""
     names = problem._system.dynamics.parameters.names
     return {
         "actuators": problem.bounds.u_names,

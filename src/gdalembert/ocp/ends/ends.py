@@ -15,10 +15,10 @@ from gdalembert.errors import ArgumentError, UnknownNameError
 from gdalembert.model import configuration
 from gdalembert.model.configuration import neutral, projected, unit_blocks
 from gdalembert.nlp.program import InvalidStartError
-from gdalembert.ocp.parameters import BoundaryCondition, ProblemParameters
 from gdalembert.ocp.stage import Motion
-from gdalembert.ocp.steps import closed_configurations, differentiable
-from gdalembert.ocp.system import System
+from gdalembert.ocp.system.parameters import BoundaryCondition, ProblemParameters
+from gdalembert.ocp.system.steps import closed_configurations, differentiable
+from gdalembert.ocp.system.system import System
 from gdalembert.spatial.arguments import number, vector
 from gdalembert.spatial.arrays import Array, independent_columns
 from gdalembert.spatial.functions import function, symbols
@@ -72,7 +72,7 @@ class End(BoundaryCondition):
         return [i for i in states if fixed[i] and i not in turning]
 
     def differences(self, key: str, x: ca.MX, value: ca.MX) -> ca.MX:
-        """These states less those of a value of this end."""
+        """Difference of states and a value of this end."""
         states = self.fixed_states(key)
         return ca.MX(x[states] - self._system.states_of(value)[states])
 
@@ -94,7 +94,7 @@ class End(BoundaryCondition):
         return differentiable(function("rotations", s, {"rotations": ca.SX(way)[rows]}))
 
     def missed(self, x: Array, value: Array) -> dict[str, float]:
-        """By how much [q; v] misses what is fixed, of a value of this end."""
+        """Distance of [q; v] from what is fixed, of a value of this end."""
         nq, turning = self._tree.nq, self._turning
         distances = {}
         for key, part, fixed in (("q", slice(0, nq), self.fixed[0]), ("v", slice(nq, None), self.fixed[1])):
@@ -114,7 +114,7 @@ class End(BoundaryCondition):
 
     @property
     def pattern(self) -> tuple[bool, ...]:
-        """Which entries of [q; v] are fixed, and whether parameters give all of them."""
+        """Mask of the entries of [q; v] that are fixed, and true if parameters give all of them."""
         return *np.concatenate(self.fixed).tolist(), self.measured == "qv"
 
     def fix(self, parameters: ProblemParameters, q: Fixed, v: Fixed) -> None:
@@ -162,7 +162,7 @@ class End(BoundaryCondition):
         return [parameters.name_of(given) for given in self._given]
 
     def is_measured(self, key: str) -> bool:
-        """Whether q or v has parameters."""
+        """True if q or v has parameters."""
         return isinstance(self._given["qv".index(key)], ca.MX)
 
     @property
@@ -205,7 +205,7 @@ class End(BoundaryCondition):
     def _some(
         self, what: str, key: str, given: Mapping[str, Any], rest: Array, parameters: ProblemParameters
     ) -> tuple[Any, Mask]:
-        """As :meth:`_entries`, where some are given by name."""
+        """Entries as of :meth:`_entries`, where some are given by name."""
         names = getattr(self._bounds, f"{key}_names")
         turning = [i for _, start, stop in unit_blocks(self._tree) for i in range(start, stop)] if key == "q" else []
         entries, fixed = list(rest), np.zeros(len(rest), dtype=bool)
@@ -314,7 +314,7 @@ NEAR_Q, NEAR_V = 0.05, 0.2
 
 
 class EndpointConstraints(BoundaryCondition):
-    """What contacts and loops ask of one end, c(q) = 0 and J v = 0, beside what is fixed there.
+    """Conditions of contacts and loops at one end, c(q) = 0 and J v = 0, beside what is fixed there.
 
     No multiplier of rows that follow from others is determined. So Q r = 0 takes the place of those r = 0 that make
     way for others: Q is an orthonormal basis of the range of R Z, with R = ∂r and Z those motions that leave the others

@@ -1,0 +1,1 @@
+"""Motions that keep clear of obstacles and of the robot itself."""

@@ -1,0 +1,1 @@
+"""The problems that users say: of one motion, and of several that are connected."""
