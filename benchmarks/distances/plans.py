@@ -5,17 +5,19 @@
 
 Each plan keeps the limits of q, v and torque of the model, all pairs of links that the SRDF leaves, and all obstacles.
 It begins at the straight line, pushed out of obstacles; where that ends in a collision or the solver fails, at paths of
-random trees, one after the other. Rows are those of pairs that the guess comes near; pairs that the plan comes too near
-are added, and it is solved again from there, with a look at gaps between instants if they are too small there. Then
-torques and meshes are looked at, at 1 kHz. The page goes to ``benchmarks/results``.
+random trees, one after the other. Rows are those of pairs that the guess comes near. At 1 kHz, pairs that come too near
+are added or get a larger margin, joints that are too fast get a lower limit, and it is solved again from there. Then
+torques and meshes are looked at. The page goes to ``benchmarks/results``, and some plans beside this module.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +36,9 @@ from gdalembert.spatial.arrays import Array
 MARGIN = 0.002
 """Of all gaps [m]: grasps leave 3 mm."""
 TOUCHING = 5e-4
-"""A gap between instants that is smaller [m] is looked at by ``keep_clear`` in a further solve."""
+"""A gap between instants that is smaller [m] gets a larger margin in a further solve."""
+LARGEST = 0.02
+"""The largest margin [m]."""
 SLACK = 0.004
 """How deep capsules of a guess may overlap [m], which the solver mends."""
 AWAY = 0.01
@@ -49,9 +53,17 @@ SECONDS_OF_A_TREE, TREES, ROUNDS, ITERATIONS = 15.0, 4, 5, 200
 """Of a guess, and the most guesses; how often pairs are added to one, and iterations of a solve."""
 PART = 0.96
 """Of the limits of v and u that plans may take at the stages, between which they go a little beyond."""
+EFFORTS, JERKS = 1e-3, 1e-5
+"""Weights of the squares of u and du, in parts of the limits: without du links of small inertia beside each other swing
+to and fro within an interval, 23 % faster than their limits."""
 SPARSE = 10
 """The least gap of the meshes is looked for at 100 Hz, collisions at 1 kHz."""
 LINE, TREE = "line", "tree"
+RECORDED = Path(__file__).parent / "plans.json"
+"""Some plans, which a test looks at again."""
+
+
+Pair = tuple[str, str]
 
 
 class Result(NamedTuple):
@@ -62,6 +74,7 @@ class Result(NamedTuple):
         seconds: of the processor, for guesses and solves. ``duration``, ``length``: of the plan [s, rad].
         torque, speed: the largest part of a limit, at 1 kHz.
         gap: the least one of meshes [m], and its pair. ``collisions``: instants of them.
+        h, stages: the length of an interval [s], and a at the stages of each (intervals × 2 × 7).
     """
 
     scene: Scene
@@ -77,6 +90,8 @@ class Result(NamedTuple):
     gap: float = 0.0
     pair: tuple[str, str] = ("", "")
     collisions: int = 0
+    h: float = 0.0
+    stages: Array = np.zeros((0, 2, 7))
 
 
 class Gaps:
@@ -111,13 +126,18 @@ class Planner:
     def __init__(self) -> None:
         self.robot = scenes.panda()
         self.dyn = gd.NewtonEuler(self.robot.model)
+        self.bounds = self._bounds(np.ones(self.dyn.nv))
+
+    def _bounds(self, parts: Array) -> ocp.Bounds:
+        """Parts of those of v of each joint, and of u."""
         model = self.robot.model
-        v, u = (dict(zip(model.names[1:], PART * x, strict=True)) for x in (model.velocityLimit, model.effortLimit))
-        self.bounds = ocp.Bounds.of(self.dyn, model, v=v, u=u)
+        limits = PART * parts * model.velocityLimit, PART * model.effortLimit
+        v, u = (dict(zip(model.names[1:], x, strict=True)) for x in limits)
+        return ocp.Bounds.of(self.dyn, model, v=v, u=u)
 
     def pairs(self, scene: Scene) -> list[tuple[str, str]]:
         """Links; boxes of fingers and what they grasp; capsules and all else."""
-        gaps = Meshes(self.robot, scene).gaps(scene.goal)
+        gaps = Meshes(scene).gaps(scene.goal)
         grasped = {second for (first, second), gap in gaps.items() if "finger" in first and gap < GRASP}
         chosen = [*self.robot.pairs]
         capsules, *boxes = (list(shapes.geometryObjects) for shapes in self.robot.shapes)
@@ -137,26 +157,42 @@ class Planner:
         for name, gaps in zip(("start", "goal"), whole(ends), strict=True):
             if gaps.min() < MARGIN:
                 first, second = whole.pairs[int(gaps.argmin())]
-                told = f"{first} and {second} are {1e3 * gaps.min():.1f} mm apart at the {name}"
+                least = min(Meshes(scene).gaps(scene.start if name == "start" else scene.goal).values())
+                told = (
+                    f"{first} and {second} are {1e3 * gaps.min():.1f} mm apart at the {name}; meshes {1e3 * least:.1f}"
+                )
                 return Result(scene, told=told, pairs=len(whole.pairs))
         told = ""
         for guess, path in self._guesses(ends, whole, np.random.default_rng(seed)):
-            near, motion, between = set(whole.near(path, NEAR)), _along(self.robot.model, path, LONGEST / 3), False
+            motion, parts = _along(self.robot.model, path, LONGEST / 3), np.ones(self.dyn.nv)
+            margins = dict.fromkeys(whole.near(path, NEAR), MARGIN)
             for _ in range(ROUNDS):
                 seconds = time.process_time() - begin
                 if seconds > BUDGET:
                     return Result(scene, told=told or "no time is left", seconds=seconds, pairs=len(whole.pairs))
                 try:
-                    motion = self._solve(scene, motion, near, between, BUDGET - seconds)
+                    motion = self._solve(scene, motion, margins, parts, BUDGET - seconds)
                 except gd.errors.GdalembertError as error:
                     told = _told(error)
                     break
-                if not (missed := set(whole.near(_followed(motion)[0], TOUCHING))):
+                q, v, _ = _followed(motion)
+                gaps, speeds = whole(q).min(axis=0), np.abs(v).max(axis=0) / self.robot.model.velocityLimit
+                missed = {pair: gap for pair, gap in zip(whole.pairs, gaps, strict=True) if gap < TOUCHING}
+                if not missed and speeds.max() <= 1:
                     seconds = time.process_time() - begin
-                    return self._result(scene, guess, motion, (len(near), len(whole.pairs)), seconds)
-                told = "{} and {} came too near".format(*min(missed))
-                between = between or missed <= near
-                near |= set(whole.near(motion.q, NEAR))
+                    return self._result(scene, guess, motion, (len(margins), len(whole.pairs)), seconds)
+                if missed:
+                    pair = min(missed, key=lambda pair: missed[pair])
+                    told = f"{pair[0]} and {pair[1]} came too near, {1e3 * missed[pair]:.1f} mm"
+                else:
+                    told = f"a joint moves at {speeds.max():.1%} of its limit between instants"
+                parts /= np.maximum(speeds / 0.995, 1)
+                rows = [*margins]
+                for pair in [*missed, *whole.near(motion.q, NEAR)]:
+                    margins.setdefault(pair, MARGIN)
+                for pair in set(missed) & set(rows):
+                    most = whole(ends)[:, whole.pairs.index(pair)].min() - 1e-4
+                    margins[pair] = max(min(margins[pair] + MARGIN - missed[pair], most, LARGEST), margins[pair])
         return Result(scene, told=told, seconds=time.process_time() - begin, pairs=len(whole.pairs))
 
     def _shapes(self, scene: Scene, pairs: Sequence[tuple[str, str]]) -> list[gd.Distances]:
@@ -192,19 +228,21 @@ class Planner:
             if found is not None:
                 yield f"{TREE} {k}", pushed(even(found, INTERVALS), lacking, limits, HARD)
 
-    def _solve(self, scene: Scene, motion: Any, near: set[tuple[str, str]], between: bool, seconds: float) -> Any:
-        problem = ocp.Problem(self.dyn, (0.3, LONGEST), INTERVALS, bounds=self.bounds, degree=2)
+    def _solve(self, scene: Scene, motion: Any, margins: Mapping[Pair, float], parts: Array, seconds: float) -> Any:
+        problem = ocp.Problem(self.dyn, (0.3, LONGEST), INTERVALS, bounds=self._bounds(parts), degree=2)
         problem.start(scene.start)
         problem.end(scene.goal)
         problem.minimize(problem.duration)
-        problem.squares(lambda u: u / self.robot.model.effortLimit, weight=1e-3)
-        for shapes in self._shapes(scene, sorted(near)):
-            problem.keep_clear(shapes, MARGIN, between=between)
+        problem.squares(lambda u: u / self.robot.model.effortLimit, weight=EFFORTS)
+        problem.squares(lambda du: du / self.robot.model.effortLimit, weight=JERKS)
+        for margin in sorted(set(margins.values())):
+            for shapes in self._shapes(scene, sorted(pair for pair in margins if margins[pair] == margin)):
+                problem.keep_clear(shapes, margin, between=False)
         problem.guess(motion)
         return problem.solve(options={"ipopt.max_iter": ITERATIONS, "ipopt.max_cpu_time": seconds})
 
     def _result(self, scene: Scene, guess: str, solution: Any, rows: tuple[int, int], seconds: float) -> Result:
-        model, meshes, (q, v, a) = self.robot.model, Meshes(self.robot, scene), _followed(solution)
+        model, meshes, (q, v, a) = self.robot.model, Meshes(scene), _followed(solution)
         gaps, data = [meshes.gaps(row) for row in q[::SPARSE]], model.createData()
         torques = np.array([pin.rnea(model, data, *rows) for rows in zip(q, v, a, strict=True)])
         least = {pair: min(one[pair] for one in gaps) for pair in gaps[0]}
@@ -222,24 +260,28 @@ class Planner:
             gap=least[pair],
             pair=pair,
             collisions=len(meshes.collisions(q)),
+            h=solution.duration / INTERVALS,
+            stages=solution.stages.a.reshape(INTERVALS, 2, -1),
         )
 
 
 def _followed(solution: Any) -> tuple[Array, Array, Array]:
-    """q, v, a of a plan at 1 kHz (n × 7 each): a is linear in each interval, through both of its stages."""
-    h = np.diff(solution.t)[:, None, None]
-    part = np.linspace(0, 1, 1 + int(np.ceil(1e3 * h.max())))[None, :, None]
-    stages = solution.stages.a.reshape(len(h), 2, 1, -1)
-    slope = np.sqrt(3) * (stages[:, 1] - stages[:, 0])  # Gauss–Legendre: they are 1 / √3 of the interval apart
-    first = (stages[:, 0] + stages[:, 1] - slope) / 2
-    a = first + slope * part
-    v = solution.v[:-1, None, :] + h * part * (first + slope * part / 2)
-    q = (
-        solution.q[:-1, None, :]
-        + h * part * solution.v[:-1, None, :]
-        + (h * part) ** 2 * (first / 2 + slope * part / 6)
-    )
-    return q.reshape(-1, 7), v.reshape(-1, 7), a.reshape(-1, 7)
+    """q, v, a of a plan at 1 kHz (n × 7 each)."""
+    a = solution.stages.a.reshape(len(solution.t) - 1, 2, -1)
+    return followed(solution.duration / len(a), solution.q[0], a)
+
+
+def followed(h: float, q: Array, stages: Array) -> tuple[Array, Array, Array]:
+    """q, v, a (n × 7 each) at 1 kHz from rest at q: a is linear in each interval of h [s], through both its stages."""
+    slopes = np.sqrt(3) * (stages[:, 1] - stages[:, 0])  # Gauss–Legendre: they are 1 / √3 of the interval apart
+    first = (stages[:, 0] + stages[:, 1] - slopes) / 2
+    s = h * np.linspace(0, 1, 1 + int(np.ceil(1e3 * h)))[:, None]
+    v, rows = np.zeros_like(q), []
+    for a, rate in zip(first, slopes / h, strict=True):
+        rows.append((q + s * v + s**2 * (a / 2 + s * rate / 6), v + s * (a + s * rate / 2), a + s * rate))
+        q, v = rows[-1][0][-1], rows[-1][1][-1]
+    at_q, at_v, at_a = (np.vstack(part) for part in zip(*rows, strict=True))
+    return at_q, at_v, at_a
 
 
 def _along(model: pin.Model, path: Array, duration: float) -> ocp.Guess:
@@ -257,9 +299,12 @@ def _along(model: pin.Model, path: Array, duration: float) -> ocp.Guess:
 
 
 def _told(error: Exception) -> str:
+    """The status of a solver, and what it says of the pair in the way, or its worst violation."""
     solution = getattr(error, "solution", None)
     worst = max(getattr(solution, "violations", {}).items(), key=lambda item: item[1], default=("", 0.0))
-    return f"{getattr(solution, 'status', type(error).__name__)}: {worst[0]} violated by {worst[1]:.2g}"
+    pairs = [part for part in str(error).split("; ") if part.startswith("the gap of ")]
+    why = " and ".join(pairs) or f"{worst[0]} violated by {worst[1]:.2g}"
+    return f"{getattr(solution, 'status', type(error).__name__)}: {why}"
 
 
 HEAD = (
@@ -289,31 +334,49 @@ is a capsule 1 mm wider. Gaps of links that the SRDF leaves and those to obstacl
 instants. *guess*: the straight line, or the path of a random tree where that fails. *straight*: the least time of the
 straight line in joint space, through the obstacles, and its length. Plans have {intervals} intervals, and take
 {part:.0%} of the limits of v and torque at their stages. At 1 kHz: the largest torque of inverse dynamics, the largest
-speed, and collisions of the meshes, by coal; at 100 Hz their least gap.
+speed, and collisions of the meshes, by coal; at 100 Hz their least gap. Where a pair is less than {touching:.1f} mm
+apart there, or a joint too fast, the problem is solved again with a larger margin or a lower limit.
 
 {solved} of {total} problems are solved, {line} of them from the straight line, in a median of {median:.0f} s of the
-processor and at most {worst:.0f} s; {clear} of these have no collision of meshes.
+processor and at most {worst:.0f} s; {clear} of these have no collision of meshes. Between the instants q leaves its
+limits by at most {over:.1f} mrad. Other programs ran at the same time.
 """
 
 
 def page(results: Sequence[Result], planner: Planner) -> str:
     planned = [result for result in results if result.duration]
     seconds = [result.seconds for result in planned]
+    over = [
+        np.maximum(q - planner.bounds.q_upper, planner.bounds.q_lower - q).max()
+        for q in (followed(result.h, result.scene.start, result.stages)[0] for result in planned)
+    ]
     text = TEXT.format(
         total=len(results),
         intervals=INTERVALS,
         part=PART,
         margin=1e3 * MARGIN,
+        touching=1e3 * TOUCHING,
         solved=len(planned),
         line=sum(result.guess == LINE for result in planned),
         median=np.median(seconds),
         worst=max(seconds),
         clear=sum(not result.collisions for result in planned),
+        over=1e3 * max(0.0, *over),
     )
     told = [f"* {result.scene.name}: {result.told}" for result in results if not result.duration]
     table = markdown(HEAD, [_cells(result, planner.robot.model) for result in planned])
     parts = [text, "\n".join(table), *(["Not solved, and what stood in the way:", "\n".join(told)] if told else [])]
     return "\n\n".join(part.strip() for part in [*parts, machine()]) + "\n"
+
+
+def recorded(results: Sequence[Result]) -> str:
+    """One plan of each kind of problem: the length of an interval [s], and a at the stages, to 1e-3 rad/s²."""
+    kinds = {result.scene.name.rsplit(" ", 1)[0]: result for result in reversed(results) if result.duration}
+    lines = []
+    for result in kinds.values():
+        stages = json.dumps(np.round(result.stages, 3).tolist(), separators=(",", ":"))
+        lines.append(f'"{result.scene.name}": [{result.h!r}, {stages}]')
+    return "{\n" + ",\n".join(sorted(lines)) + "\n}\n"
 
 
 def main() -> None:
@@ -329,6 +392,7 @@ def main() -> None:
     print(text)
     if not arguments.scene:
         (RESULTS / "distance_plans.md").write_text(text, encoding="utf-8")
+        RECORDED.write_text(recorded(results), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,8 @@ class Scene(NamedTuple):
 
 
 @cache
-def panda() -> Panda:
+def arm() -> tuple[pin.Model, pin.GeometryModel]:
+    """The model, and the meshes of its links with the pairs that its SRDF leaves."""
     urdf = robots.path("panda")
     whole = pin.buildModelFromUrdf(str(urdf))
     packages = str(urdf).split("example-robot-data")[0]
@@ -71,6 +72,13 @@ def panda() -> Panda:
     model, meshes = pin.buildReducedModel(whole, geometry, fingers, q)
     meshes.addAllCollisionPairs()
     pin.removeCollisionPairs(model, meshes, str(urdf.parents[1] / "srdf" / "panda.srdf"))
+    return model, meshes
+
+
+@cache
+def panda() -> Panda:
+    """The arm with the shapes of its links."""
+    model, meshes = arm()
     shapes = _shapes(meshes)
     links = [
         {meshes.geometryObjects[i].name.rsplit("_", 1)[0] for i in (pair.first, pair.second)}
@@ -140,8 +148,9 @@ def _obstacle(kind: str, place: pin.SE3, sizes: Any) -> gd.Box | gd.Capsule:
 class Meshes:
     """The collision meshes of the robot among the obstacles of a scene, by coal."""
 
-    def __init__(self, robot: Panda, scene: Scene) -> None:
-        self.geometry, self._model = robot.meshes.copy(), robot.model
+    def __init__(self, scene: Scene) -> None:
+        self._model, meshes = arm()
+        self.geometry = meshes.copy()
         links = len(self.geometry.geometryObjects)
         for name, (kind, place, sizes) in scene.solids.items():
             solid = coal.Box(*sizes) if kind == "box" else coal.Cylinder(sizes[1], sizes[0])
@@ -150,7 +159,7 @@ class Meshes:
             for solid in range(links, len(self.geometry.geometryObjects)):
                 if self.geometry.geometryObjects[link].parentJoint:
                     self.geometry.addCollisionPair(pin.CollisionPair(link, solid))
-        self._data, self._geometry_data = robot.model.createData(), pin.GeometryData(self.geometry)
+        self._data, self._geometry_data = self._model.createData(), pin.GeometryData(self.geometry)
 
     def names(self, k: int) -> tuple[str, str]:
         pair = self.geometry.collisionPairs[k]

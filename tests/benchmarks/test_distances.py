@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pinocchio as pin
 import pytest
 
-from benchmarks.distances import covers, guesses
+from benchmarks.distances import covers, guesses, plans, scenes
 from benchmarks.distances.straight import least_time
 from gdalembert.distances import selection
 from gdalembert.spatial.arrays import Array
@@ -67,3 +69,20 @@ def test_covers_of_robots_miss_no_contact_of_their_meshes(name: str, monkeypatch
     for row in rows:
         assert row["missed"] == 0
         assert float(row["a corner outside"].split()[0]) <= 0
+
+
+@pytest.mark.parametrize("name", sorted(json.loads(plans.RECORDED.read_text(encoding="utf-8"))))
+def test_recorded_plans_reach_their_goals_within_limits_and_without_collisions(name: str) -> None:
+    """At 1 kHz, but for the meshes, which are looked at every 5 ms."""
+    model, _ = scenes.arm()
+    h, stages = json.loads(plans.RECORDED.read_text(encoding="utf-8"))[name]
+    scene = next(scene for scene in scenes.scenes() if scene.name == name)
+    q, v, a = plans.followed(h, scene.start, np.array(stages))
+    assert np.abs(q[-1] - scene.goal).max() < 1e-3  # a has three digits behind the point
+    assert np.abs(v[-1]).max() < 1e-3
+    assert (np.abs(v) <= model.velocityLimit).all()
+    assert (q >= model.lowerPositionLimit - 5e-4).all()  # they hold at the instants, and between them nearly
+    assert (q <= model.upperPositionLimit + 5e-4).all()
+    data = model.createData()
+    assert all((np.abs(pin.rnea(model, data, *row)) <= model.effortLimit).all() for row in zip(q, v, a, strict=True))
+    assert scenes.Meshes(scene).collisions(q[::5]) == []

@@ -21,6 +21,7 @@ import gdalembert as gd
 from gdalembert.cli.main import main
 from gdalembert.cli.report import figures
 from gdalembert.cli.report.command import speed_fact
+from gdalembert.cli.report.motion import gaps
 from gdalembert.cli.report.robot import says
 from gdalembert.cli.report.subject import Subject
 from tests.helpers.models import build
@@ -34,6 +35,7 @@ TITLES = [
     "Graph sizes and speed",
     "Torques of a swing",
     "Reachable points",
+    "Gaps between links",
     "Base parameters",
     "Closed forms",
 ]
@@ -141,6 +143,49 @@ def test_every_velocity_of_a_joint_has_its_limits() -> None:
     page = says(Subject("robot", model, (), "", 1e-11)).html()
     _, _, limits, _ = tables_of(page, "What the URDF says")
     assert [velocity for _, _, velocity, _ in limits.values()] == ["velocity", "1", "2", "3", "4"]
+
+
+BALL = '<collision><origin xyz="0 0 {}"/><geometry><sphere radius="{}"/></geometry></collision></link>'
+SWINGING = """<link name="{child}"><inertial><origin xyz="0 0 0.3"/><mass value="1"/><inertia ixx="0.1" iyy="0.1"
+izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>{ball}<joint name="to_{child}" type="revolute"><parent link="{parent}"/>
+<child link="{child}"/><origin xyz="0 0 {z}"/><axis xyz="0 1 0"/><limit lower="-3" upper="3" velocity="2" effort="9"/>
+</joint>"""
+LINKS = [
+    SWINGING.format(child=x, parent=y, z=z, ball=BALL.format(0.3, 0.05))
+    for x, y, z in [("arm", "base", 0), ("hand", "arm", 0.3)]
+]
+BALLS = f'<robot name="balls"><link name="base">{BALL.format(0, 0.1)}{"".join(LINKS)}</robot>'
+
+
+def test_gaps_between_links_are_those_of_coal(tmp_path: Path) -> None:
+    """To the digits that are printed."""
+    path = tmp_path / "balls.urdf"
+    path.write_text(BALLS)
+    model = gd.load_urdf(str(path))
+    subject = Subject(str(path), model, (), "", 1e-11)
+    page = gaps(subject).html()
+    _, rows = tables_of(page, "Gaps between links")[0].items()
+    geometry = pin.buildGeomFromUrdf(model, str(path), pin.GeometryType.COLLISION)
+    geometry.addCollisionPair(pin.CollisionPair(0, 2))
+    data, apart = pin.GeometryData(geometry), []
+    for q in subject.swing.q:
+        pin.computeDistances(model, model.createData(), geometry, data, q)
+        apart.append(data.distanceResults[0].min_distance)
+    name, (other, least, when, _, _) = rows
+    assert (name, other) == ("base_0", "hand_0")
+    assert float(least) == pytest.approx(min(apart), rel=5e-3)
+    assert float(when) == pytest.approx(subject.swing.t[int(np.argmin(apart))], rel=5e-3)
+    code = lines_of_python(page).replace("motion.q", "q")
+    values: dict[str, object] = {"pin": pin, "gd": gd, "model": model, "q": subject.swing.q}
+    exec(code.replace("print", "printed = "), values)
+    assert np.asarray(values["printed"][1]).min() == pytest.approx(min(apart), abs=1e-9)
+
+
+def test_shapes_of_a_robot_without_bodies_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "boom.urdf"
+    path.write_text(UNLIMITED)
+    assert main(["view", str(path), "--shapes"]) == 2
+    assert "--shapes: boom has no collision bodies that can be read; leave it out" in capsys.readouterr().err
 
 
 @pytest.mark.long

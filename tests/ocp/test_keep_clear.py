@@ -204,15 +204,37 @@ def test_ends_that_are_too_close_are_told() -> None:
     assert solver(q0=START, v0=[0, 0]).solved
 
 
-def test_what_cannot_be_kept_is_told() -> None:
+def walled(**options: Any) -> ocp.Problem:
     """A wall that both links would have to cross."""
     wall = Distances(MODEL, GEOMETRY, {"wall": Capsule([0.25, 0.25, 0.0], [0.9, 0.9, 0.0], 0.02)})
-    problem = fastest(wall, control="constant", method="rk4")
+    problem = fastest(wall, **options)
     problem.path(lambda q: q[0], -0.5, 2.0)
-    with pytest.raises(
-        OptimizationError, match=r"keep_clear 1 by .*the gap of link[12] and wall is -?[0-9.e-]+ m at [0-9.]+ s"
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("options", "violated"),
+    [
+        ({"control": "constant", "method": "rk4"}, "keep_clear 1 by"),
+        ({"control": "constant", "degree": 2, "between": False}, "[(]the equations of motion by [0-9.e-]+[)]"),  # jumps
+    ],
+)
+def test_what_cannot_be_kept_is_told(options: dict[str, Any], violated: str) -> None:
+    with pytest.raises(OptimizationError, match=f"{violated}.*the gap of link2 and wall is -0.06 m at [0-9.]+ s"):
+        walled(**options).solve(options={"ipopt.max_iter": 30})
+
+
+def test_a_gap_that_is_too_small_between_instants_is_told() -> None:
+    """It is where the motion jumps through the wall, since no other one is found."""
+    with pytest.warns(
+        SolutionWarning, match="the gap of link2 and wall falls 0.08 m below its margin between instants"
     ):
-        problem.solve(options={"ipopt.max_iter": 30})
+        walled().solve()
+
+
+def test_the_pair_that_is_next_is_told_where_none_is_too_close() -> None:
+    with pytest.raises(OptimizationError, match=r"no gap is below its margin, and the gap of link[12] and post is 0."):
+        fastest().solve(options={"ipopt.max_iter": 2})
 
 
 @pytest.mark.parametrize(

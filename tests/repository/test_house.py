@@ -39,6 +39,7 @@ ALLOWED = {
     "testing": {"validation"},
     "cli": {
         *DYNAMICS,
+        "distances",
         "identification",
         "validation",
         "compilation",

@@ -13,10 +13,12 @@ import numpy as np
 import pinocchio as pin
 
 from gdalembert.cli.options import add_configuration, add_robot, check_output, configuration, load
+from gdalembert.distances.distances import Distances
+from gdalembert.errors import ArgumentError
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.viewer.scene import motion_of
-from gdalembert.viewer.viewer import Viewer, check_png, visuals
+from gdalembert.viewer.viewer import Viewer, bodies, check_png, visuals
 
 _BROWSER_TIMEOUT = 60.0
 """Time that a screenshot waits for the browser that it opens [s]."""
@@ -33,6 +35,8 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plain", action="store_true", help="cylinders and boxes instead of the URDF's bodies")
     parser.add_argument("--frames", action="store_true", help="show frames with their names")
     parser.add_argument("--swing", action="store_true", help="move one joint after the other through its range")
+    text = "draw capsules around the URDF's collision bodies, and gaps below 0.1 m; covers of meshes take half a minute"
+    parser.add_argument("--shapes", action="store_true", help=text)
     text = "port of the page; 0: any free port (default: 8080)"
     parser.add_argument("--port", type=int, default=8080, metavar="N", help=text)
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
@@ -49,9 +53,10 @@ def run_view(arguments: argparse.Namespace) -> int:
         check_png("--screenshot", arguments.screenshot)
         check_output("--screenshot", arguments.screenshot)
     q = None if arguments.q is None else configuration(model, arguments.q)
-    bodies = None if arguments.plain else visuals(arguments.robot, model, arguments.package_dir)
+    seen = None if arguments.plain else visuals(arguments.robot, model, arguments.package_dir)
+    shapes = _shapes(arguments, model) if arguments.shapes else None
     page = {"frames": arguments.frames, "port": arguments.port, "open": arguments.open}
-    with Viewer(model, q=q, visual_model=bodies, **page) as viewer:
+    with Viewer(model, q=q, visual_model=seen, shapes=shapes, **page) as viewer:
         logging.getLogger("websockets").setLevel(logging.CRITICAL)  # browsers open idle connections
         address = f"{model.name}: {viewer.url} (Ctrl-C ends)"
         if arguments.screenshot is not None:
@@ -71,6 +76,13 @@ def run_view(arguments: argparse.Namespace) -> int:
                     viewer.show(at((time.monotonic() - start) % end))
                 time.sleep(_FRAME_PERIOD)
     return 0
+
+
+def _shapes(arguments: argparse.Namespace, model: pin.Model) -> Distances:
+    geometry = bodies(arguments.robot, model, arguments.package_dir, "collision", "there are no shapes of them")
+    if geometry is None:
+        raise ArgumentError(f"--shapes: {model.name} has no collision bodies that can be read; leave it out")
+    return Distances(model, geometry)
 
 
 @contextlib.contextmanager

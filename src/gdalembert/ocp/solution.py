@@ -154,22 +154,29 @@ class Accuracy(Brief):
 
         They are on cubics through the finer steps; where these diverge, through the grid.
         """
-        tree, n = self.system.robot.tree, len(self.t) - 1
-        times, states = np.stack([self.t[:-1], self.t[1:]]), np.stack([self.x[:-1], self.x[1:]])
-        if np.isfinite(self.step_error):
-            _, finer, motion = self.finer_motion
-            times = np.vstack([times[:1], finer[1:].reshape(-1, n)])
-            states = np.concatenate([states[:1], motion[1:].reshape(len(times) - 1, n, -1)])
-        h = np.diff(times, axis=0)
+        if not np.isfinite(self.step_error):
+            return self.through_grid
+        n, (_, finer, motion) = len(self.t) - 1, self.finer_motion
+        times = np.vstack([self.t[None, :-1], finer[1:].reshape(-1, n)])
+        return self._between(times, np.concatenate([self.x[None, :-1], motion[1:].reshape(len(times) - 1, n, -1)]))
+
+    @cached_property
+    def through_grid(self) -> tuple[Array, Array]:
+        """Times and q as of :attr:`dense_motion`, on cubics through the grid: u need not cause the motion."""
+        return self._between(np.stack([self.t[:-1], self.t[1:]]), np.stack([self.x[:-1], self.x[1:]]))
+
+    def _between(self, times: Array, states: Array) -> tuple[Array, Array]:
+        """Times and q between those of each interval (a column, or rows of states)."""
+        tree, n, h = self.system.robot.tree, len(self.t) - 1, np.diff(times, axis=0)
         parts = np.arange(count := max(1, math.ceil(h.max() / _DENSE)) + 1) / (count - 1)
         t = (times[:-1, :, None] + h[:, :, None] * parts).transpose(1, 0, 2).reshape(n, -1)
         ends = (np.repeat(x.transpose(1, 0, 2).reshape(h.size, -1), count, axis=0).T for x in (states[:-1], states[1:]))
         inputs = *ends, np.repeat(h.T.ravel(), count)[None, :], np.tile(parts, h.size)[None, :]
         return t, cubic(tree).map(h.size * count)(*inputs).full()
 
-    def gaps(self, path: FollowedPath) -> tuple[Array, Array]:
-        """Gaps that a path keeps along this motion (pairs × intervals × times of each), and the times."""
-        t, q = self.dense_motion
+    def gaps(self, path: FollowedPath, motion: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
+        """Gaps that a path keeps along a dense motion (pairs × intervals × times of each), and the times."""
+        t, q = self.dense_motion if motion is None else motion
         return path.values(t.ravel(), q.T, np.zeros((q.shape[1], 0)), self.t).reshape(-1, *t.shape), t
 
     def missing(self, path: FollowedPath) -> Array:
@@ -495,11 +502,13 @@ def inconsistencies(solution: Solution | JoinedSolution) -> Iterator[str]:
         if (gap := each.violations.get(CLOSED, 0.0)) > _FEASIBLE:
             yield f"{part}start and end violate contacts and loops by {gap:.2g}; fix fewer entries, or others"
         for path in each.accuracy.paths.values():
-            if path.gaps is not None and path.gaps.guarded and (short := each.accuracy.missing(path).max()) > _CLOSE:
-                yield (
-                    f"{part}a gap falls {short:.2g} m below its margin between instants, see solution.clearance; take "
-                    "more intervals, or give a larger margin"
-                )
+            if path.gaps is None or not path.gaps.guarded or (short := each.accuracy.missing(path)).max() <= _CLOSE:
+                continue
+            first, second = path.gaps.pairs[int(short.max(axis=1).argmax())]
+            yield (
+                f"{part}the gap of {first} and {second} falls {short.max():.2g} m below its margin between instants, "
+                "see solution.clearance; take more intervals, or give a larger margin"
+            )
 
 
 def too_fast(system: System, solution: Solution) -> Iterator[str]:
@@ -526,15 +535,18 @@ _STATES = dict.fromkeys(EXCEPTIONS, _RAISED) | {
 
 
 def _in_the_way(solution: Solution) -> Iterator[str]:
-    """The pair whose gap on the grid is furthest below its margin, of each path that keeps gaps."""
-    q = solution.accuracy.x[:, : solution.accuracy.system.robot.tree.nq]
+    """The pair whose gap is furthest below its margin, or next to it, along the last iterate, of each path with gaps.
+
+    Also between instants: iterates often jump through what is in the way, and violate other rows.
+    """
     for path in solution.accuracy.paths.values():
         if path.gaps is not None:
-            short = path.gaps.margin[:, None] - path.values(solution.t, q, q[:, :0], solution.t)
-            pair, k = (int(i) for i in np.unravel_index(short.argmax(), short.shape))
-            if short[pair, k] > _FEASIBLE:
-                gap, (first, second) = path.gaps.margin[pair] - short[pair, k], path.gaps.pairs[pair]
-                yield f"the gap of {first} and {second} is {gap:.3g} m at {solution.t[k]:.3g} s"
+            gaps, t = solution.accuracy.gaps(path, solution.accuracy.through_grid)
+            spare = gaps - path.gaps.margin[:, None, None]
+            pair, *at = (int(i) for i in np.unravel_index(spare.argmin(), spare.shape))
+            what = "" if spare.min() < -_FEASIBLE else "no gap is below its margin, and "
+            first, second = path.gaps.pairs[pair]
+            yield f"{what}the gap of {first} and {second} is {gaps[pair, *at]:.3g} m at {t[*at]:.3g} s"
 
 
 def unsolved(solution: Solution | JoinedSolution) -> OptimizationError:
@@ -546,9 +558,10 @@ def unsolved(solution: Solution | JoinedSolution) -> OptimizationError:
         if solution.constraint_violation > _FEASIBLE
         else "all constraints hold, but it is not known to be an optimum; try another guess or more iterations"
     )
-    state += "".join(f"; {part}{line}" for part, each in by_part(solution) for line in _in_the_way(each))
     if solution.status in _STATES:
         state = _STATES[solution.status] + (f" ({what})" if what else "")
+    if solution.status not in (*EXCEPTIONS, NO_NUMBER):
+        state += "".join(f"; {part}{line}" for part, each in by_part(solution) for line in _in_the_way(each))
     return OptimizationError(
         f"{solution.dyn.tree.name}: the solver stopped with {solution.status!r} after {solution.iterations} "
         f"iterations and {solution.duration:.4g} s of motion: {'; '.join([state, *solution.hints])}; "

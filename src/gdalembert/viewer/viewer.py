@@ -52,23 +52,34 @@ def visuals(
 
     Packages are looked for in ``package_dirs``, then in the folder of the URDF and in those above it.
     """
+    return bodies(source, model, package_dirs, "visual", "it is drawn with cylinders and boxes")
+
+
+def bodies(
+    source: str | os.PathLike[str],
+    model: pin.Model,
+    package_dirs: Sequence[str | os.PathLike[str]],
+    kind: str,
+    instead: str,
+) -> pin.GeometryModel | None:
+    """The ``"visual"`` or ``"collision"`` bodies, as of :func:`visuals`; the warning says what is done ``instead``."""
     if is_mjcf(source):
         return None
     data, name, _, shipped = read_source(source)
     text = data.decode("utf-8", errors="replace") if isinstance(data, bytes) else data
-    if "<visual" not in text:
+    if f"<{kind}" not in text:
         return None
     above = [] if shipped or "<" in str(source) else Path(source).resolve().parents
     folders = [os.fspath(folder) for folder in (*package_dirs, *above)]
     try:
-        geometry = pin.buildGeomFromUrdfString(model, text, pin.GeometryType.VISUAL, None, folders)
+        geometry = pin.buildGeomFromUrdfString(model, text, pin.GeometryType.names[kind.upper()], None, folders)
     except Exception as error:
         reason = reason_of(error)
         warnings.warn(
-            f"{name}: its visual bodies cannot be read ({reason}), and it is drawn with cylinders and boxes; "
-            "give package_dirs=, the folders that its meshes are in",
+            f"{name}: its {kind} bodies cannot be read ({reason}), and {instead}; give package_dirs=, the folders that "
+            "its meshes are in",
             UrdfWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return None
     return geometry if geometry.ngeoms else None

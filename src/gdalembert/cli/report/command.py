@@ -23,6 +23,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     add_clean(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="an .html file (default: report_ROBOT.html)")
     parser.add_argument("--plain", action="store_true", help="cylinders and boxes instead of the URDF's bodies")
+    parser.add_argument("--no-gaps", action="store_true", help="leave out gaps between links, which take half a minute")
     text = "where package:// is looked for, before the folders above the URDF; repeatable"
     parser.add_argument("--package-dir", action="append", default=[], metavar="FOLDER", help=text)
 
@@ -48,8 +49,9 @@ def written(subject: Subject) -> str:
     agrees, reports = robot.agrees(subject)
     tell(f"{subject.model.name}: sizes, compilation, speed …")
     speed, ratios = motion.speed(subject)
-    tell(f"{subject.model.name}: torques, reach, parameters, formulas …")
+    tell(f"{subject.model.name}: torques, reach, gaps, parameters, formulas …")
     sections: list[PageSection] = [says, agrees, speed, motion.torques(subject), motion.reach(subject)]
+    sections += [motion.gaps(subject)]
     sections += [robot.base(subject), robot.formulas(subject)]
     worst = max(check.error for report in reports for check in report.checks)
     good = all(report.ok for report in reports)

@@ -1,10 +1,11 @@
-"""Sections about numbers: speed on this machine, torques of a swing, reachable points, the turning scene."""
+"""Sections about numbers: speed on this machine, torques of a swing, reachable points, gaps, the turning scene."""
 
 from __future__ import annotations
 
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,17 @@ import pinocchio as pin
 
 from gdalembert.cli.options import several
 from gdalembert.cli.report.figures import bars, drawn, line_panels, point_views
-from gdalembert.cli.report.page import PageSection, escape, number, paragraph, table
+from gdalembert.cli.report.page import PageSection, bullets, escape, folded, number, paragraph, table
 from gdalembert.cli.report.subject import SAMPLES, Subject
 from gdalembert.compilation.compiled_function import CompiledFunction, compile
+from gdalembert.distances.distances import Distances
 from gdalembert.dynamics.kinematics import Kinematics
-from gdalembert.errors import CompilationError, FileWarning, MissingPackageError, UnsupportedError
+from gdalembert.errors import CompilationError, FileWarning, GdalembertError, MissingPackageError, UnsupportedError
 from gdalembert.model.limits import NO_LIMIT
 from gdalembert.model.tree import Frame
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.instructions import count
-from gdalembert.viewer.viewer import Viewer, visuals
+from gdalembert.viewer.viewer import Viewer, bodies, visuals
 
 _PINOCCHIO: dict[str, tuple[str, Callable[..., Any], str]] = {
     "inverse_dynamics": ("rnea", pin.rnea, "qva"),
@@ -179,10 +181,7 @@ def reach(subject: Subject) -> PageSection:
             ends[max(frames, key=_far).name] = joint.name
     if not ends or not subject.driven:
         return PageSection(title, lead, paragraph("No link of the robot moves by a motor."))
-    rng, way = np.random.default_rng(0), np.zeros((_POINTS, tree.nv))
-    for joint, column in subject.driven:
-        way[:, column] = rng.uniform(*subject.way_to_limits(joint, column), _POINTS)
-    q = np.array([pin.integrate(subject.model, subject.home, row) for row in way])
+    q = _configurations(subject)
     kinematics, points, rows = Kinematics(subject.model), {}, []
     for frame, joint_name in ends.items():
         positions = kinematics.frame_placement(frame)(q.T).full().reshape(4, -1, 4)[:3, :, 3].T
@@ -198,12 +197,61 @@ def reach(subject: Subject) -> PageSection:
     base = "The floating base stands at zero. " if subject.has_floating_base else ""
     body += paragraph(
         f"{several(_POINTS, 'configuration', 'configurations')}, for each end the frame that is farthest from its last "
-        f"joint. {base}A joint without limits turns by half a turn, or moves by 1 m, each way. Collisions are not "
-        "checked.",
+        f"joint. {base}A joint without limits turns by half a turn, or moves by 1 m, each way. Those in "
+        "which links collide are among them.",
         "note",
     )
     first = next(iter(ends))
     code = f"placement = gd.Kinematics(model).frame_placement({first!r})\nprint(placement(pin.neutral(model)))"
+    return PageSection(title, lead, body, code)
+
+
+def _configurations(subject: Subject) -> Array:
+    """Configurations at random within the limits (rows)."""
+    rng, way = np.random.default_rng(0), np.zeros((_POINTS, subject.tree.nv))
+    for joint, column in subject.driven:
+        way[:, column] = rng.uniform(*subject.way_to_limits(joint, column), _POINTS)
+    return np.array([pin.integrate(subject.model, subject.home, row) for row in way])
+
+
+def gaps(subject: Subject) -> PageSection:
+    """The least gaps between the collision bodies of links, and their covers."""
+    title, lead = "Gaps between links", "How near the collision bodies of links come to each other, by their covers."
+    if not subject.with_gaps:
+        return PageSection(title, lead, paragraph("They are left out (--no-gaps)."))
+    begun = time.monotonic()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FileWarning)
+        geometry = bodies(subject.source, subject.model, subject.package_dirs, "collision", "gaps are not known")
+    if geometry is None:
+        text = " ".join(f"{warning.message}." for warning in caught if issubclass(warning.category, FileWarning))
+        return PageSection(title, lead, paragraph(text or "The robot has no collision bodies."))
+    try:
+        shapes = Distances(subject.model, geometry)
+    except GdalembertError as error:
+        return PageSection(title, lead, paragraph(f"There are no gaps: {error}."))
+    every: dict[tuple[str, str], list[int]] = {}
+    for k, pair in enumerate(shapes.pairs):
+        every.setdefault(pair, []).append(k)
+    swing, at_random = (shapes.distance(q.T).full() for q in (subject.swing.q, _configurations(subject)))
+    rows = []
+    for pair, lines in sorted(every.items(), key=lambda item: float(swing[item[1]].min())):
+        gap, others = swing[lines].min(axis=0), at_random[lines].min(axis=0)
+        numbers = (gap.min(), subject.swing.t[gap.argmin()], others.min())
+        rows.append((*pair, *(number(float(x), 3) for x in numbers), f"{100 * (others < 0).mean():.1f} %"))
+    head = ("body", "and", "least in the swing [m]", "at [s]", "least at random [m]", "touch at random")
+    body = table(head, rows, (0, 1)) if rows else paragraph("No two links come near each other.")
+    body += folded("covers, and pairs that are left out", bullets(shapes.report().splitlines()))
+    body += paragraph(
+        "A gap is at most the true one, since covers are around the bodies; a negative one is how deep they overlap. "
+        f"{several(_POINTS, 'configuration', 'configurations')} at random. These gaps took "
+        f"{time.monotonic() - begun:.0f} s.",
+        "note",
+    )
+    folders = [str(folder) for folder in (*subject.package_dirs, *Path(subject.source).resolve().parents)]
+    code = f"path, folders = {str(Path(subject.source).resolve())!r}, {folders!r}"
+    code += "\ngeometry = pin.buildGeomFromUrdf(model, path, pin.GeometryType.COLLISION, package_dirs=folders)"
+    code += "\nshapes = gd.Distances(model, geometry)\nprint(shapes.report(), shapes.distance(motion.q.T))"
     return PageSection(title, lead, body, code)
 
 
@@ -220,9 +268,9 @@ def scene(subject: Subject) -> str:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FileWarning)
         try:
-            bodies = None if subject.plain else visuals(subject.source, subject.model, subject.package_dirs)
-            text = _scene(subject, bodies, way)
-            if bodies is not None and len(text) > _HEAVY:
+            seen = None if subject.plain else visuals(subject.source, subject.model, subject.package_dirs)
+            text = _scene(subject, seen, way)
+            if seen is not None and len(text) > _HEAVY:
                 note = f"Its meshes would take {len(text) / 1e6:.0f} MB: simple bodies are drawn instead. "
                 text = _scene(subject, None, way)
         except (MissingPackageError, UnsupportedError) as error:
@@ -234,9 +282,9 @@ def scene(subject: Subject) -> str:
     )
 
 
-def _scene(subject: Subject, bodies: pin.GeometryModel | None, motion: tuple[Array, Array]) -> str:
+def _scene(subject: Subject, seen: pin.GeometryModel | None, motion: tuple[Array, Array]) -> str:
     middle = subject.swing.q[len(subject.swing.q) // 2]
-    with Viewer(subject.model, q=middle, visual_model=bodies, port=0) as viewer:
+    with Viewer(subject.model, q=middle, visual_model=seen, port=0) as viewer:
         camera = viewer.server.initial_camera
         centre = np.asarray(camera.look_at)
         camera.position = centre + _FARTHER * (np.asarray(camera.position) - centre)

@@ -51,6 +51,7 @@ class Subject:
     clean: float
     plain: bool = False
     package_dirs: Sequence[str] = field(default=())
+    with_gaps: bool = True
 
     @cached_property
     def dynamics(self) -> NewtonEuler:
@@ -140,6 +141,7 @@ def read(arguments: Any) -> Subject:
     options += f", round_angles={arguments.round_angles!r}" if arguments.round_angles else ""
     loader = "load_mjcf" if is_mjcf(arguments.robot) else "load_urdf"
     line = f"model = gd.{loader}({robot}{options})"
+    folders = tuple(arguments.package_dir)
     return Subject(
-        arguments.robot, model, remarks, line, arguments.clean, arguments.plain, tuple(arguments.package_dir)
+        arguments.robot, model, remarks, line, arguments.clean, arguments.plain, folders, not arguments.no_gaps
     )

@@ -24,8 +24,9 @@ _INTERVALS, _SAMPLES = 20, 5
 """K, and the samples in each of its intervals."""
 _LENGTH, _GAPS = 0.05, 20.0
 """w [1/rad, 1/m] and c [1/m]."""
-_FURTHER = 0.018
-"""By how much gaps shall be larger than their margin [m]."""
+_FURTHER, _CLOSE = 0.018, 0.02
+"""By how much gaps shall be larger than their margin, and may be smaller in a guess that stays as it is [m]: a solver
+mends it in fewer iterations than a band takes, which has lost the velocities of a motion that is nearly clear."""
 _STEPS, _TRIES, _SETTLED = 80, 8, 1e-4
 """The most steps, the most bands, which begin with other bulges, and a part of the cost that is worth no further step.
 """
@@ -38,13 +39,16 @@ GapsAt = Callable[[Array, Array], tuple[Array, Array]]
 def cleared(
     guess: Guess, gaps: GapsAt, system: System, bounds: Bounds, durations: tuple[float, float], p: Array
 ) -> Guess:
-    """The guess itself where it is clear; otherwise one from rest to rest between its ends, along a band beside it."""
+    """The guess itself where it is nearly clear, or one from rest to rest between its ends, along a band beside it."""
     band = _Band(gaps, system, bounds)
-    begin = band.between(guess.q)
-    least = band.least(begin)
-    enough = min(0.0, least[0], least[-1])
-    if least.min() >= enough:
+    t, n = guess.t - guess.t[0], len(guess.t)
+    bent = np.diff(t)[:, None] * (guess.v[:-1] - guess.v[1:]) / 8  # straight pieces leave the way by centimetres
+    q = np.vstack([guess.q, band.moved(guess.q[:-1], band.ways(guess.q) / 2 + bent)])
+    least = gaps(np.r_[t, (t[:-1] + t[1:]) / 2] / t[-1], q)[0].min(axis=0)
+    enough = min(0.0, least[0], least[n - 1])
+    if least.min() >= enough - _CLOSE:
         return guess
+    begin = band.between(guess.q)
     rng, best, clearest = np.random.default_rng(0), begin, -np.inf
     for bulge in range(_TRIES):
         settled = band.settled(band.bulged(begin, rng, bulge) if bulge else begin)
