@@ -193,7 +193,7 @@ class Planner:
                 for pair in set(missed) & set(rows):
                     most = whole(ends)[:, whole.pairs.index(pair)].min() - 1e-4
                     margins[pair] = max(min(margins[pair] + MARGIN - missed[pair], most, LARGEST), margins[pair])
-        return Result(scene, told=told, seconds=time.process_time() - begin, pairs=len(whole.pairs))
+        return Result(scene, told=told or "no path", seconds=time.process_time() - begin, pairs=len(whole.pairs))
 
     def _shapes(self, scene: Scene, pairs: Sequence[tuple[str, str]]) -> list[gd.Distances]:
         """The distances of pairs, of each geometry that has any."""
