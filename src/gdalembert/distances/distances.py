@@ -29,7 +29,7 @@ from gdalembert.errors import (
     shown,
 )
 from gdalembert.flexible.centreline import axis_pieces
-from gdalembert.model.configuration import neutral, random_configuration
+from gdalembert.model.configuration import neutral, random_configuration, unit_and_scale, unit_blocks
 from gdalembert.model.limits import NO_LIMIT, Bounds
 from gdalembert.model.tree import Joint, Tree
 from gdalembert.spatial.arguments import choice, listed, number, warn
@@ -75,6 +75,7 @@ class Distances:
     Attributes:
         kinematics: of the robot. ``pairs``: the two names of each distance; a mesh with several capsules has several
             distances with the same two names.
+        near: as the argument; infinite where pairs are asked for, of which none is left out.
         inputs: the number of inputs of each obstacle that is one, by name.
 
     Raises:
@@ -127,6 +128,8 @@ class Distances:
         self._rows = [*self._selection.rows, *(pair for pair in rows if asked is None or _is_asked(pair, asked))]
         self._check_rows(asked, beside_obstacles=len(rows) > len(of_pieces))
         self.pairs = [(first.name, second.name) for first, second in self._rows]
+        if asked is not None:
+            self.near = np.inf
         if touching := [f"{first} and {second}" for first, second in self._selection.touching]:
             warn(f"Distances: {'; '.join(touching)}: touch in all configurations, leave them out", DistanceWarning)
         self.inputs = {
@@ -255,7 +258,7 @@ class Distances:
         placed, inputs = self._placed[1], {"q": q, "obstacles": obstacles, "p": p}
         columns = [numbers_of(place) for place in placed.values()]
         values: Any = self._numbers_of_bodies(*(inputs[name] for name in self._symbols))
-        parts = np.split(values.full().ravel(), np.cumsum([column.numel() for column in columns])[:-1])
+        parts = np.split(values.full().ravel(), np.cumsum([column.numel() for column in columns]))[:-1]
         return [
             LinkShape(body.name, body.link, shape_of(place, numbers))
             for (body, place), numbers in zip(placed.items(), parts, strict=True)
@@ -289,6 +292,10 @@ class Distances:
             )
         arguments = [*self._symbols.values(), ca.SX.sym("out_d", len(pairs))]
         values = [ca.sparsify(ca.SX(slope)) for slope in slopes.values()]
+        if blocks := unit_blocks(self.tree):  # the gradient of d(q / |q|): CasADi takes second derivatives as symmetric
+            unit, scale = unit_and_scale(q := self._symbols["q"], blocks)
+            values = ca.substitute(values, [q], [unit])
+            values[0] = values[0] / ca.repmat(scale.T, len(pairs), 1)
         values = eliminate_common_subexpressions(arguments, values)
         return ca.Function(
             "jac_distance", arguments, values, [*self._symbols, "out_d"], [f"jac_d_{name}" for name in slopes]

@@ -31,6 +31,10 @@ _STEPS, _TRIES, _SETTLED = 80, 8, 1e-4
 """The most steps, the most bands, which begin with other bulges, and a part of the cost that is worth no further step.
 """
 
+_LONGEST = 0.5
+"""The longest step [rad, m]: with longer ones the shortest way between two knots of a continuous joint became the one
+around the other side, and guesses made a turn."""
+
 GapsAt = Callable[[Array, Array], tuple[Array, Array]]
 """Gaps less their margins, and their slopes by v (gaps × nv), at fractions of the duration and configurations there
 (n × nq): gaps × n, and gaps × n × nv."""
@@ -124,6 +128,7 @@ class _Band:
             gradient, hessian = gradient + slope, stiffness + hessian
             while True:
                 step = -np.linalg.solve(hessian + damping * np.eye(n), gradient).reshape(-1, self._nv)
+                step /= max(1.0, np.abs(step).max() / _LONGEST)
                 reached = self._within(self.moved(q, np.pad(step, ((1, 1), (0, 0)))), q)
                 cost_there, values_there = self._cost(reached)
                 if cost_there < cost or damping > 1e6:
