@@ -203,6 +203,27 @@ def test_second_derivatives_are_differences_of_first_ones(rng: np.random.Generat
     np.testing.assert_allclose(hessian(at).full(), differences, atol=1e-6 * np.abs(differences).max())
 
 
+def test_second_derivatives_are_symmetric_where_q_has_unit_lengths(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, ("FreeFlyer", "RUBX", "Spherical"), ("capsule", "sphere"))
+    shapes, tangent = gd.Distances(model, geometry), ca.MX.sym("tangent", model.nv)
+    q, kinematics = ca.MX.sym("q", model.nq), gd.Kinematics(model)
+    at = pin.randomConfiguration(model, -np.ones(model.nq), np.ones(model.nq))
+    weights = rng.normal(size=len(shapes.pairs))
+    hessian, gradient = ca.hessian(ca.dot(weights, shapes.distance(q)), q)
+    by_gradient = ca.Function("both", [q], [hessian, ca.jacobian(gradient, q)])(at)
+    np.testing.assert_allclose(*(x.full() for x in by_gradient), atol=1e-12 * float(ca.norm_inf(by_gradient[0])))
+    moved = ca.dot(weights, shapes.distance(kinematics.integrate(at, tangent)))
+    second = ca.Function("second", [tangent], [ca.hessian(moved, tangent)[0], ca.gradient(moved, tangent)])
+    step = 1e-5 * np.eye(model.nv)
+    differences = [(second(s)[1] - second(-s)[1]).full().ravel() / 2e-5 for s in step]
+    np.testing.assert_allclose(second(0)[0].full(), differences, atol=1e-6 * np.abs(differences).max())
+
+
+def test_shapes_without_a_pair_have_no_bodies(rng: np.random.Generator) -> None:
+    model, _ = with_solids(rng, ("RX",), ("sphere",))
+    assert gd.Distances(model, pin.GeometryModel()).bodies(np.zeros(1)) == []
+
+
 def test_obstacles_are_numbers_or_inputs(rng: np.random.Generator) -> None:
     model, geometry = with_solids(rng, kinds=("sphere", "capsule"))
     solids = {

@@ -283,6 +283,7 @@ def test_a_margin_is_within_what_pairs_are_chosen_for() -> None:
     with pytest.raises(ArgumentError, match=r"near=0\.3"):
         fastest(margin=0.3)
     assert fastest(Distances(MODEL, GEOMETRY, POSTS, near=0.3), margin=0.3) is not None
+    assert fastest(Distances(MODEL, GEOMETRY, POSTS, pairs=[("link2", "post")]), margin=0.3) is not None
 
 
 def test_shapes_of_a_longer_robot_are_refused() -> None:

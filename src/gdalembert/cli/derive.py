@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -89,11 +90,15 @@ def _made(arguments: argparse.Namespace) -> Any:
             raise ArgumentError(f"--{option.replace('_', '-')}: changes how a file is read, and {path} makes its robot")
     if not Path(path).is_file():
         raise ArgumentError(f"{arguments.robot}: there is no file {path}; check the name")
+    folder = str(Path(path).resolve().parent)
+    sys.path.insert(0, folder)  # as python puts it there, which run_path does not
     try:
         robots = {x: made for x, made in runpy.run_path(path).items() if isinstance(made, Dynamics | pin.Model | Tree)}
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise ArgumentError(f"{arguments.robot}: the file stopped with {reason}; run it by python first") from error
+    finally:
+        sys.path.remove(folder)
     if name not in robots:
         raise UnknownNameError(f"robot of {path}", name, robots)
     return robots[name]
