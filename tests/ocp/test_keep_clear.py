@@ -154,6 +154,8 @@ def test_real_time_iterations_stay_clear_in_a_loop() -> None:
             x = DYN_STEP(np.r_[q, v], plan.u[0], h / 20)[0]
             q, v = np.split(x.full().ravel(), 2)
             path.append(q)
+    with pytest.raises(ArgumentError, match=r"'ball': its radius is -0\.1 m"):
+        solver(q0=q, v0=v, ball=[*FAR[:3], -0.1])
     along = np.array(path)
     assert np.abs(q - END).max() < 0.05
     assert least_gap(along, np.tile(POST, (len(along), 1)), POST_RADIUS) > MARGIN - 1e-3

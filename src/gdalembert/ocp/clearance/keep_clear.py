@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -74,7 +74,7 @@ class KeepsClear:
         Raises:
             ArgumentTypeError, ArgumentError: if an argument cannot be used, the shapes are of another robot, or a
                 parameter of the name of an obstacle has another size. By a solve: if a fixed end is closer than the
-                margin, or a start that parameters give in collision.
+                margin, or a start that parameters give in collision; of ``"rti"`` by the first tick alone.
         """
         _check(shapes, self.dyn)
         margin = number("keep_clear: margin", margin, "m", inclusive=True)
@@ -186,8 +186,11 @@ class KeptGaps(BoundaryCondition):
     def pattern(self) -> tuple[bool, ...]:
         return ()
 
+    def check(self, values: Mapping[str, Array]) -> None:
+        self._shapes.check_obstacles(values)
+
     def set(self, parameters: ProblemParameters) -> None:
-        self._shapes.check_obstacles(parameters.values)
+        self.check(parameters.values)
         self._times = 0
         parameters.values[self._gaps.raised] = np.zeros_like(parameters.values[self._gaps.raised])
         for end in self._ends:

@@ -38,13 +38,7 @@ from gdalembert.ocp.real_time.problem import (
     limits_of_u,
     paths_at,
 )
-from gdalembert.ocp.solution import (
-    Accuracy,
-    JoinedSolution,
-    RealTimeSolution,
-    Solution,
-    unsolved,
-)
+from gdalembert.ocp.solution import Accuracy, JoinedSolution, RealTimeSolution, Solution, unsolved
 from gdalembert.ocp.stage import Stages as StageValues
 from gdalembert.spatial.arguments import UNIT_ERROR, file_path, integer, number
 from gdalembert.spatial.arrays import Array, Uncopied
@@ -154,6 +148,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             [graph for path, limits in paths.values() for graph in (path.graph, limits)] for paths in self._followed
         ]
         self._used = [{name for graph in pairs for name in graph.name_in()} & self._given.keys() for pairs in graphs]
+        self._conditions = [condition for problem in problems for condition in problem.formulation.inputs.ends]
+        self._numbers = {name: array.T for name, array in self._given.items()}
         self._apart = [
             None if free or not problem.con.nc or (in_sequence and k) else compiled_function(problem.apart())
             for k, problem in enumerate(problems)
@@ -233,6 +229,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             self._set("solver", p, values)
             of_start = p is None and not by and values.keys() <= self._of_start
             prepared, self._prepared = self._prepared and of_start and not first, False
+            for condition in self._conditions:
+                condition.check(self._numbers)
             self._measure()
             refusal = self._refusal()
             if refusal and first:

@@ -245,7 +245,7 @@ class BoundaryCondition(ABC):
     @property
     @abstractmethod
     def pattern(self) -> tuple[bool, ...]:
-        """Names of the rows that are there."""
+        """Mask of the rows that are there."""
 
     @property
     def expression(self) -> ca.MX:
@@ -255,6 +255,9 @@ class BoundaryCondition(ABC):
     @abstractmethod
     def set(self, parameters: ProblemParameters) -> None:
         """Take the values of a solve."""
+
+    def check(self, values: Mapping[str, Array]) -> None:  # noqa: B027: most have nothing to refuse
+        """Refuse values of parameters (columns, by name) in a tick, for which conditions are not set anew."""
 
     def tighten(self, parameters: ProblemParameters, accuracy: Any) -> bool:
         """Ask for more by parameters, where a solution violates something between instants; whether it does."""
