@@ -13,6 +13,7 @@ window is the root mean square of the error in parts of the gauge's own [%], wit
 from __future__ import annotations
 
 import argparse
+import textwrap
 import time
 import warnings
 from collections.abc import Callable
@@ -178,7 +179,7 @@ def page(fit: OutputFit, errors: dict[str, Array], trained: list[str], modes: Ar
             "",
             "What the fit remarks:",
             "",
-            *(f"* {remark}" for remark in fit.remarks),
+            *(textwrap.fill(f"* {remark}", 120, subsequent_indent="  ") for remark in fit.remarks),
             "",
             "These numbers explain the gauges; they are not the arm's own. With prescribed hubs no effort is known, so",
             "that stiffness, damping and all masses scale together but for the beams' own mass. Driven by its",

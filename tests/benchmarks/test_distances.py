@@ -71,6 +71,7 @@ def test_covers_of_robots_miss_no_contact_of_their_meshes(name: str, monkeypatch
         assert float(row["a corner outside"].split()[0]) <= 0
 
 
+@pytest.mark.extras
 @pytest.mark.parametrize("name", sorted(json.loads(plans.RECORDED.read_text(encoding="utf-8"))))
 def test_recorded_plans_reach_their_goals_within_limits_and_without_collisions(name: str) -> None:
     """At 1 kHz, but for the meshes, which are looked at every 5 ms."""

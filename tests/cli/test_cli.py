@@ -837,9 +837,9 @@ def test_view_shows_what_is_asked_for(capsys: Capture, tmp_path: Path, monkeypat
     assert capsys.readouterr().out == "boxed: http://localhost:1 (Ctrl-C ends)\nx.png\n" * 2
     plain, asked = given
     assert plain.pop("visual_model").ngeoms == 1
-    assert plain == {"q": None, "frames": False, "port": 8080, "open": False}
+    assert plain == {"q": None, "frames": False, "shapes": None, "port": 8080, "open": False}
     assert asked.pop("q").tolist() == [-0.3]
-    assert asked == {"visual_model": None, "frames": True, "port": 0, "open": True}
+    assert asked == {"visual_model": None, "frames": True, "shapes": None, "port": 0, "open": True}
 
 
 @pytest.mark.extras

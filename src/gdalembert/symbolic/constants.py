@@ -24,6 +24,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from gdalembert.flexible.assembly import Flexibility
 from gdalembert.model.tree import Tree, TreeOfSymbols
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible
 from gdalembert.symbolic.formula import Formula, TrigonometricPolynomial, angle, formula, symbol
 
@@ -33,8 +34,8 @@ _CASADI |= {"Abs": ca.fabs, "pi": math.pi}
 """Functions and constants of CasADi, by the names that SymPy writes in formulas."""
 
 
-@dataclass(frozen=True, eq=False)
-class ArmParts:
+@dataclass(frozen=True, eq=False, repr=False)
+class ArmParts(Brief):
     """Parts of a flexible arm beside its tree with formulas.
 
     Attributes:
@@ -146,8 +147,8 @@ def _restored(skeleton: dict[str, Any], function: ca.Function, exact: SymbolicTr
     return SymbolicTree(**mapped(skeleton, _Numbered, function.call([p]).__getitem__), p=p, exact=exact)
 
 
-@dataclass
-class Constants:
+@dataclass(repr=False)
+class Constants(Brief):
     """Formulas as entries of SX matrices: 0, 1 and −1 are numbers, equal formulas share a symbol.
 
     ``symbols``: the symbol of each formula; ``numbers``: the values of SymPy symbols; ``fixed``: names of those that

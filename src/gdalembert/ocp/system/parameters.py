@@ -256,7 +256,7 @@ class BoundaryCondition(ABC):
     def set(self, parameters: ProblemParameters) -> None:
         """Take the values of a solve."""
 
-    def check(self, values: Mapping[str, Array]) -> None:  # noqa: B027: most have nothing to refuse
+    def check(self, values: Mapping[str, Array]) -> None:  # noqa: B027 (most refuse nothing)
         """Refuse values of parameters (columns, by name) in a tick, for which conditions are not set anew."""
 
     def tighten(self, parameters: ProblemParameters, accuracy: Any) -> bool:
