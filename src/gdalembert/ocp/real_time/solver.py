@@ -144,9 +144,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._outcomes = [self._outcome_of(*pair) for pair in zip(problems, stages, strict=False)]
         self._systems = [stage.system for stage in stages]
         self._followed = [problem.followed for problem in problems]
-        graphs = [
-            [graph for path, limits in paths.values() for graph in (path.graph, limits)] for paths in self._followed
-        ]
+        graphs = [[x for path, limits in paths.values() for x in (path.graph, limits)] for paths in self._followed]
         self._used = [{name for graph in pairs for name in graph.name_in()} & self._given.keys() for pairs in graphs]
         self._conditions = [condition for problem in problems for condition in problem.formulation.inputs.ends]
         self._numbers = {name: array.T for name, array in self._given.items()}
