@@ -14,7 +14,13 @@ import pinocchio as pin
 import pytest
 
 import gdalembert as gd
-from gdalembert.errors import ArgumentError, ArgumentTypeError, IdentificationWarning, UnknownNameError
+from gdalembert.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    IdentificationWarning,
+    UnknownNameError,
+    UnsupportedError,
+)
 from gdalembert.identification import OutputFit, Record, Sensor, fit_outputs
 
 pytestmark = pytest.mark.extras
@@ -229,3 +235,23 @@ def test_what_is_refused() -> None:
         fit_outputs(ARM, [record], OUTPUTS, others={"gain": 1.0}, initial="start")
     with pytest.raises(ArgumentError, match="others: 'q' is the name of another quantity"):
         fit_outputs(ARM, [record], OUTPUTS, others={"q": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("kind", "coordinate", "cure"),
+    [
+        (pin.JointModelRUBZ, "joint", "take the joint as revolute, or drive it"),
+        (pin.JointModelFreeFlyer, "joint[0]", "drive it"),
+        (pin.JointModelPlanar, "joint[2]", "drive it"),
+    ],
+)
+def test_a_motion_of_what_has_no_rate_is_refused(kind: type, coordinate: str, cure: str) -> None:
+    """Of (cos, sin), and of a velocity in the body's frame: the tangent map looks like that of rates when neutral."""
+    model = pin.Model()
+    joint = model.addJoint(0, kind(), pin.SE3.Identity(), "joint")
+    model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
+    dyn = gd.NewtonEuler(model)
+    record = Record(T, motion={coordinate: np.sin(T)}, outputs={"rate": np.cos(T)})
+    message = f"motion of {coordinate!r}: joint 'joint' is a .*, whose v is not the rate of one entry of q; {cure}"
+    with pytest.raises(UnsupportedError, match=re.escape(message).replace(r"\.\*", ".*")):
+        fit_outputs(dyn, [record], {"rate": lambda v, gain: gain * v[0]}, others={"gain": 1.0})

@@ -40,6 +40,27 @@ _READINGS, _SETTLED, _DEPENDENT, _NO_ENERGY = 6, 1e-10, 1e-7, 1e-9
 stiffness of what has none, in parts of the largest."""
 
 
+def _rated(dyn: Dynamics, columns: Sequence[int]) -> list[int]:
+    """The entries of q whose rates are these entries of v, in every configuration.
+
+    Raises:
+        UnsupportedError: if an entry of v is not the rate of one of q, as of (cos, sin) and of quaternions.
+    """
+    rates = dyn.tree.tangent_map(ca.SX.sym("q", dyn.tree.nq))
+    rows = [rates[i, :] for i in range(dyn.tree.nq)]
+    entries = {tuple(ca.evalf(row).full().ravel()): i for i, row in enumerate(rows) if row.is_constant()}
+    found = [entries.get(tuple(unit)) for unit in np.eye(dyn.tree.nv)[[*columns]]]
+    for k, i in zip(columns, found, strict=True):
+        if i is None:
+            joint = next(joint for joint in dyn.tree.independent_joints if k in joint.columns)
+            cure = "take the joint as revolute, or drive it" if joint.type.is_revolute else "drive it"
+            raise UnsupportedError(
+                f"fit_outputs: motion of {dyn.coordinate_names[k]!r}: joint {joint.name!r} is a {joint.type.kind}, "
+                f"whose v is not the rate of one entry of q; {cure}"
+            )
+    return [i for i in found if i is not None]
+
+
 class OutputModel:
     """A robot whose motion is simulated, with unknowns θ: some entries of p, and others that outputs and drive have.
 
@@ -64,10 +85,7 @@ class OutputModel:
         if self.drive is not None and self.drive.size1_out(0) != dyn.nu:
             raise ArgumentError(f"fit_outputs: drive gives {self.drive.size1_out(0)} efforts; give {dyn.nu}")
         self.free = [k for k in range(dyn.tree.nv) if k not in held]
-        rates = ca.evalf(dyn.tree.tangent_map(ca.SX(neutral(dyn.tree)))).full()
-        self.held_q = [int(rates[:, k].argmax()) for k in held]
-        if not np.array_equal(rates[self.held_q], np.eye(dyn.tree.nv)[self.held]):
-            raise UnsupportedError("fit_outputs: motion prescribes a joint whose v is not the rate of its q")
+        self.held_q = _rated(dyn, held)
         self.free_q = [k for k in range(dyn.tree.nq) if k not in self.held_q]
         self.nx, self._runs = len(self.free_q) + len(self.free), dict[tuple[int, int, int], ca.Function]()
 
