@@ -30,7 +30,7 @@ from gdalembert.identification.output_model import OutputModel
 from gdalembert.identification.output_remarks import remarks
 from gdalembert.identification.records import Initial, Output, Outputs, Record, Samples, checked
 from gdalembert.identification.result import root_mean_square
-from gdalembert.identification.simulation_errors import SimulationErrors
+from gdalembert.identification.simulation_errors import SimulationErrors, mean_of_seen
 from gdalembert.identification.unknowns import Bounds, Prior, limits_by_name, priors_by_name
 from gdalembert.spatial.arguments import instance, number
 from gdalembert.spatial.arrays import Array, frozen
@@ -140,7 +140,7 @@ def _problem(
     model = OutputModel(dyn, checked_outputs, drive, values, at, tuple(others), held)
     y, seen = (np.vstack([getattr(x, name) for x in samples]) for name in ("y", "weights"))
     y = np.where(seen > 0, y, np.nan)
-    scales = np.nan_to_num(root_mean_square(y - np.nanmean(y, axis=0)))
+    scales = np.nan_to_num(root_mean_square(y - mean_of_seen(y)))
     return SimulationErrors(model, names, tuple(samples), start, np.where(scales > 0, scales, 1.0))
 
 
