@@ -298,3 +298,19 @@ def test_degrees_are_told_by_record_and_channel() -> None:
     with pytest.raises(ArgumentError, match=f"the motion that is simulated .* leaves all bounds; {told}"):
         fit_outputs(ARM, [replace(record, label="a", motion=farther)], OUTPUTS, **options)  # type: ignore[arg-type]
     assert "ranges over" not in "\n".join(quiet(ARM, [record], OUTPUTS, **options).remarks)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_output_that_a_record_lacks_is_no_warning() -> None:
+    """One that a record of two does not have, one whose samples have no weight, and one that none has."""
+    first, second = driven(motion()), driven(motion(1))
+    lacking = replace(second, outputs={"encoder": second.outputs["encoder"]})
+    unweighted = replace(second, weights={"gauge": 0.0})
+    options = {"parameters": CHOSEN[:2], "others": {"gain": 1.0}, "p": TRUE}
+    for other in (lacking, unweighted):
+        fit = fit_outputs(ARM, [first, other], OUTPUTS, **options)  # type: ignore[arg-type]
+        assert np.isnan(fit.fit["2"]["gauge"])
+        assert fit.fit["1"]["gauge"] > 98
+    alone = quiet(ARM, [lacking], OUTPUTS, **options)
+    assert np.isinf(alone.standard_deviation[2])
+    assert alone.parameters["link.stiffness_factor"] == pytest.approx(1.2, rel=0.1)
