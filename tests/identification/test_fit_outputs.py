@@ -7,11 +7,13 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 import pytest
+from scipy.integrate import solve_ivp
 
 import gdalembert as gd
 from gdalembert.errors import (
@@ -314,3 +316,24 @@ def test_an_output_that_a_record_lacks_is_no_warning() -> None:
     alone = quiet(ARM, [lacking], OUTPUTS, **options)
     assert np.isinf(alone.standard_deviation[2])
     assert alone.parameters["link.stiffness_factor"] == pytest.approx(1.2, rel=0.1)
+
+
+@pytest.mark.parametrize("cycles", [0.1, 1.0, 5.0, 50.0])
+def test_a_filter_that_is_fast_for_the_samples(cycles: float) -> None:
+    """Cycles a sample of its frequency, beside a simulation in fine steps of the input that is linear between samples.
+
+    The first value and rate are not those of the input, so that transients remain.
+    """
+    t, damping = np.arange(0, 0.3, 0.01), 0.7
+    y, omega, first = np.sin(8 * t) + 0.3 * np.cos(31 * t), 2 * np.pi * cycles / 0.01, np.array([0.5, -3.0])
+    sensor = Sensor(lambda q: q[0], low_pass=(cycles / 0.01, damping))
+
+    def rate(at: float, x: Array) -> list[float]:
+        return [x[1], omega**2 * (float(np.interp(at, t, y)) - x[0]) - 2 * damping * omega * x[1]]
+
+    x, fine = first, [first[0]]
+    for begin, end in pairwise(t):
+        x = solve_ivp(rate, (begin, end), x, method="Radau", rtol=1e-9, atol=1e-11).y[:, -1]
+        fine.append(x[0])
+    assert sensor.seen(t, y, first) == pytest.approx(np.array(fine), abs=1e-7)
+    assert sensor.seen(t, np.ones_like(t), np.array([1.0, 0.0])) == pytest.approx(np.ones_like(t), abs=1e-12)

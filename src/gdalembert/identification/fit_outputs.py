@@ -78,7 +78,7 @@ def fit_outputs(
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument or a channel of a record cannot be used.
         UnsupportedError: if the motion of a joint is prescribed that has no rate of its own.
-        MissingPackageError: if positions alone are prescribed, and SciPy is not installed.
+        MissingPackageError: if positions alone are prescribed, or a sensor filters, and SciPy is not installed.
 
     Warns:
         IdentificationWarning: if steps did not converge; if the data do not tell, or hardly tell, what an unknown is;
