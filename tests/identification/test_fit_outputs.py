@@ -237,6 +237,18 @@ def test_what_is_refused() -> None:
         fit_outputs(ARM, [record], OUTPUTS, others={"gain": 1.0}, initial="start")
     with pytest.raises(ArgumentError, match="others: 'q' is the name of another quantity"):
         fit_outputs(ARM, [record], OUTPUTS, others={"q": 1.0})
+    with pytest.raises(ArgumentTypeError, match="parameters=3; give a list of names"):
+        fit_outputs(ARM, [record], OUTPUTS, parameters=3, others={"gain": 1.0})  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"parameters: 'tip\.m' is named twice"):
+        fit_outputs(ARM, [record], OUTPUTS, parameters=["tip.m", "tip.m"], others={"gain": 1.0})
+
+
+def test_one_name_of_a_parameter_is_a_list_of_one() -> None:
+    record = driven(motion())
+    options = {"others": {"gain": 1.0}, "p": TRUE}
+    one, listed = (quiet(ARM, [record], OUTPUTS, parameters=x, **options) for x in (CHOSEN[0], CHOSEN[:1]))
+    assert one.names == listed.names == (CHOSEN[0], "gain")
+    assert np.array_equal(one.values, listed.values)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +274,8 @@ def test_a_motion_of_what_has_no_rate_is_refused(kind: type, coordinate: str, cu
 def test_too_few_samples_are_refused() -> None:
     """As many numbers as unknowns, initial states included, and weights that leave few."""
     record = driven(motion())
-    short = replace(record, t=T[:5], u=effort(T[:5]), outputs={k: y[:5] for k, y in record.outputs.items()})
+    numbers = {name: np.asarray(y) for name, y in record.outputs.items()}
+    short = replace(record, t=T[:5], u=effort(T[:5]), outputs={k: y[:5] for k, y in numbers.items()})
     message = "fit_outputs: the records have 10 numbers with a weight, and 10 are unknown, 6 of them of initial states"
     with pytest.raises(ArgumentError, match=re.escape(message)):
         fit_outputs(ARM, [short], OUTPUTS, parameters=CHOSEN, others={"gain": 1.0})

@@ -225,7 +225,8 @@ class SimulationErrors:
         )
 
     @property
-    def _astray(self) -> ArgumentError:
+    def astray(self) -> ArgumentError:
+        """What is said of a simulation that is not finite with the parameters to begin with."""
         cure = "give p= or prior= with which the robot moves as it did, damping above all"
         return ArgumentError(
             "fit_outputs: the motion that is simulated with the parameters to begin with leaves all bounds; "
@@ -246,7 +247,7 @@ class SimulationErrors:
         n, x0, count = len(self.names), self.whole, len(self.unknowns)
         self._check_counts()
         if not np.isfinite(self.norms(x0)).all():
-            raise self._astray
+            raise self.astray
         sizes = self.sizes(np.where(np.isfinite(upper - lower), upper - lower, np.inf))
         rows = [np.append(np.eye(count)[k], 0.0) / (deviation / sizes[k]) for k, deviation in deviations.items()]
         ends = np.full(count, -np.inf), np.full(count, np.inf)
