@@ -63,8 +63,8 @@ def fit_outputs(
         records: the runs (:class:`~gdalembert.identification.Record`).
         outputs: by name, a Function or a callable of (q, v, a, u, p) and of ``others``, or a
             :class:`~gdalembert.identification.Sensor` with one: ``lambda q, gain: gain * strain(q)``.
-        parameters: names of the parameters of the robot that are estimated, or one name; by default all. The others are as in
-            ``p``.
+        parameters: names of the parameters of the robot that are estimated, or one name; by default all. The others are
+            as in ``p``.
         others: unknowns that the robot does not have, with the values to begin with: gains and offsets of sensors and
             motors, ``{"gain": 1.0}``, inputs of ``outputs`` and ``drive``.
         drive: efforts of the actuators (nu) as an expression of u and ``others``: ``lambda u, gain: gain * u``. By
@@ -89,12 +89,7 @@ def fit_outputs(
     problem = _problem(dyn, records, outputs, parameters, others, drive, p, prior, initial)
     _, deviations = priors_by_name("fit_outputs", prior, problem.names, problem.start)
     limits = limits_by_name("fit_outputs", bounds, problem.names)
-    if (out := np.flatnonzero((problem.start < limits[0]) | (problem.start > limits[1]))).size:
-        k = int(out[0])
-        raise ArgumentError(
-            f"fit_outputs: {problem.names[k]} begins at {problem.start[k]:g}, beyond its bounds {limits[0][k]:g} and "
-            f"{limits[1][k]:g}; give another value in p, others or prior"
-        )
+    _check_start(problem, limits)
     try:
         descent, sizes = problem.descended(deviations, *limits)
     except np.linalg.LinAlgError:  # of rows that are not finite
@@ -143,6 +138,16 @@ def _problem(
     y = np.where(seen > 0, y, np.nan)
     scales = np.nan_to_num(root_mean_square(y - mean_of_seen(y)))
     return SimulationErrors(model, names, tuple(samples), start, np.where(scales > 0, scales, 1.0))
+
+
+def _check_start(problem: SimulationErrors, limits: tuple[Array, Array]) -> None:
+    """Refuse values to begin with that are beyond their bounds."""
+    if (out := np.flatnonzero((problem.start < limits[0]) | (problem.start > limits[1]))).size:
+        k = int(out[0])
+        raise ArgumentError(
+            f"fit_outputs: {problem.names[k]} begins at {problem.start[k]:g}, beyond its bounds {limits[0][k]:g} and "
+            f"{limits[1][k]:g}; give another value in p, others or prior"
+        )
 
 
 def _chosen(known: Sequence[str], parameters: Any) -> tuple[str, ...]:
