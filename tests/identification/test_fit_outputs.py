@@ -312,7 +312,10 @@ def test_degrees_are_told_by_record_and_channel() -> None:
     farther = {"joint": 1e3 * degrees["joint"]}
     with pytest.raises(ArgumentError, match=f"the motion that is simulated .* leaves all bounds; {told}"):
         fit_outputs(ARM, [replace(record, label="a", motion=farther)], OUTPUTS, **options)  # type: ignore[arg-type]
-    assert "ranges over" not in "\n".join(quiet(ARM, [record], OUTPUTS, **options).remarks)
+    fit = quiet(ARM, [record], OUTPUTS, **options)
+    assert "ranges over" not in "\n".join(fit.remarks)
+    with pytest.raises(ArgumentError, match=f"predict: record 'a': .* leaves all bounds; {told}"):
+        fit.predict(replace(record, label="a", motion=farther))
 
 
 @pytest.mark.filterwarnings("error")
