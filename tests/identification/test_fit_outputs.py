@@ -7,14 +7,22 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 import pytest
+from scipy.integrate import solve_ivp
 
 import gdalembert as gd
-from gdalembert.errors import ArgumentError, ArgumentTypeError, IdentificationWarning, UnknownNameError
+from gdalembert.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    IdentificationWarning,
+    UnknownNameError,
+    UnsupportedError,
+)
 from gdalembert.identification import OutputFit, Record, Sensor, fit_outputs
 
 pytestmark = pytest.mark.extras
@@ -229,3 +237,119 @@ def test_what_is_refused() -> None:
         fit_outputs(ARM, [record], OUTPUTS, others={"gain": 1.0}, initial="start")
     with pytest.raises(ArgumentError, match="others: 'q' is the name of another quantity"):
         fit_outputs(ARM, [record], OUTPUTS, others={"q": 1.0})
+    with pytest.raises(ArgumentTypeError, match="parameters=3; give a list of names"):
+        fit_outputs(ARM, [record], OUTPUTS, parameters=3, others={"gain": 1.0})  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"parameters: 'tip\.m' is named twice"):
+        fit_outputs(ARM, [record], OUTPUTS, parameters=["tip.m", "tip.m"], others={"gain": 1.0})
+
+
+def test_one_name_of_a_parameter_is_a_list_of_one() -> None:
+    record = driven(motion())
+    options = {"others": {"gain": 1.0}, "p": TRUE}
+    one, listed = (quiet(ARM, [record], OUTPUTS, parameters=x, **options) for x in (CHOSEN[0], CHOSEN[:1]))
+    assert one.names == listed.names == (CHOSEN[0], "gain")
+    assert np.array_equal(one.values, listed.values)
+
+
+@pytest.mark.parametrize(
+    ("kind", "coordinate", "cure"),
+    [
+        (pin.JointModelRUBZ, "joint", "take the joint as revolute, or drive it"),
+        (pin.JointModelFreeFlyer, "joint[0]", "drive it"),
+        (pin.JointModelPlanar, "joint[2]", "drive it"),
+    ],
+)
+def test_a_motion_of_what_has_no_rate_is_refused(kind: type, coordinate: str, cure: str) -> None:
+    """Of (cos, sin), and of a velocity in the body's frame: the tangent map looks like that of rates when neutral."""
+    model = pin.Model()
+    joint = model.addJoint(0, kind(), pin.SE3.Identity(), "joint")
+    model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
+    dyn = gd.NewtonEuler(model)
+    record = Record(T, motion={coordinate: np.sin(T)}, outputs={"rate": np.cos(T)})
+    head = re.escape(f"fit_outputs: motion of {coordinate!r}: joint 'joint' is a ")
+    with pytest.raises(UnsupportedError, match=rf"{head}\w+, whose v is not the rate of one entry of q; {cure}$"):
+        fit_outputs(dyn, [record], {"rate": lambda v, gain: gain * v[0]}, others={"gain": 1.0})
+
+
+def test_too_few_samples_are_refused() -> None:
+    """As many numbers as unknowns, initial states included, and weights that leave few."""
+    record = driven(motion())
+    numbers = {name: np.asarray(y) for name, y in record.outputs.items()}
+    short = replace(record, t=T[:5], u=effort(T[:5]), outputs={k: y[:5] for k, y in numbers.items()})
+    message = "fit_outputs: the records have 10 numbers with a weight, and 10 are unknown, 6 of them of initial states"
+    with pytest.raises(ArgumentError, match=re.escape(message)):
+        fit_outputs(ARM, [short], OUTPUTS, parameters=CHOSEN, others={"gain": 1.0})
+    for count in (0, 2):
+        few = replace(record, weights=dict.fromkeys(OUTPUTS, 1.0 * (np.arange(len(T)) < count)))
+        with pytest.raises(ArgumentError, match=f"the records have {2 * count} numbers with a weight"):
+            fit_outputs(ARM, [few], OUTPUTS, parameters=CHOSEN, others={"gain": 1.0})
+
+
+@pytest.mark.parametrize("initial", ["free", "measured", (np.zeros(1), np.zeros(1))])
+def test_a_motion_of_every_coordinate_leaves_outputs_alone(initial: str | tuple[Array, Array]) -> None:
+    """Nothing is simulated: a gain and an offset of what follows from the motion are those of linear least squares."""
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "joint")
+    model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
+    rows = np.column_stack([np.sin(3 * T), 3 * np.cos(3 * T), -9 * np.sin(3 * T)])
+    y = 1.3 * rows[:, 0] ** 2 + 0.2 * rows[:, 2] + 0.01 * np.random.default_rng(0).normal(size=len(T))
+    record = Record(T, motion={"joint": rows}, outputs={"y": y}, initial=initial)
+    outputs = {"y": lambda q, a, gain, slope: gain * q[0] ** 2 + slope * a[0]}
+    fit = fit_outputs(gd.NewtonEuler(model), [record], outputs, others={"gain": 1.0, "slope": 0.0})
+    expected = np.linalg.lstsq(np.column_stack([rows[:, 0] ** 2, rows[:, 2]]), y, rcond=None)[0]
+    assert fit.values == pytest.approx(expected, rel=1e-6)
+
+
+def test_degrees_are_told_by_record_and_channel() -> None:
+    """Where the simulation that they lead to ends, and where it leaves outputs that nothing explains."""
+    record = motion()
+    assert record.motion is not None
+    degrees = {"joint": np.degrees(record.motion["joint"])}
+    told = r"motion of 'joint' in record 'a' ranges over \d+ rad; check that its angles are in rad, not degrees"
+    options = {"parameters": CHOSEN[:2], "others": {"gain": 1.0}}
+    fit = quiet(ARM, [replace(record, label="a", motion=degrees)], OUTPUTS, **options)
+    assert re.search(told, "\n".join(fit.remarks))
+    farther = {"joint": 1e3 * degrees["joint"]}
+    with pytest.raises(ArgumentError, match=f"the motion that is simulated .* leaves all bounds; {told}"):
+        fit_outputs(ARM, [replace(record, label="a", motion=farther)], OUTPUTS, **options)  # type: ignore[arg-type]
+    fit = quiet(ARM, [record], OUTPUTS, **options)
+    assert "ranges over" not in "\n".join(fit.remarks)
+    with pytest.raises(ArgumentError, match=f"predict: record 'a': .* leaves all bounds; {told}"):
+        fit.predict(replace(record, label="a", motion=farther))
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_output_that_a_record_lacks_is_no_warning() -> None:
+    """One that a record of two does not have, one whose samples have no weight, and one that none has."""
+    first, second = driven(motion()), driven(motion(1))
+    lacking = replace(second, outputs={"encoder": second.outputs["encoder"]})
+    unweighted = replace(second, weights={"gauge": 0.0})
+    options = {"parameters": CHOSEN[:2], "others": {"gain": 1.0}, "p": TRUE}
+    for other in (lacking, unweighted):
+        fit = fit_outputs(ARM, [first, other], OUTPUTS, **options)  # type: ignore[arg-type]
+        assert np.isnan(fit.fit["2"]["gauge"])
+        assert fit.fit["1"]["gauge"] > 98
+    alone = quiet(ARM, [lacking], OUTPUTS, **options)
+    assert np.isinf(alone.standard_deviation[2])
+    assert alone.parameters["link.stiffness_factor"] == pytest.approx(1.2, rel=0.1)
+
+
+@pytest.mark.parametrize("cycles", [0.1, 1.0, 5.0, 50.0])
+def test_a_filter_that_is_fast_for_the_samples(cycles: float) -> None:
+    """Cycles a sample of its frequency, beside a simulation in fine steps of the input that is linear between samples.
+
+    The first value and rate are not those of the input, so that transients remain.
+    """
+    t, damping = np.arange(0, 0.3, 0.01), 0.7
+    y, omega, first = np.sin(8 * t) + 0.3 * np.cos(31 * t), 2 * np.pi * cycles / 0.01, np.array([0.5, -3.0])
+    sensor = Sensor(lambda q: q[0], low_pass=(cycles / 0.01, damping))
+
+    def rate(at: float, x: Array) -> list[float]:
+        return [x[1], omega**2 * (float(np.interp(at, t, y)) - x[0]) - 2 * damping * omega * x[1]]
+
+    x, fine = first, [first[0]]
+    for begin, end in pairwise(t):
+        x = solve_ivp(rate, (begin, end), x, method="Radau", rtol=1e-9, atol=1e-11).y[:, -1]
+        fine.append(x[0])
+    assert sensor.seen(t, y, first) == pytest.approx(np.array(fine), abs=1e-7)
+    assert sensor.seen(t, np.ones_like(t), np.array([1.0, 0.0])) == pytest.approx(np.ones_like(t), abs=1e-12)

@@ -30,9 +30,9 @@ from gdalembert.identification.output_model import OutputModel
 from gdalembert.identification.output_remarks import remarks
 from gdalembert.identification.records import Initial, Output, Outputs, Record, Samples, checked
 from gdalembert.identification.result import root_mean_square
-from gdalembert.identification.simulation_errors import SimulationErrors
+from gdalembert.identification.simulation_errors import SimulationErrors, mean_of_seen
 from gdalembert.identification.unknowns import Bounds, Prior, limits_by_name, priors_by_name
-from gdalembert.spatial.arguments import instance, number
+from gdalembert.spatial.arguments import instance, listed, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import Expression
 from gdalembert.spatial.interrupts import interruptible
@@ -44,7 +44,7 @@ def fit_outputs(
     records: Sequence[Record],
     outputs: Mapping[str, Output],
     *,
-    parameters: Sequence[str] | None = None,
+    parameters: Sequence[str] | str | None = None,
     others: Mapping[str, float] | None = None,
     drive: Expression | None = None,
     p: Mapping[str, float] | npt.ArrayLike | None = None,
@@ -63,7 +63,8 @@ def fit_outputs(
         records: the runs (:class:`~gdalembert.identification.Record`).
         outputs: by name, a Function or a callable of (q, v, a, u, p) and of ``others``, or a
             :class:`~gdalembert.identification.Sensor` with one: ``lambda q, gain: gain * strain(q)``.
-        parameters: names of the parameters of the robot that are estimated; by default all. The others are as in ``p``.
+        parameters: names of the parameters of the robot that are estimated, or one name; by default all. The others are
+            as in ``p``.
         others: unknowns that the robot does not have, with the values to begin with: gains and offsets of sensors and
             motors, ``{"gain": 1.0}``, inputs of ``outputs`` and ``drive``.
         drive: efforts of the actuators (nu) as an expression of u and ``others``: ``lambda u, gain: gain * u``. By
@@ -78,7 +79,7 @@ def fit_outputs(
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument or a channel of a record cannot be used.
         UnsupportedError: if the motion of a joint is prescribed that has no rate of its own.
-        MissingPackageError: if positions alone are prescribed, and SciPy is not installed.
+        MissingPackageError: if positions alone are prescribed, or a sensor filters, and SciPy is not installed.
 
     Warns:
         IdentificationWarning: if steps did not converge; if the data do not tell, or hardly tell, what an unknown is;
@@ -88,13 +89,11 @@ def fit_outputs(
     problem = _problem(dyn, records, outputs, parameters, others, drive, p, prior, initial)
     _, deviations = priors_by_name("fit_outputs", prior, problem.names, problem.start)
     limits = limits_by_name("fit_outputs", bounds, problem.names)
-    if (out := np.flatnonzero((problem.start < limits[0]) | (problem.start > limits[1]))).size:
-        k = int(out[0])
-        raise ArgumentError(
-            f"fit_outputs: {problem.names[k]} begins at {problem.start[k]:g}, beyond its bounds {limits[0][k]:g} and "
-            f"{limits[1][k]:g}; give another value in p, others or prior"
-        )
-    descent, sizes = problem.descended(deviations, *limits)
+    _check_start(problem, limits)
+    try:
+        descent, sizes = problem.descended(deviations, *limits)
+    except np.linalg.LinAlgError:  # of rows that are not finite
+        raise problem.astray from None
     result = _result(problem, descent, sizes, limits)
     for remark in result.remarks:
         warnings.warn(f"fit_outputs: {remark}", IdentificationWarning, stacklevel=3)
@@ -112,10 +111,7 @@ def _problem(
         raise UnsupportedError(f"{context}: wrenches are inputs of the robot; give dyn.under(wrenches)")
     others = {} if others is None else dict(instance(f"{context}: others", others, Mapping, "{name: value}"))
     known = dyn.parameters.names if dyn.parameters else ()
-    chosen = known if parameters is None else tuple(parameters)
-    for name in chosen:
-        if name not in known:
-            raise UnknownNameError("parameter", name, known)
+    chosen = _chosen(known, parameters)
     for name, value in others.items():
         if name in (*INPUTS, "p", *known):
             raise ArgumentError(f"{context}: others: {name!r} is the name of another quantity; give it another one")
@@ -140,8 +136,31 @@ def _problem(
     model = OutputModel(dyn, checked_outputs, drive, values, at, tuple(others), held)
     y, seen = (np.vstack([getattr(x, name) for x in samples]) for name in ("y", "weights"))
     y = np.where(seen > 0, y, np.nan)
-    scales = np.nan_to_num(root_mean_square(y - np.nanmean(y, axis=0)))
+    scales = np.nan_to_num(root_mean_square(y - mean_of_seen(y)))
     return SimulationErrors(model, names, tuple(samples), start, np.where(scales > 0, scales, 1.0))
+
+
+def _check_start(problem: SimulationErrors, limits: tuple[Array, Array]) -> None:
+    """Refuse values to begin with that are beyond their bounds."""
+    if (out := np.flatnonzero((problem.start < limits[0]) | (problem.start > limits[1]))).size:
+        k = int(out[0])
+        raise ArgumentError(
+            f"fit_outputs: {problem.names[k]} begins at {problem.start[k]:g}, beyond its bounds {limits[0][k]:g} and "
+            f"{limits[1][k]:g}; give another value in p, others or prior"
+        )
+
+
+def _chosen(known: Sequence[str], parameters: Any) -> tuple[str, ...]:
+    """The names of the parameters that are estimated: all, one, or a list."""
+    names = [parameters] if isinstance(parameters, str) else listed(known if parameters is None else parameters)
+    if names is None:
+        raise ArgumentTypeError(f"fit_outputs: parameters={shown(parameters)}; give a list of names")
+    for k, name in enumerate(names):
+        if name not in known:
+            raise UnknownNameError("parameter", name, known)
+        if name in names[:k]:
+            raise ArgumentError(f"fit_outputs: parameters: {name!r} is named twice; name it once")
+    return tuple(names)
 
 
 def _result(problem: SimulationErrors, descent: Descent, sizes: Array, limits: tuple[Array, Array]) -> OutputFit:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import ArgumentError
 from gdalembert.identification.records import Record, checked
@@ -58,7 +60,12 @@ class OutputFit(Estimate):
         samples = checked("predict", model.dyn, model.outputs, record, "1", "measured", self._errors.samples[0].motion)
         if samples.initial == "free":
             raise ArgumentError(f"{samples.context}: initial='free' would be fitted; give 'measured' or (q, v)")
-        return self._errors.of((samples,)).prediction(0, self.values)
+        errors = self._errors.of((samples,))
+        try:
+            return errors.prediction(0, self.values)
+        except np.linalg.LinAlgError:  # of rows that are not finite
+            cure = errors.turns or "give initial=(q, v) from which the robot moves as it did"
+            raise ArgumentError(f"{samples.context}: the motion that is simulated leaves all bounds; {cure}") from None
 
     def __str__(self) -> str:
         rows = [["unknown", "begin", "estimate", "± std. dev."]]

@@ -40,6 +40,27 @@ _READINGS, _SETTLED, _DEPENDENT, _NO_ENERGY = 6, 1e-10, 1e-7, 1e-9
 stiffness of what has none, in parts of the largest."""
 
 
+def _rated(dyn: Dynamics, columns: Sequence[int]) -> list[int]:
+    """The entries of q whose rates are these entries of v, in every configuration.
+
+    Raises:
+        UnsupportedError: if an entry of v is not the rate of one of q, as of (cos, sin) and of quaternions.
+    """
+    rates = dyn.tree.tangent_map(ca.SX.sym("q", dyn.tree.nq))
+    rows = [rates[i, :] for i in range(dyn.tree.nq)]
+    entries = {tuple(ca.evalf(row).full().ravel()): i for i, row in enumerate(rows) if row.is_constant()}
+    found = [entries.get(tuple(unit)) for unit in np.eye(dyn.tree.nv)[[*columns]]]
+    for k, i in zip(columns, found, strict=True):
+        if i is None:
+            joint = next(joint for joint in dyn.tree.independent_joints if k in joint.columns)
+            cure = "take the joint as revolute, or drive it" if joint.type.is_revolute else "drive it"
+            raise UnsupportedError(
+                f"fit_outputs: motion of {dyn.coordinate_names[k]!r}: joint {joint.name!r} is a {joint.type.kind}, "
+                f"whose v is not the rate of one entry of q; {cure}"
+            )
+    return [i for i in found if i is not None]
+
+
 class OutputModel:
     """A robot whose motion is simulated, with unknowns θ: some entries of p, and others that outputs and drive have.
 
@@ -64,10 +85,7 @@ class OutputModel:
         if self.drive is not None and self.drive.size1_out(0) != dyn.nu:
             raise ArgumentError(f"fit_outputs: drive gives {self.drive.size1_out(0)} efforts; give {dyn.nu}")
         self.free = [k for k in range(dyn.tree.nv) if k not in held]
-        rates = ca.evalf(dyn.tree.tangent_map(ca.SX(neutral(dyn.tree)))).full()
-        self.held_q = [int(rates[:, k].argmax()) for k in held]
-        if not np.array_equal(rates[self.held_q], np.eye(dyn.tree.nv)[self.held]):
-            raise UnsupportedError("fit_outputs: motion prescribes a joint whose v is not the rate of its q")
+        self.held_q = _rated(dyn, held)
         self.free_q = [k for k in range(dyn.tree.nq) if k not in self.held_q]
         self.nx, self._runs = len(self.free_q) + len(self.free), dict[tuple[int, int, int], ca.Function]()
 
@@ -93,11 +111,12 @@ class OutputModel:
             u = self.drive(q, v, a, u, *p, *theta[len(self.at) :])
         if self.held:
             a[self.held] = held
-            rest = dyn.actuators.tau(q, u) - dyn.inverse_dynamics(q, v, a, *p)
-            a[self.free] = symmetric_solve(dyn.mass_matrix(q, *p)[self.free, self.free], rest[self.free])
+            if self.free:
+                rest = dyn.actuators.tau(q, u) - dyn.inverse_dynamics(q, v, a, *p)
+                a[self.free] = symmetric_solve(dyn.mass_matrix(q, *p)[self.free, self.free], rest[self.free])
         else:
             a = dyn.state_derivative(ca.vertcat(q, v), u, *p)[dyn.tree.nq :]
-        xdot = ca.vertcat(dyn.tree.configuration_rate(q, v)[self.free_q], a[self.free])
+        xdot = ca.vertcat(ca.vec(dyn.tree.configuration_rate(q, v)[self.free_q]), ca.vec(a[self.free]))
         return ca.Function("motion", list(s.values()), [xdot, q, v, a, u, *p], {"cse": True})
 
     def _rate(self, columns: int) -> ca.Function:
@@ -144,11 +163,15 @@ class OutputModel:
     def _run(self, columns: int, count: int, n: int) -> ca.Function:
         """(x, S, lengths of steps, w at their stages, w, θ) → (y, dy) of n samples, made once."""
         if (columns, count, n) not in self._runs:
-            step = self._step(columns, count).mapaccum("steps", n - 1, [0, 1], [0, 1], {"base": 10})
-            inputs = [ca.MX.sym("i", *step.size_in(k)) for k in range(4)]
+            width = self._symbols["w"].shape[0]
+            sizes = (self.nx, 1), (self.nx, columns), (1, n - 1), (width, (n - 1) * (2 * count + 1))
+            inputs = [ca.MX.sym("i", *size) for size in sizes]
             w, theta = (ca.MX.sym("i", self._symbols[name].shape[0], k) for name, k in (("w", n), ("theta", 1)))
-            xs, bigs = step(*inputs, ca.repmat(theta, 1, n - 1))
-            states = ca.horzcat(inputs[0], xs), ca.horzcat(inputs[1], bigs)
+            states = ca.MX(0, n), ca.MX(0, n * columns)
+            if self.nx:
+                step = self._step(columns, count).mapaccum("steps", n - 1, [0, 1], [0, 1], {"base": 10})
+                xs, bigs = step(*inputs, ca.repmat(theta, 1, n - 1))
+                states = ca.horzcat(inputs[0], xs), ca.horzcat(inputs[1], bigs)
             observed: Any = self._observed(columns).map(n)(*states, w, ca.repmat(theta, 1, n))
             self._runs[columns, count, n] = ca.Function("run", [*inputs, w, theta], [*observed])
         return self._runs[columns, count, n]
@@ -158,6 +181,18 @@ class OutputModel:
     def _motions(self, samples: Samples) -> list[Array]:
         """q, v and a (N × 3) of each entry that is held."""
         return [samples.motion[self.dyn.coordinate_names[k]] for k in self.held]
+
+    def widest(self, samples: Samples) -> tuple[float, str]:
+        """The range [rad] of the angle that ranges farthest of those that are prescribed, and its name; 0 of none."""
+        joints = [joint for joint in self.dyn.tree.independent_joints if joint.columns[0] not in self.dyn.modes]
+        turns = {
+            k
+            for joint in joints
+            for k, is_linear in zip(joint.columns, joint.type.linear, strict=True)
+            if not is_linear
+        }
+        names = [self.dyn.coordinate_names[k] for k in self.held if k in turns]
+        return max(((float(np.ptp(samples.motion[name][:, 0])), name) for name in names), default=(0.0, ""))
 
     def _stages(self, samples: Samples, count: int) -> Array:
         """The inputs w at the stages of all steps (n_w × (N − 1)(2 count + 1))."""
@@ -176,6 +211,8 @@ class OutputModel:
 
     def steps(self, samples: Samples, theta: Array) -> int:
         """The number of steps for each sample, by the fastest vibration where the record begins."""
+        if not self.free:
+            return 1
         mass, stiffness = self._at_rest(samples, theta)
         fastest = float(np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(mass, stiffness))).max(initial=0)))
         count = max(1, math.ceil(float(np.diff(samples.t).max()) * fastest / _STEP))
@@ -214,12 +251,15 @@ class OutputModel:
         tree, n = self.dyn.tree, len(self.free)
         s, shift = symbols(q=tree.nq, v=tree.nv, delta=2 * n), ca.SX(tree.nv, 1)
         shift[self.free] = s["delta"][:n]
-        x = ca.vertcat(integrate(tree, s["q"], shift)[self.free_q], s["v"][self.free] + s["delta"][n:])
+        q, v = ca.vec(integrate(tree, s["q"], shift)[self.free_q]), ca.vec(s["v"][self.free])
+        x = ca.vertcat(q, v + s["delta"][n:])
         return ca.Function("moved", list(s.values()), [x, ca.densify(ca.jacobian(x, s["delta"]))], {"cse": True})
 
     def measured_start(self, samples: Samples, theta: Array, sizes: Array, count: int) -> tuple[Array, Array]:
         """The state (q, v) from which outputs have the values and rates of the first samples: that of least energy."""
         (q, v), n = self.start(samples), len(self.free)
+        if not n:
+            return q, v
         mass, stiffness = self._at_rest(samples, theta)
         largest = max(float(np.abs(stiffness).max(initial=0)), float(np.abs(mass).max(initial=0)))
         unit = [np.linalg.inv(np.linalg.cholesky(x)).T for x in (stiffness + _NO_ENERGY * largest * np.eye(n), mass)]

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from gdalembert.identification.least_squares import Descent
-from gdalembert.identification.simulation_errors import Prediction, SimulationErrors
+from gdalembert.identification.result import root_mean_square
+from gdalembert.identification.simulation_errors import Prediction, SimulationErrors, mean_of_seen
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import first_named
 
@@ -56,6 +57,8 @@ def remarks(
         for name, left in zip(record.names, record.relative, strict=True):
             if left > _HALF:
                 yield f"output {name!r} of record {label!r} is not explained: {left:.0%} of it is left"
+    if problem.turns and any((record.relative > _HALF).any() for record in records.values()):
+        yield problem.turns
     yield from _correlated(records)
 
 
@@ -76,7 +79,7 @@ def _units(problem: SimulationErrors) -> Iterator[str]:
     for i, samples in enumerate(problem.samples):
         before = problem.prediction(i, problem.whole)
         with np.errstate(divide="ignore", invalid="ignore"):
-            size = np.nanstd(before.measured, axis=0) / np.std(before.predicted, axis=0)
+            size = root_mean_square(before.measured - mean_of_seen(before.measured)) / np.std(before.predicted, axis=0)
         for name, ratio in zip(before.names, size, strict=True):
             if ratio > _UNIT or ratio < 1 / _UNIT:
                 yield (
@@ -88,7 +91,7 @@ def _units(problem: SimulationErrors) -> Iterator[str]:
 def _correlated(records: Mapping[str, Prediction]) -> Iterator[str]:
     worst = (_DEPENDENT, "", "")
     for label, record in records.items():
-        left = np.nan_to_num(record.residuals - np.nanmean(record.residuals, axis=0))
+        left = np.nan_to_num(record.residuals - mean_of_seen(record.residuals))
         squares = np.sum(left**2, axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             correlation = np.nan_to_num(np.sum(left[1:] * left[:-1], axis=0) / squares)

@@ -20,8 +20,6 @@ from gdalembert.spatial.expressions import Expression
 
 Initial: TypeAlias = str | tuple[npt.ArrayLike, npt.ArrayLike]
 INITIAL = ("free", "measured")
-_TERMS = 40
-"""Of the series of an exponential, right to rounding up to 10 rad a step."""
 _EVEN = 1e-2
 """Relative difference of the steps of a filter, which has one step."""
 
@@ -55,30 +53,30 @@ class Sensor(Brief):
     def seen(self, t: Array, y: Array, first: Array) -> Array:
         """What the sensor shows of y (N × …), linear between its samples; ``first``: value and rate of it (2 × …)."""
         if self.low_pass is not None:
-            # Exact for what is linear between samples: the exponential of the filter, in (y, ẏ / ω), with its input and
-            # the change of it behind. As states of the robot it would cost as much as two modes.
-            angle = 2 * np.pi * self.low_pass[0] * float(t[-1] - t[0]) / (len(t) - 1)
-            rates, term = np.zeros((4, 4)), np.eye(4)
-            rates[[0, 1, 1, 1, 2], [1, 0, 1, 2, 3]] = angle, -angle, -2 * self.low_pass[1] * angle, angle, 1.0
-            over = np.eye(4)
-            for k in range(1, _TERMS):
-                term = term @ rates / k
-                over += term
-            z, filtered = (
-                first / np.array([1.0, 2 * np.pi * self.low_pass[0]]).reshape(2, *[1] * (y.ndim - 1)),
-                y.copy(),
-            )
-            for k in range(len(y)):
-                filtered[k] = z[0]
-                change = y[min(k + 1, len(y) - 1)] - y[k]
-                z = np.tensordot(over[:2], np.stack([*z, y[k], change]), 1)
-            y = filtered
+            y = self._filtered(t, y, first)
         if self.delay:
             late = np.clip(t - self.delay, t[0], None)
             at = np.clip(np.searchsorted(t, late, side="right") - 1, 0, len(t) - 2)
             part = ((late - t[at]) / (t[at + 1] - t[at])).reshape(-1, *[1] * (y.ndim - 1))
             y = (1 - part) * y[at] + part * y[at + 1]
         return y
+
+    def _filtered(self, t: Array, y: Array, first: Array) -> Array:
+        """What the filter makes of y."""
+        if self.low_pass is None:
+            return y
+        # Exact for what is linear between samples: the exponential of the filter, in (y, ẏ / ω), with its input and the
+        # change of it behind. As states of the robot it would cost as much as two modes.
+        omega, damping = 2 * np.pi * self.low_pass[0], self.low_pass[1]
+        angle, rates = omega * float(t[-1] - t[0]) / (len(t) - 1), np.zeros((4, 4))
+        rates[[0, 1, 1, 1, 2], [1, 0, 1, 2, 3]] = angle, -angle, -2 * damping * angle, angle, 1.0
+        over = required("Sensor: low_pass", "scipy.linalg", "identification").expm(rates)[:2]
+        z, filtered = first / np.array([1.0, omega]).reshape(2, *[1] * (y.ndim - 1)), y.copy()
+        for k in range(len(y)):
+            filtered[k] = z[0]
+            change = y[min(k + 1, len(y) - 1)] - y[k]
+            z = np.tensordot(over, np.stack([*z, y[k], change]), 1)
+        return filtered
 
 
 Output: TypeAlias = Expression | Sensor

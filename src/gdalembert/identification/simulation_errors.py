@@ -51,7 +51,9 @@ class Prediction(Brief):
     @property
     def relative(self) -> Array:
         """The root mean square of the residuals in units of that of the measured output without its mean (m)."""
-        return np.asarray(root_mean_square(self.residuals) / root_mean_square(self.measured - _mean(self.measured)))
+        return np.asarray(
+            root_mean_square(self.residuals) / root_mean_square(self.measured - mean_of_seen(self.measured))
+        )
 
     @property
     def fit(self) -> Mapping[str, float]:
@@ -59,7 +61,8 @@ class Prediction(Brief):
         return dict(zip(self.names, (100 * (1 - self.relative)).tolist(), strict=True))
 
 
-def _mean(rows: Array) -> Array:
+def mean_of_seen(rows: Array) -> Array:
+    """The mean of each column without NaN; 0 of a column of them."""
     seen = np.isfinite(rows)
     return np.asarray(np.where(seen, rows, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1))
 
@@ -210,14 +213,41 @@ class SimulationErrors:
         measured = np.where(samples.weights > 0, samples.y, np.nan)
         return Prediction(samples.label, samples.t, self.model.outputs.names, measured, samples.y - left * self.scales)
 
+    @property
+    def turns(self) -> str:
+        """What to check of the prescribed angle that ranges over most, if that is more than a turn."""
+        (angle, name), label = max((self.model.widest(samples), samples.label) for samples in self.samples)
+        if angle < 2 * np.pi:
+            return ""
+        return (
+            f"motion of {name!r} in record {label!r} ranges over {angle:.0f} rad; check that its angles are in rad, "
+            "not degrees"
+        )
+
+    @property
+    def astray(self) -> ArgumentError:
+        """What is said of a simulation that is not finite with the parameters to begin with."""
+        cure = "give p= or prior= with which the robot moves as it did, damping above all"
+        return ArgumentError(
+            "fit_outputs: the motion that is simulated with the parameters to begin with leaves all bounds; "
+            + (f"{self.turns}, or {cure}" if self.turns else cure)
+        )
+
+    def _check_counts(self) -> None:
+        """Refuse as many unknowns as there are numbers: nothing would be left to tell noise by."""
+        count, unknown = int(self._counted[0].sum()), len(self.unknowns)
+        if count <= unknown:
+            raise ArgumentError(
+                f"fit_outputs: the records have {count} numbers with a weight, and {unknown} are unknown, "
+                f"{unknown - len(self.names)} of them of initial states; give more samples, or initial=(q, v)"
+            )
+
     def descended(self, deviations: Mapping[int, float], lower: Array, upper: Array) -> tuple[Descent, Array]:
         """The last estimate, and the sizes of the unknowns."""
         n, x0, count = len(self.names), self.whole, len(self.unknowns)
+        self._check_counts()
         if not np.isfinite(self.norms(x0)).all():
-            raise ArgumentError(
-                "fit_outputs: the motion that is simulated with the parameters to begin with leaves all bounds; give "
-                "p= or prior= with which the robot moves as it did, damping above all"
-            )
+            raise self.astray
         sizes = self.sizes(np.where(np.isfinite(upper - lower), upper - lower, np.inf))
         rows = [np.append(np.eye(count)[k], 0.0) / (deviation / sizes[k]) for k, deviation in deviations.items()]
         ends = np.full(count, -np.inf), np.full(count, np.inf)
