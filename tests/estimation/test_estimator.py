@@ -143,6 +143,31 @@ def test_what_is_told_and_refused(filters: dict[str, Estimator]) -> None:
         filter_.step(u[0], y[0] + 100, DT)
 
 
+def test_a_sensor_that_is_left_out_is_told_once_by_its_name(filters: dict[str, Estimator]) -> None:
+    """Beside others that are taken; missing samples do not end the row, samples within the gate do."""
+    filter_ = filters["gated"]
+    begin(filter_)
+    y = samples(filter_, 1)[1][0]
+    u, wrong, missing = np.zeros(5), y + np.r_[0, 0, 0, 100.0], np.r_[y[:3], np.nan]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for sample in (*[wrong] * 49, y, *[wrong, missing] * 49):
+            filter_.step(u, sample, 1e-5)
+    with pytest.warns(EstimationWarning, match=r"output joint: 50 samples in a row .* units and sign"):
+        filter_.step(u, wrong, 1e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for sample in (*[wrong] * 60, y, *[wrong] * 60):
+            filter_.step(u, sample, 1e-5)
+    begin(filter_)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(60):
+            filter_.step(u, wrong + np.r_[0, 100.0, 0, 0], 1e-5)
+    (only,) = told
+    assert "output axis[1], joint: 50 samples" in str(only.message)
+
+
 def test_a_filter_without_a_state_is_refused() -> None:
     dyn = robot(pin.JointModelRX())
     filter_ = gd.Estimator(dyn, {"q": lambda q: q}, {"q": 1e-3}, acceleration_noise=1.0)
@@ -166,6 +191,8 @@ def test_steps_that_are_long_for_the_modes_are_told_and_stay_finite() -> None:
         filter_.step([0.1, 0.0], [0.0, 0.0], 1e-3)
     with pytest.warns(EstimationWarning, match=r"the fastest mode, .* too slow; give substeps=\d+"):
         filter_.step([0.1, 0.0], [0.0, 0.0], 1.0)
-    for _ in range(100):
-        filter_.step([0.1, 0.0], [0.0, 0.0], 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)  # samples that no such motion can have
+        for _ in range(100):
+            filter_.step([0.1, 0.0], [0.0, 0.0], 1.0)
     assert np.linalg.eigvalsh(filter_.covariance).min() > -1e-12 * np.abs(filter_.covariance).max()

@@ -41,7 +41,7 @@ from gdalembert.spatial.source_text import c_comment, comment_text
 _DETUNED = 0.05
 """The relative error of the fastest frequency, by the length of a step, that is told."""
 _BEYOND = 50
-"""So many steps in a row without a sample within the gate are told."""
+"""So many steps in a row without a sample within the gate are told, and so many samples of one entry of y."""
 Deviations = Mapping[str, npt.ArrayLike]
 
 
@@ -135,7 +135,7 @@ class Estimator:
         model = self._model
         shapes: dict[str, tuple[int, ...]] = {"x": (model.nx,), "R": (model.n, model.n)}
         shapes |= {"p": (max(1, len(self._dyn.parameters)),), "noise": (noises,), "variance": (ny,)}
-        shapes |= {"gate": (1,), "innovation": (ny,), "normalised": (ny,)}
+        shapes |= {"gate": (1,), "innovation": (ny,), "normalised": (ny,), "beyond": (ny,)}
         self._state, first = aligned(sum(map(math.prod, shapes.values()))), 0
         self._fields: dict[str, Array] = {}
         for name, shape in shapes.items():
@@ -144,6 +144,7 @@ class Estimator:
         self._x, self._r, self._gate = (self._fields[name] for name in ("x", "R", "gate"))
         self._p, self._u, self._y = self._fields["p"][: len(self._dyn.parameters)], aligned(self._dyn.nu), aligned(ny)
         self._addresses = [ctypes.c_void_p(array.ctypes.data) for array in (self._state, self._u, self._y)]
+        self._told = np.zeros(ny, dtype=bool)  # entries of y that are known to be left out
         nq, nv = self._dyn.tree.nq, self._dyn.tree.nv
         self._q, self._v = self._x[:nq], self._x[nq : nq + nv]
 
@@ -177,7 +178,9 @@ class Estimator:
         first = len(self._q) + nv
         self._x[first : first + len(self._chosen)] = self._p[self._chosen]
         self._r[:] = np.diag(np.concatenate([*deviations, self._first]))
-        self._fields["innovation"][:] = self._fields["normalised"][:] = 0.0
+        for name in ("innovation", "normalised", "beyond"):
+            self._fields[name][:] = 0.0
+        self._told[:] = False
         self._is_reset, self._beyond = True, 0
 
     def step(self, u: npt.ArrayLike, y: npt.ArrayLike | Deviations, dt: float) -> tuple[Array, Array]:
@@ -269,7 +272,7 @@ class Estimator:
                 f"u: {', '.join(map(comment_text, self._dyn.actuator_names))}; held over dt [s].",
                 f"y, at its end: {', '.join(map(comment_text, self._places))}; NaN where a sample is missing.",
                 f"{stem}_step returns the number of samples beyond the gate, which are left out, or -1: it is not",
-                "finite, and the state is as before.",
+                "finite, and the state is as before. Its field beyond counts those in a row, for each entry of y.",
             ]
         )
         fields = "\n".join(f"  double {name}{''.join(f'[{n}]' for n in x.shape)};" for name, x in self._fields.items())
@@ -333,7 +336,7 @@ extern const {stem}_state {stem}_initial;
             )
 
     def _tell(self, outcome: int) -> None:
-        """Raise if a step failed; warn if no sample of many steps was taken."""
+        """Raise if a step failed; warn if no sample of many steps was taken, or none of an entry of y."""
         if outcome < 0:
             vector("Estimator.step: u", self._u, len(self._u))
             raise EstimationError(
@@ -341,12 +344,30 @@ extern const {stem}_state {stem}_initial;
                 "singular M, or noise, deviations and parameters out of all proportion"
             )
         self._beyond = self._beyond + 1 if outcome and outcome == np.isfinite(self._y).sum() else 0
+        counts = self._fields["beyond"]
         if self._beyond == _BEYOND:
+            self._told |= counts >= _BEYOND
             warn(
                 f"Estimator: no sample of {_BEYOND} steps in a row is within the gate of {self._gate[0]:g} deviations; "
                 "compare model, units and deviations with the sensors, give more effort_noise, or call reset(q)",
                 EstimationWarning,
             )
+        if outcome and counts.max() >= _BEYOND and (new := (counts >= _BEYOND) & ~self._told).any():
+            self._told |= new
+            warn(
+                f"Estimator: output {', '.join(self._entry_names(new))}: {_BEYOND} samples in a row are left out, the "
+                f"last {np.nanmax(np.abs(self.innovations[new])):.4g} deviations off, where the gate is "
+                f"{self._gate[0]:g}; compare model, units and sign with the sensor",
+                EstimationWarning,
+            )
+
+    def _entry_names(self, chosen: npt.NDArray[np.bool_]) -> list[str]:
+        """The names of entries of y, as ``"encoders[1]"``, or of the output if it has one."""
+        names = []
+        for name, place in self._places.items():
+            size = place.stop - place.start
+            names += [f"{name}[{k}]" if size > 1 else name for k in range(size) if chosen[place.start + k]]
+        return names
 
 
 def _known(kind: str, name: str, names: Mapping[str, Any]) -> str:
