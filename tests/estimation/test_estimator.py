@@ -96,8 +96,9 @@ int main(void) {{
 }}"""
     (tmp_path / "main.c").write_text(program, encoding="utf-8")
     compiler = shutil.which("cc") or "gcc"
-    words = [compiler, "-std=c99", "-O1", "-Wno-missing-braces", "main.c", "ekf.c", "-o", "main", "-lm"]
-    subprocess.run(words, cwd=tmp_path, check=True)
+    command = [compiler, "-std=c99", "-O1"]
+    subprocess.run([*command, "-Wall", "-pedantic", "-Werror", "-c", "ekf.c"], cwd=tmp_path, check=True)
+    subprocess.run([*command, "main.c", "ekf.o", "-o", "main", "-lm"], cwd=tmp_path, check=True)
     printed = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout.split()
     outliers = []
     for row, sample in zip(u, y, strict=True):

@@ -238,7 +238,8 @@ class Estimator:
         The files of ``ekf.c`` have ``ekf_state``, ``ekf_initial``, which is the filter as it is now, and
         ``int ekf_step(ekf_state* self, const double* u, const double* y, double dt)``, which returns the number of
         samples that were left out, or −1 if the step is not finite and the state is as before. Several filters run at
-        once, each in its own structure. The head of the file has the line that compiles it.
+        once, each in its own structure. The head of the file has the line that compiles it; ``-Wall -pedantic`` tells
+        nothing, and ``-Wextra`` of parameters alone that CasADi's Functions have and do not use.
 
         Args:
             path: of the file, whose stem is a C identifier; it is returned.
@@ -298,9 +299,11 @@ extern const {stem}_state {stem}_initial;
             wrappers.append(_wrapper(stem, name, function))
         sizes = {"N": model.n, "NX": model.nx, "NY": len(self._y), "M": len(self._fields["noise"])}
         engine = source_of(__package__, sizes | {"SUBSTEPS": self._substeps}, "ekf.c")
-        numbers = ", ".join(map(repr, np.nan_to_num(self._state).tolist())) if self._is_reset else "0"
+        values = ["{0}"]  # one library for all deviations
+        if self._is_reset:
+            values = [_braced(np.nan_to_num(x).tolist()) for x in self._fields.values()]
         includes = f"#include <math.h>\n#include <string.h>\ntypedef {stem}_state State;"
-        initial = f"const {stem}_state {stem}_initial = {{{numbers}}};"
+        initial = f"const {stem}_state {stem}_initial = {{{', '.join(values)}}};"
         code = [generator.dump(), includes, *wrappers, engine, initial, f"{call} {{ return step(self, u, y, dt); }}\n"]
         return "\n".join([*about, head]), "\n".join(code)
 
@@ -393,6 +396,11 @@ def _named(argument: str, values: Any, sizes: Mapping[str, int] | None, hint: st
         if sizes is not None:
             _known("output", name, sizes)
     return values
+
+
+def _braced(numbers: Any) -> str:
+    """An initializer in C: braces around each array, and around each of its rows."""
+    return f"{{{', '.join(map(_braced, numbers))}}}" if isinstance(numbers, list) else repr(numbers)
 
 
 def _wrapper(stem: str, name: str, function: ca.Function) -> str:
