@@ -123,6 +123,20 @@ def test_outliers_and_missing_samples_change_nothing(filters: dict[str, Estimato
     assert np.array_equal(results[0], results[2])
 
 
+@pytest.mark.parametrize("name", ["all", "gated"])
+def test_an_infinite_sample_is_beyond_the_gate(filters: dict[str, Estimator], name: str) -> None:
+    """It is left out as a missing one, and told, with a gate and without."""
+    filter_ = filters[name]
+    u, y = samples(filter_, 1)
+    results = []
+    for infinite in (np.nan, np.inf, -np.inf):
+        begin(filter_)
+        results.append(np.r_[(*filter_.step(u[0], np.r_[y[0, :3], infinite], DT), filter_.covariance.ravel())])
+        assert filter_.outliers == (() if np.isnan(infinite) else ("joint",))
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])
+
+
 def test_what_is_told_and_refused(filters: dict[str, Estimator]) -> None:
     filter_ = filters["gated"]
     begin(filter_)
@@ -133,6 +147,11 @@ def test_what_is_told_and_refused(filters: dict[str, Estimator]) -> None:
     with pytest.raises(EstimationError, match="not finite"):
         filter_.step(1e308 * np.ones(5), y[0], 1e30)
     assert np.array_equal(filter_._state[: filter_._x.size], before[: filter_._x.size])
+    for dt in (1e300, 1e308):
+        with pytest.raises(EstimationError, match=rf"the step of 1e\+{round(np.log10(dt))} s is not finite"):
+            filter_.step(u[0], y[0], dt)
+    with pytest.raises(ArgumentError, match="got inf; give one finite number"):
+        filter_.step(u[0], y[0], np.inf)
     for wrong, words in (((u[0], y[0], 0.0), "dt"), ((u[0], y[0][1:], DT), "y has shape"), ((u[0][1:], y[0], DT), "u")):
         with pytest.raises(ArgumentError, match=words):
             filter_.step(*wrong)
@@ -167,6 +186,20 @@ def test_a_sensor_that_is_left_out_is_told_once_by_its_name(filters: dict[str, E
             filter_.step(u, wrong + np.r_[0, 100.0, 0, 0], 1e-5)
     (only,) = told
     assert "output axis[1], joint: 50 samples" in str(only.message)
+
+
+def test_steps_beyond_floating_point_are_refused_in_one_sentence() -> None:
+    """Of an arm whose modes are checked."""
+    link = gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), gd.modes.clamped_free(2), modal_damping=0.01)
+    arm = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), {"link1": link})
+    filter_ = gd.Estimator(arm, {"q": lambda q: q[:2]}, {"q": 1e-3}, effort_noise=0.1)
+    for dt in (1e300, 1e308):
+        filter_.reset([0.0, 0.0])
+        with pytest.raises(EstimationError, match="s is not finite, and the state before it stands"):
+            filter_.step([0.1, 0.0], [0.0, 0.0], dt)
+    filter_._longest = 0.0
+    with pytest.warns(EstimationWarning, match="too slow; give a shorter dt"):  # no substeps suffice
+        filter_._check(1e6)
 
 
 def test_a_filter_without_a_state_is_refused() -> None:

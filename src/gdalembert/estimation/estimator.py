@@ -10,6 +10,7 @@ import ctypes
 import math
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ _DETUNED = 0.05
 """The relative error of the fastest frequency, by the length of a step, that is told."""
 _BEYOND = 50
 """So many steps in a row without a sample within the gate are told, and so many samples of one entry of y."""
+_MOST_SUBSTEPS = 1000
 Deviations = Mapping[str, npt.ArrayLike]
 
 
@@ -115,7 +117,7 @@ class Estimator:
         densities = np.concatenate([*of_v, walks])
         driven, rows = np.flatnonzero(densities), [self._places[name].start + k for name, k in shifted]
         self._model = FilterModel(dyn, functions, self._chosen, rows, driven.tolist())
-        self._substeps = integer("Estimator: substeps", substeps, 1, 1000)
+        self._substeps = integer("Estimator: substeps", substeps, 1, _MOST_SUBSTEPS)
         self.names = (*dyn.coordinate_names, *(f"d {name}/dt" for name in dyn.coordinate_names), *slow[0], *shifts)
         self._allocate(ends[-1], len(driven))
         self._fields["noise"][:] = densities[driven]
@@ -188,7 +190,8 @@ class Estimator:
 
         Args:
             u: efforts of the actuators (nu), held over the step.
-            y: the outputs one after the other, or by name; NaN, or a name that is left out, is a missing sample.
+            y: the outputs one after the other, or by name; NaN, or a name that is left out, is a missing sample, and
+                an infinite one is beyond the gate, even where there is none.
             dt: length of the step; it may differ from step to step.
 
         Raises:
@@ -207,7 +210,7 @@ class Estimator:
             self._check(dt)
         outcome = self._library(*self._addresses, dt)
         if outcome or self._beyond:
-            self._tell(outcome)
+            self._tell(outcome, dt)
         return self._q.copy(), self._v.copy()
 
     @property
@@ -228,7 +231,7 @@ class Estimator:
     @property
     def outliers(self) -> tuple[str, ...]:
         """The outputs with a sample beyond the gate in the last step, which was left out."""
-        gate = self._gate[0] or np.inf
+        gate = self._gate[0] or sys.float_info.max  # an infinite sample is beyond any
         return tuple(name for name, place in self._places.items() if (np.abs(self.innovations[place]) > gate).any())
 
     @interruptible
@@ -322,31 +325,35 @@ extern const {stem}_state {stem}_initial;
         """Refuse a length of steps, and warn if modes are too fast for it."""
         if not self._is_reset:
             raise ArgumentError("Estimator.step: there is no state yet; call reset(q)")
-        number("Estimator.step: dt", dt, "s")
+        dt = number("Estimator.step: dt", dt, "s")
         if dt <= self._longest:
             return
-        self._longest = 1.1 * dt  # clocks waver; eigenvalues take longer than a step
+        self._longest = min(1.1 * dt, sys.float_info.max)  # clocks waver; eigenvalues take longer than a step
         slope = np.reshape(self._model.rate(self._x, self._u, self._p)[1].full(), (self._model.n, self._model.n))
         fastest = float(np.abs(np.linalg.eigvals(slope).imag).max()) if np.isfinite(slope).all() else 0.0
-        turn = fastest * dt / self._substeps
-        error = 1 - 2 * math.atan2(turn / 2, 1 - turn**2 / 12) / turn if turn else 0.0
+        turn = fastest * (dt / self._substeps)
+        if not math.isfinite(turn * turn):
+            return  # nor is the step, which tells so
+        error = 1 - 2 * math.atan2(turn / 2, 1 - turn * turn / 12) / turn if turn else 0.0
         if error > _DETUNED:
+            count = math.ceil(fastest * dt / 2)
+            enough = f"substeps={count}, " if count <= _MOST_SUBSTEPS else ""
             warn(
                 f"Estimator: the fastest mode, {fastest / (2 * math.pi):.4g} Hz, turns by {turn:.3g} rad in a step, "
-                f"which makes it {error:.0%} too slow; give substeps={math.ceil(fastest * dt / 2)}, a shorter dt or "
-                "fewer modes, unless it is of no interest",
+                f"which makes it {error:.0%} too slow; give {enough}a shorter dt or fewer modes, unless it is of no "
+                "interest",
                 EstimationWarning,
             )
 
-    def _tell(self, outcome: int) -> None:
+    def _tell(self, outcome: int, dt: float) -> None:
         """Raise if a step failed; warn if no sample of many steps was taken, or none of an entry of y."""
         if outcome < 0:
             vector("Estimator.step: u", self._u, len(self._u))
             raise EstimationError(
-                f"{self._dyn.tree.name}: the step is not finite, and the state before it stands; look for a "
-                "singular M, or noise, deviations and parameters out of all proportion"
+                f"{self._dyn.tree.name}: the step of {dt:.6g} s is not finite, and the state before it stands; look "
+                "for a singular M, or a length of the step, noise, deviations and parameters out of all proportion"
             )
-        self._beyond = self._beyond + 1 if outcome and outcome == np.isfinite(self._y).sum() else 0
+        self._beyond = self._beyond + 1 if outcome and outcome == np.count_nonzero(~np.isnan(self._y)) else 0
         counts = self._fields["beyond"]
         if self._beyond == _BEYOND:
             self._told |= counts >= _BEYOND

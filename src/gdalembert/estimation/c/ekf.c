@@ -105,7 +105,7 @@ static int predict(const State* self, double* x, double (*restrict r)[N], const 
 }
 
 /* The number of entries of y beyond the gate, or -1. Told are innovations, those in units of their deviations, and how many
-   samples in a row were beyond the gate: a missing one neither counts nor ends the row. */
+   samples in a row were beyond the gate: a missing one neither counts nor ends the row. What is infinite is beyond any gate. */
 static int correct(
     const State* self, double* x, double (*restrict r)[N], const double* u, const double* y, double* told) {
   double expected[NY], h[NY][N], delta[N] = {0};
@@ -115,7 +115,7 @@ static int correct(
     double phi[N] = {0}, gain[N] = {0}, variance = self->variance[i], s = variance, innovation = y[i] - expected[i];
     told[i] = told[NY + i] = NAN;
     told[2 * NY + i] = self->beyond[i];
-    if (!isfinite(y[i])) continue;
+    if (isnan(y[i])) continue;
     for (int j = 0; j < N; ++j) {
       if (h[i][j] == 0) continue;
       innovation -= h[i][j] * delta[j];
@@ -124,7 +124,7 @@ static int correct(
     for (int k = 0; k < N; ++k) s += phi[k] * phi[k];
     told[i] = innovation;
     told[NY + i] = innovation / sqrt(s);
-    if (self->gate[0] > 0 && fabs(told[NY + i]) > self->gate[0]) {
+    if (isinf(y[i]) || (self->gate[0] > 0 && fabs(told[NY + i]) > self->gate[0])) {
       ++beyond;
       ++told[2 * NY + i];
       continue;
