@@ -146,6 +146,7 @@ class Estimator:
         self._x, self._r, self._gate = (self._fields[name] for name in ("x", "R", "gate"))
         self._p, self._u, self._y = self._fields["p"][: len(self._dyn.parameters)], aligned(self._dyn.nu), aligned(ny)
         self._addresses = [ctypes.c_void_p(array.ctypes.data) for array in (self._state, self._u, self._y)]
+        self._counts = self._fields["beyond"].data  # is read faster than an array
         self._told = np.zeros(ny, dtype=bool)  # entries of y that are known to be left out
         nq, nv = self._dyn.tree.nq, self._dyn.tree.nv
         self._q, self._v = self._x[:nq], self._x[nq : nq + nv]
@@ -354,15 +355,14 @@ extern const {stem}_state {stem}_initial;
                 "for a singular M, or a length of the step, noise, deviations and parameters out of all proportion"
             )
         self._beyond = self._beyond + 1 if outcome and outcome == np.count_nonzero(~np.isnan(self._y)) else 0
-        counts = self._fields["beyond"]
         if self._beyond == _BEYOND:
-            self._told |= counts >= _BEYOND
+            self._told |= self._fields["beyond"] >= _BEYOND
             warn(
                 f"Estimator: no sample of {_BEYOND} steps in a row is within the gate of {self._gate[0]:g} deviations; "
                 "compare model, units and deviations with the sensors, give more effort_noise, or call reset(q)",
                 EstimationWarning,
             )
-        if outcome and counts.max() >= _BEYOND and (new := (counts >= _BEYOND) & ~self._told).any():
+        if _BEYOND in self._counts and (new := (self._fields["beyond"] == _BEYOND) & ~self._told).any():
             self._told |= new
             warn(
                 f"Estimator: output {', '.join(self._entry_names(new))}: {_BEYOND} samples in a row are left out, the "
