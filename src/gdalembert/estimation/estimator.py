@@ -367,7 +367,7 @@ extern const {stem}_state {stem}_initial;
             warn(
                 f"Estimator: output {', '.join(self._entry_names(new))}: {_BEYOND} samples in a row are left out, the "
                 f"last {np.nanmax(np.abs(self.innovations[new])):.4g} deviations off, where the gate is "
-                f"{self._gate[0]:g}; compare model, units and sign with the sensor",
+                f"{self._gate[0]:g}; compare model, units and sign with the sensor, and with those that are taken",
                 EstimationWarning,
             )
 
