@@ -96,8 +96,9 @@ int main(void) {{
 }}"""
     (tmp_path / "main.c").write_text(program, encoding="utf-8")
     compiler = shutil.which("cc") or "gcc"
-    words = [compiler, "-std=c99", "-O1", "-Wno-missing-braces", "main.c", "ekf.c", "-o", "main", "-lm"]
-    subprocess.run(words, cwd=tmp_path, check=True)
+    command = [compiler, "-std=c99", "-O1"]
+    subprocess.run([*command, "-Wall", "-pedantic", "-Werror", "-c", "ekf.c"], cwd=tmp_path, check=True)
+    subprocess.run([*command, "main.c", "ekf.o", "-o", "main", "-lm"], cwd=tmp_path, check=True)
     printed = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout.split()
     outliers = []
     for row, sample in zip(u, y, strict=True):
@@ -122,6 +123,20 @@ def test_outliers_and_missing_samples_change_nothing(filters: dict[str, Estimato
     assert np.array_equal(results[0], results[2])
 
 
+@pytest.mark.parametrize("name", ["all", "gated"])
+def test_an_infinite_sample_is_beyond_the_gate(filters: dict[str, Estimator], name: str) -> None:
+    """It is left out as a missing one, and told, with a gate and without."""
+    filter_ = filters[name]
+    u, y = samples(filter_, 1)
+    results = []
+    for infinite in (np.nan, np.inf, -np.inf):
+        begin(filter_)
+        results.append(np.r_[(*filter_.step(u[0], np.r_[y[0, :3], infinite], DT), filter_.covariance.ravel())])
+        assert filter_.outliers == (() if np.isnan(infinite) else ("joint",))
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])
+
+
 def test_what_is_told_and_refused(filters: dict[str, Estimator]) -> None:
     filter_ = filters["gated"]
     begin(filter_)
@@ -132,6 +147,11 @@ def test_what_is_told_and_refused(filters: dict[str, Estimator]) -> None:
     with pytest.raises(EstimationError, match="not finite"):
         filter_.step(1e308 * np.ones(5), y[0], 1e30)
     assert np.array_equal(filter_._state[: filter_._x.size], before[: filter_._x.size])
+    for dt in (1e300, 1e308):
+        with pytest.raises(EstimationError, match=rf"the step of 1e\+{round(np.log10(dt))} s is not finite"):
+            filter_.step(u[0], y[0], dt)
+    with pytest.raises(ArgumentError, match="got inf; give one finite number"):
+        filter_.step(u[0], y[0], np.inf)
     for wrong, words in (((u[0], y[0], 0.0), "dt"), ((u[0], y[0][1:], DT), "y has shape"), ((u[0][1:], y[0], DT), "u")):
         with pytest.raises(ArgumentError, match=words):
             filter_.step(*wrong)
@@ -141,6 +161,45 @@ def test_what_is_told_and_refused(filters: dict[str, Estimator]) -> None:
         filter_.step(u[0], y[0] + 100, DT)
     with pytest.warns(EstimationWarning, match="no sample of 50 steps"):
         filter_.step(u[0], y[0] + 100, DT)
+
+
+def test_a_sensor_that_is_left_out_is_told_once_by_its_name(filters: dict[str, Estimator]) -> None:
+    """Beside others that are taken; missing samples do not end the row, samples within the gate do."""
+    filter_ = filters["gated"]
+    begin(filter_)
+    y = samples(filter_, 1)[1][0]
+    u, wrong, missing = np.zeros(5), y + np.r_[0, 0, 0, 100.0], np.r_[y[:3], np.nan]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for sample in (*[wrong] * 49, y, *[wrong, missing] * 49):
+            filter_.step(u, sample, 1e-5)
+    with pytest.warns(EstimationWarning, match=r"output joint: 50 samples in a row .* units and sign"):
+        filter_.step(u, wrong, 1e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for sample in (*[wrong] * 60, y, *[wrong] * 60):
+            filter_.step(u, sample, 1e-5)
+    begin(filter_)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(60):
+            filter_.step(u, wrong + np.r_[0, 100.0, 0, 0], 1e-5)
+    (only,) = told
+    assert "output axis[1], joint: 50 samples" in str(only.message)
+
+
+def test_steps_beyond_floating_point_are_refused_in_one_sentence() -> None:
+    """Of an arm whose modes are checked."""
+    link = gd.FlexibleLink(gd.Beam(1.0, 0.6, EI_z=10.0), gd.modes.clamped_free(2), modal_damping=0.01)
+    arm = gd.FlexibleArm(gd.load_urdf("two_link_flexible"), {"link1": link})
+    filter_ = gd.Estimator(arm, {"q": lambda q: q[:2]}, {"q": 1e-3}, effort_noise=0.1)
+    for dt in (1e300, 1e308):
+        filter_.reset([0.0, 0.0])
+        with pytest.raises(EstimationError, match="s is not finite, and the state before it stands"):
+            filter_.step([0.1, 0.0], [0.0, 0.0], dt)
+    filter_._longest = 0.0
+    with pytest.warns(EstimationWarning, match="too slow; give a shorter dt"):  # no substeps suffice
+        filter_._check(1e6)
 
 
 def test_a_filter_without_a_state_is_refused() -> None:
@@ -166,6 +225,8 @@ def test_steps_that_are_long_for_the_modes_are_told_and_stay_finite() -> None:
         filter_.step([0.1, 0.0], [0.0, 0.0], 1e-3)
     with pytest.warns(EstimationWarning, match=r"the fastest mode, .* too slow; give substeps=\d+"):
         filter_.step([0.1, 0.0], [0.0, 0.0], 1.0)
-    for _ in range(100):
-        filter_.step([0.1, 0.0], [0.0, 0.0], 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)  # samples that no such motion can have
+        for _ in range(100):
+            filter_.step([0.1, 0.0], [0.0, 0.0], 1.0)
     assert np.linalg.eigvalsh(filter_.covariance).min() > -1e-12 * np.abs(filter_.covariance).max()

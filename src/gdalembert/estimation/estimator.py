@@ -10,6 +10,7 @@ import ctypes
 import math
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,8 @@ from gdalembert.spatial.source_text import c_comment, comment_text
 _DETUNED = 0.05
 """The relative error of the fastest frequency, by the length of a step, that is told."""
 _BEYOND = 50
-"""So many steps in a row without a sample within the gate are told."""
+"""So many steps in a row without a sample within the gate are told, and so many samples of one entry of y."""
+_MOST_SUBSTEPS = 1000
 Deviations = Mapping[str, npt.ArrayLike]
 
 
@@ -115,7 +117,7 @@ class Estimator:
         densities = np.concatenate([*of_v, walks])
         driven, rows = np.flatnonzero(densities), [self._places[name].start + k for name, k in shifted]
         self._model = FilterModel(dyn, functions, self._chosen, rows, driven.tolist())
-        self._substeps = integer("Estimator: substeps", substeps, 1, 1000)
+        self._substeps = integer("Estimator: substeps", substeps, 1, _MOST_SUBSTEPS)
         self.names = (*dyn.coordinate_names, *(f"d {name}/dt" for name in dyn.coordinate_names), *slow[0], *shifts)
         self._allocate(ends[-1], len(driven))
         self._fields["noise"][:] = densities[driven]
@@ -135,7 +137,7 @@ class Estimator:
         model = self._model
         shapes: dict[str, tuple[int, ...]] = {"x": (model.nx,), "R": (model.n, model.n)}
         shapes |= {"p": (max(1, len(self._dyn.parameters)),), "noise": (noises,), "variance": (ny,)}
-        shapes |= {"gate": (1,), "innovation": (ny,), "normalised": (ny,)}
+        shapes |= {"gate": (1,), "innovation": (ny,), "normalised": (ny,), "beyond": (ny,)}
         self._state, first = aligned(sum(map(math.prod, shapes.values()))), 0
         self._fields: dict[str, Array] = {}
         for name, shape in shapes.items():
@@ -144,6 +146,8 @@ class Estimator:
         self._x, self._r, self._gate = (self._fields[name] for name in ("x", "R", "gate"))
         self._p, self._u, self._y = self._fields["p"][: len(self._dyn.parameters)], aligned(self._dyn.nu), aligned(ny)
         self._addresses = [ctypes.c_void_p(array.ctypes.data) for array in (self._state, self._u, self._y)]
+        self._counts = self._fields["beyond"].data  # is read faster than an array
+        self._told = np.zeros(ny, dtype=bool)  # entries of y that are known to be left out
         nq, nv = self._dyn.tree.nq, self._dyn.tree.nv
         self._q, self._v = self._x[:nq], self._x[nq : nq + nv]
 
@@ -177,7 +181,9 @@ class Estimator:
         first = len(self._q) + nv
         self._x[first : first + len(self._chosen)] = self._p[self._chosen]
         self._r[:] = np.diag(np.concatenate([*deviations, self._first]))
-        self._fields["innovation"][:] = self._fields["normalised"][:] = 0.0
+        for name in ("innovation", "normalised", "beyond"):
+            self._fields[name][:] = 0.0
+        self._told[:] = False
         self._is_reset, self._beyond = True, 0
 
     def step(self, u: npt.ArrayLike, y: npt.ArrayLike | Deviations, dt: float) -> tuple[Array, Array]:
@@ -185,7 +191,8 @@ class Estimator:
 
         Args:
             u: efforts of the actuators (nu), held over the step.
-            y: the outputs one after the other, or by name; NaN, or a name that is left out, is a missing sample.
+            y: the outputs one after the other, or by name; NaN, or a name that is left out, is a missing sample, and
+                an infinite one is beyond the gate, even where there is none.
             dt: length of the step; it may differ from step to step.
 
         Raises:
@@ -204,7 +211,7 @@ class Estimator:
             self._check(dt)
         outcome = self._library(*self._addresses, dt)
         if outcome or self._beyond:
-            self._tell(outcome)
+            self._tell(outcome, dt)
         return self._q.copy(), self._v.copy()
 
     @property
@@ -225,7 +232,7 @@ class Estimator:
     @property
     def outliers(self) -> tuple[str, ...]:
         """The outputs with a sample beyond the gate in the last step, which was left out."""
-        gate = self._gate[0] or np.inf
+        gate = self._gate[0] or sys.float_info.max  # an infinite sample is beyond any
         return tuple(name for name, place in self._places.items() if (np.abs(self.innovations[place]) > gate).any())
 
     @interruptible
@@ -235,7 +242,8 @@ class Estimator:
         The files of ``ekf.c`` have ``ekf_state``, ``ekf_initial``, which is the filter as it is now, and
         ``int ekf_step(ekf_state* self, const double* u, const double* y, double dt)``, which returns the number of
         samples that were left out, or −1 if the step is not finite and the state is as before. Several filters run at
-        once, each in its own structure. The head of the file has the line that compiles it.
+        once, each in its own structure. The head of the file has the line that compiles it; ``-Wall -pedantic`` tells
+        nothing, and ``-Wextra`` of parameters alone that CasADi's Functions have and do not use.
 
         Args:
             path: of the file, whose stem is a C identifier; it is returned.
@@ -269,7 +277,7 @@ class Estimator:
                 f"u: {', '.join(map(comment_text, self._dyn.actuator_names))}; held over dt [s].",
                 f"y, at its end: {', '.join(map(comment_text, self._places))}; NaN where a sample is missing.",
                 f"{stem}_step returns the number of samples beyond the gate, which are left out, or -1: it is not",
-                "finite, and the state is as before.",
+                "finite, and the state is as before. Its field beyond counts those in a row, for each entry of y.",
             ]
         )
         fields = "\n".join(f"  double {name}{''.join(f'[{n}]' for n in x.shape)};" for name, x in self._fields.items())
@@ -295,9 +303,11 @@ extern const {stem}_state {stem}_initial;
             wrappers.append(_wrapper(stem, name, function))
         sizes = {"N": model.n, "NX": model.nx, "NY": len(self._y), "M": len(self._fields["noise"])}
         engine = source_of(__package__, sizes | {"SUBSTEPS": self._substeps}, "ekf.c")
-        numbers = ", ".join(map(repr, np.nan_to_num(self._state).tolist())) if self._is_reset else "0"
+        values = ["{0}"]  # one library for all deviations
+        if self._is_reset:
+            values = [_braced(np.nan_to_num(x).tolist()) for x in self._fields.values()]
         includes = f"#include <math.h>\n#include <string.h>\ntypedef {stem}_state State;"
-        initial = f"const {stem}_state {stem}_initial = {{{numbers}}};"
+        initial = f"const {stem}_state {stem}_initial = {{{', '.join(values)}}};"
         code = [generator.dump(), includes, *wrappers, engine, initial, f"{call} {{ return step(self, u, y, dt); }}\n"]
         return "\n".join([*about, head]), "\n".join(code)
 
@@ -316,37 +326,58 @@ extern const {stem}_state {stem}_initial;
         """Refuse a length of steps, and warn if modes are too fast for it."""
         if not self._is_reset:
             raise ArgumentError("Estimator.step: there is no state yet; call reset(q)")
-        number("Estimator.step: dt", dt, "s")
+        dt = number("Estimator.step: dt", dt, "s")
         if dt <= self._longest:
             return
-        self._longest = 1.1 * dt  # clocks waver; eigenvalues take longer than a step
+        self._longest = min(1.1 * dt, sys.float_info.max)  # clocks waver; eigenvalues take longer than a step
         slope = np.reshape(self._model.rate(self._x, self._u, self._p)[1].full(), (self._model.n, self._model.n))
         fastest = float(np.abs(np.linalg.eigvals(slope).imag).max()) if np.isfinite(slope).all() else 0.0
-        turn = fastest * dt / self._substeps
-        error = 1 - 2 * math.atan2(turn / 2, 1 - turn**2 / 12) / turn if turn else 0.0
+        turn = fastest * (dt / self._substeps)
+        if not math.isfinite(turn * turn):
+            return  # nor is the step, which tells so
+        error = 1 - 2 * math.atan2(turn / 2, 1 - turn * turn / 12) / turn if turn else 0.0
         if error > _DETUNED:
+            count = math.ceil(fastest * dt / 2)
+            enough = f"substeps={count}, " if count <= _MOST_SUBSTEPS else ""
             warn(
                 f"Estimator: the fastest mode, {fastest / (2 * math.pi):.4g} Hz, turns by {turn:.3g} rad in a step, "
-                f"which makes it {error:.0%} too slow; give substeps={math.ceil(fastest * dt / 2)}, a shorter dt or "
-                "fewer modes, unless it is of no interest",
+                f"which makes it {error:.0%} too slow; give {enough}a shorter dt or fewer modes, unless it is of no "
+                "interest",
                 EstimationWarning,
             )
 
-    def _tell(self, outcome: int) -> None:
-        """Raise if a step failed; warn if no sample of many steps was taken."""
+    def _tell(self, outcome: int, dt: float) -> None:
+        """Raise if a step failed; warn if no sample of many steps was taken, or none of an entry of y."""
         if outcome < 0:
             vector("Estimator.step: u", self._u, len(self._u))
             raise EstimationError(
-                f"{self._dyn.tree.name}: the step is not finite, and the state before it stands; look for a "
-                "singular M, or noise, deviations and parameters out of all proportion"
+                f"{self._dyn.tree.name}: the step of {dt:.6g} s is not finite, and the state before it stands; look "
+                "for a singular M, or a length of the step, noise, deviations and parameters out of all proportion"
             )
-        self._beyond = self._beyond + 1 if outcome and outcome == np.isfinite(self._y).sum() else 0
+        self._beyond = self._beyond + 1 if outcome and outcome == np.count_nonzero(~np.isnan(self._y)) else 0
         if self._beyond == _BEYOND:
+            self._told |= self._fields["beyond"] >= _BEYOND
             warn(
                 f"Estimator: no sample of {_BEYOND} steps in a row is within the gate of {self._gate[0]:g} deviations; "
                 "compare model, units and deviations with the sensors, give more effort_noise, or call reset(q)",
                 EstimationWarning,
             )
+        if _BEYOND in self._counts and (new := (self._fields["beyond"] == _BEYOND) & ~self._told).any():
+            self._told |= new
+            warn(
+                f"Estimator: output {', '.join(self._entry_names(new))}: {_BEYOND} samples in a row are left out, the "
+                f"last {np.nanmax(np.abs(self.innovations[new])):.4g} deviations off, where the gate is "
+                f"{self._gate[0]:g}; compare model, units and sign with the sensor, and with those that are taken",
+                EstimationWarning,
+            )
+
+    def _entry_names(self, chosen: npt.NDArray[np.bool_]) -> list[str]:
+        """The names of entries of y, as ``"encoders[1]"``, or of the output if it has one."""
+        names = []
+        for name, place in self._places.items():
+            size = place.stop - place.start
+            names += [f"{name}[{k}]" if size > 1 else name for k in range(size) if chosen[place.start + k]]
+        return names
 
 
 def _known(kind: str, name: str, names: Mapping[str, Any]) -> str:
@@ -372,6 +403,11 @@ def _named(argument: str, values: Any, sizes: Mapping[str, int] | None, hint: st
         if sizes is not None:
             _known("output", name, sizes)
     return values
+
+
+def _braced(numbers: Any) -> str:
+    """An initializer in C: braces around each array, and around each of its rows."""
+    return f"{{{', '.join(map(_braced, numbers))}}}" if isinstance(numbers, list) else repr(numbers)
 
 
 def _wrapper(stem: str, name: str, function: ca.Function) -> str:

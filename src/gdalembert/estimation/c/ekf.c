@@ -104,7 +104,8 @@ static int predict(const State* self, double* x, double (*restrict r)[N], const 
   return moved(x, f);
 }
 
-/* The number of entries of y beyond the gate, or -1. */
+/* The number of entries of y beyond the gate, or -1. Told are innovations, those in units of their deviations, and how many
+   samples in a row were beyond the gate: a missing one neither counts nor ends the row. What is infinite is beyond any gate. */
 static int correct(
     const State* self, double* x, double (*restrict r)[N], const double* u, const double* y, double* told) {
   double expected[NY], h[NY][N], delta[N] = {0};
@@ -113,7 +114,8 @@ static int correct(
   for (int i = 0; i < NY; ++i) {
     double phi[N] = {0}, gain[N] = {0}, variance = self->variance[i], s = variance, innovation = y[i] - expected[i];
     told[i] = told[NY + i] = NAN;
-    if (!isfinite(y[i])) continue;
+    told[2 * NY + i] = self->beyond[i];
+    if (isnan(y[i])) continue;
     for (int j = 0; j < N; ++j) {
       if (h[i][j] == 0) continue;
       innovation -= h[i][j] * delta[j];
@@ -122,10 +124,12 @@ static int correct(
     for (int k = 0; k < N; ++k) s += phi[k] * phi[k];
     told[i] = innovation;
     told[NY + i] = innovation / sqrt(s);
-    if (self->gate[0] > 0 && fabs(told[NY + i]) > self->gate[0]) {
+    if (isinf(y[i]) || (self->gate[0] > 0 && fabs(told[NY + i]) > self->gate[0])) {
       ++beyond;
+      ++told[2 * NY + i];
       continue;
     }
+    told[2 * NY + i] = 0;
     for (int k = 0; k < N; ++k)
       for (int j = 0; j < N; ++j) gain[j] += phi[k] * r[k][j];
     for (int j = 0; j < N; ++j) gain[j] /= s;
@@ -140,7 +144,7 @@ static int correct(
 }
 
 static int step(State* self, const double* u, const double* y, double dt) {
-  double x[NX], r[N][N], told[2 * NY], sum = 0;
+  double x[NX], r[N][N], told[3 * NY], sum = 0;
   memcpy(x, self->x, sizeof x);
   memcpy(r, self->R, sizeof r);
   for (int k = 0; k < SUBSTEPS; ++k)
@@ -152,6 +156,8 @@ static int step(State* self, const double* u, const double* y, double dt) {
   if (beyond < 0 || !isfinite(sum)) return -1;
   memcpy(self->x, x, sizeof x);
   memcpy(self->R, r, sizeof r);
-  memcpy(self->innovation, told, sizeof told);
+  memcpy(self->innovation, told, sizeof self->innovation);
+  memcpy(self->normalised, told + NY, sizeof self->normalised);
+  memcpy(self->beyond, told + 2 * NY, sizeof self->beyond);
   return beyond;
 }
