@@ -617,6 +617,13 @@ def test_blanks_between_terms(capsys: Capture) -> None:
     assert first == second
 
 
+BOOM = """import gdalembert as gd
+beam = gd.Beam(1.0, 0.6, EI_z=10.0)
+link = gd.FlexibleLink(beam, bending_y=gd.modes.clamped_free(1))
+arm = gd.FirstOrderArm(gd.load_urdf("two_link_flexible"), {"link1": link})
+"""
+
+
 @pytest.mark.parametrize("page", [*quick(["closed_forms.md"]), *with_extras(["gallery.md"]), "simplified_models.md"])
 def test_the_commands_of_the_pages_run(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
@@ -632,6 +639,7 @@ def test_the_commands_of_the_pages_run(
     ]
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my_robot.urdf").write_text(DOUBTFUL)
+    (tmp_path / "boom.py").write_text(BOOM)
     assert commands
     for program, *argv in commands:
         assert program == "gdalembert"

@@ -61,7 +61,6 @@ LONG_FUNCTIONS = {
     "gdalembert.calibration.fit.fit": "describes 7 arguments and its errors; 43 lines of code",
     "gdalembert.identification.excitation.excitation": "describes 18 arguments; 33 lines of code",
     "gdalembert.export.formats.derive": "describes 8 arguments; 32 lines of code",
-    "gdalembert.identification.fit_outputs.fit_outputs": "describes 10 arguments and its errors; 20 lines of code",
     "gdalembert.identification.fit.fit": "describes 19 arguments and its errors; 45 lines of code",
     "gdalembert.plotting.motions.torque_decomposition": "describes 5 arguments and its errors; 39 lines of code",
     "gdalembert.simulation.simulate.simulate": "describes 11 arguments; 37 lines of code",
