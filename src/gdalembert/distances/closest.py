@@ -106,7 +106,7 @@ class Closest(NamedTuple):
 
 
 def closest(first: Placed, second: Placed) -> Closest:
-    """Where two shapes are closest; two half-spaces have no gap."""
+    """Closest points of two shapes; two half-spaces have no gap."""
     if isinstance(first, Rounded):
         if isinstance(second, Rounded):
             return _of_rounded(first, second)

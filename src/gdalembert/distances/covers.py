@@ -41,7 +41,7 @@ class Surface(NamedTuple):
     triangles: Triangles
 
     def beyond(self, normal: Array, offset: float) -> Surface:
-        """What is on the side of a plane to which its normal points."""
+        """Part on the side of a plane to which its normal points."""
         height = self.points @ normal - offset
         inside = height[self.triangles] >= 0
         count = inside.sum(axis=1)
@@ -96,7 +96,7 @@ class CoveredPart:
 
     @property
     def outside(self) -> float:
-        """How far the farthest corner is outside the capsule [m]; at most 0, which proves the cover."""
+        """Distance of the farthest corner from the capsule [m], outwards; at most 0, which proves the cover."""
         points = np.vstack([surface.points for surface in self.surfaces])
         ways = nearest_on_segment(points, self.capsule.a, self.capsule.b)[1]
         return float((np.linalg.norm(ways, axis=1) - self.capsule.radius).max())
@@ -149,7 +149,7 @@ def volume_and_gradient(x: Array) -> tuple[float, Array]:
 
 
 def _rough_volume(points: Array) -> float:
-    """That of the smallest capsule along a principal axis through the middle of the points."""
+    """Volume of the smallest capsule along a principal axis through the middle of the points."""
     least = np.inf
     for axis in principal_axes(points):
         along = points @ axis

@@ -302,7 +302,7 @@ class Distances:
         )
 
     def report(self) -> str:
-        """What covers the links and how well, how many distances there are, and which pairs are left out and why."""
+        """Text on the covers of links and how good they are, the number of distances, and pairs that are left out."""
         beside = sum(second.name in self._obstacles for _, second in self._rows)
         count = f"{len(self._rows) - beside} distances between links, {beside} to obstacles"
         left_out = [f"  {first}, {second}: touch always or never" for first, second in self._left_out]
@@ -348,7 +348,7 @@ def _limits_of(robot: Any, tree: Tree, bounds: Any) -> tuple[Array, Array]:
 
 
 def _may_touch(tree: Tree, pair: tuple[LinkShape, LinkShape], q: Array, near: float) -> bool:
-    """Whether two shapes come near in some configurations (rows), and do not touch in all, as neighbours do."""
+    """True if two shapes come near in some configurations (rows), and do not touch in all, as neighbours do."""
     symbol = ca.SX.sym("q", tree.nq)
     robot = RobotWithShapes(tree, symbol)
     gap = ca.Function("gap", [symbol], [ca.densify(closest(*map(robot.placed, pair)).gap)])

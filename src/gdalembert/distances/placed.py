@@ -147,7 +147,7 @@ def _length(x: Matrix) -> Matrix:
 
 
 def numbers_of(placed: Placed) -> Matrix:
-    """What is needed to make a shape in the universe of it, by :func:`shape_of`."""
+    """Numbers that make a shape in the universe of a placed one, by :func:`shape_of`."""
     if isinstance(placed, Rounded):
         return ca.vertcat(*placed.ends, placed.radius)
     if isinstance(placed, PlacedBox):

@@ -1,4 +1,4 @@
-"""Which covers and which pairs of a robot pay: told by configurations at random, against the meshes themselves.
+"""Covers and pairs of a robot that pay: told by configurations at random, against the meshes themselves.
 
 All pairs of a link share its capsule at first. It is moved to where it raises fewest false alarms, and cut in two for
 those pairs alone that need it: a forearm is one capsule beside the base, and two beside the hand.
@@ -111,7 +111,7 @@ class _Pair:
         return [both for both in product(*self.parts) if both not in self.never]
 
     def with_parts(self, side: int, part: CoveredPart, parts: Sequence[CoveredPart]) -> Parts:
-        """Its parts, with others in place of one."""
+        """Cover with other parts in place of one."""
         k, of_side = self.parts[side].index(part), self.parts[side]
         replaced = [*of_side[:k], *parts, *of_side[k + 1 :]]
         return (replaced, self.parts[1]) if side == 0 else (self.parts[0], replaced)
@@ -184,7 +184,7 @@ class _Search:
         return np.asarray(np.min([np.full(TRIED, np.inf), *(self._gaps[both] for both in rows)], axis=0))
 
     def said(self, pair: _Pair) -> Mask:
-        """Where shapes of a pair overlap."""
+        """Mask of configurations in which shapes of a pair overlap."""
         return np.asarray(self.least(pair) < 0)
 
     def leave_out(self) -> None:
@@ -218,7 +218,7 @@ class _Search:
         return [pair for pair in self.pairs if not pair.is_always_touching and not (pair.asked and pair.is_exact)]
 
     def _touch(self, pair: _Pair, chosen: npt.NDArray[np.int64]) -> Mask:
-        """Whether objects of both groups collide at configurations where their shapes overlap, by coal."""
+        """Mask of configurations, chosen where shapes overlap, in which objects of both groups collide, by coal."""
         import coal
 
         if pair.is_exact:
@@ -238,12 +238,12 @@ class _Search:
 
     @property
     def contacts(self) -> Mask:
-        """Where meshes of any pair touch."""
+        """Mask of configurations in which meshes of any pair touch."""
         return np.asarray(np.any([np.zeros(TRIED, dtype=bool), *(pair.touches for pair in self.told)], axis=0))
 
     @property
     def alarms(self) -> Mask:
-        """Where covers overlap and no meshes touch."""
+        """Mask of configurations in which covers overlap and no meshes touch."""
         return np.asarray(np.any([np.zeros(TRIED, dtype=bool), *map(self.said, self.told)], axis=0) & ~self.contacts)
 
     def move(self, part: CoveredPart) -> None:
@@ -454,7 +454,7 @@ def _joined(
 
 
 def _are_neighbours(tree: Tree, first: int, second: int) -> bool:
-    """Whether one joint, or one row of joints without bodies between, connects two links."""
+    """True if one joint, or one row of joints without bodies between, connects two links."""
     above = tree.joints[second].parent
     while above != first and above >= 0 and above not in tree.links:
         above = tree.joints[above].parent

@@ -25,7 +25,7 @@ class Shape(ByValue, Brief, ABC):
 
     @property
     def numbers(self) -> Array:
-        """Its numbers as an input has them, attribute by attribute."""
+        """Numbers of the shape as an input has them, attribute by attribute."""
         return np.concatenate([np.ravel(getattr(self, name)) for name in self.sizes])
 
     @abstractmethod

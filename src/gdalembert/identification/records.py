@@ -51,7 +51,7 @@ class Sensor(Brief):
         return self.delay + (self.low_pass[1] / (np.pi * self.low_pass[0]) if self.low_pass else 0.0)
 
     def seen(self, t: Array, y: Array, first: Array) -> Array:
-        """What the sensor shows of y (N × …), linear between its samples; ``first``: value and rate of it (2 × …)."""
+        """Reading of the sensor of y (N × …), linear between its samples; ``first``: value and rate of it (2 × …)."""
         if self.low_pass is not None:
             y = self._filtered(t, y, first)
         if self.delay:
@@ -62,7 +62,7 @@ class Sensor(Brief):
         return y
 
     def _filtered(self, t: Array, y: Array, first: Array) -> Array:
-        """What the filter makes of y."""
+        """Output of the filter for y."""
         if self.low_pass is None:
             return y
         # Exact for what is linear between samples: the exponential of the filter, in (y, ẏ / ω), with its input and the

@@ -215,7 +215,7 @@ class SimulationErrors:
 
     @property
     def turns(self) -> str:
-        """What to check of the prescribed angle that ranges over most, if that is more than a turn."""
+        """Advice on the prescribed angle that ranges over most, if that is more than a turn."""
         (angle, name), label = max((self.model.widest(samples), samples.label) for samples in self.samples)
         if angle < 2 * np.pi:
             return ""
@@ -226,7 +226,7 @@ class SimulationErrors:
 
     @property
     def astray(self) -> ArgumentError:
-        """What is said of a simulation that is not finite with the parameters to begin with."""
+        """Error of a simulation that is not finite with the parameters to begin with."""
         cure = "give p= or prior= with which the robot moves as it did, damping above all"
         return ArgumentError(
             "fit_outputs: the motion that is simulated with the parameters to begin with leaves all bounds; "

@@ -59,7 +59,7 @@ def _may_be_bounds(rows: Rows) -> bool:
 
 
 def _linear_rows(graph: ca.Function, chosen: range) -> Iterator[tuple[int, int, float, ca.Function]]:
-    """Those of the chosen rows that are s y_j + o(p), with a number s: the row among them, j, s and o."""
+    """Rows, of those chosen, that are s y_j + o(p), with a number s: the row among them, j, s and o."""
     y, p = ca.SX.sym("y", graph.numel_in(0)), ca.SX.sym("p", graph.numel_in(1))
     rows = graph.call([y, p])[0][chosen.start : chosen.stop]
     row, column = (np.array(index, dtype=int) for index in ca.jacobian_sparsity(rows, y).get_triplet())

@@ -163,7 +163,7 @@ class ElementAtQ(ABC):
 
     @abstractmethod
     def displaced(self, at: InMotion) -> Sequence[Displacement]:
-        """Its stations, displaced along their columns, in its frame."""
+        """Stations of the element, displaced along their columns, in its frame."""
 
     def rates_beyond_displacement(self, v: Matrix) -> Sequence[Motion]:
         """ė − e′ of its stations (3 × n each), in its frame: zero where v = dq/dt."""
@@ -242,7 +242,7 @@ class DeformingAtQ(ElementAtQ):
         return _NULL, [section.lever_rate(omega, self.joint.velocity(v), times) for section in self.sections]
 
     def displaced(self, at: InMotion) -> Sequence[Displacement]:
-        """Its sections, in link axes, with what is left of the wrenches that turn with them: those that do not turn."""
+        """Sections of the element, in link axes, with the wrenches on them that do not turn."""
         displacements = []
         rates = self.joint.velocity(at.v), self.joint.velocity(at.a)
         for section, station, alongside in zip(self.sections, self.stations, at.aligned, strict=True):

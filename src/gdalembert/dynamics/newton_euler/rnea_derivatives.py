@@ -104,7 +104,7 @@ class DisplacedRobot:
 
     @staticmethod
     def without_wrenches(robot: RobotAtQ, v: Matrix, motions: Motions) -> DisplacedRobot:
-        """For ė alone."""
+        """The same equations for ė alone."""
         none = [()] * len(robot.links)
         return DisplacedRobot(robot, v, ca.DM(*v.shape), motions, dict.fromkeys(motions, nothing()), none, times=1)
 

@@ -305,7 +305,7 @@ class StrainAtQ(DeformingAtQ):
         return Straining(self, carrier, self.joint.velocity(v), self.joint.velocity(a))
 
     def displaced(self, at: InMotion) -> Sequence[Displacement]:
-        """Its sections, in link axes, in which translations do not turn with a section, but what it bears does.
+        """Sections of the segment, in link axes: translations do not turn with a section, but what it bears does.
 
         What this works on columns that change is the part of the body of the link.
         """

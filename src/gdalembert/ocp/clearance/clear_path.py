@@ -64,7 +64,7 @@ def cleared(
 
 
 class _Band:
-    """What of a robot and its gaps a band needs: knots are rows of q."""
+    """Robot and gaps of an elastic band, whose knots are rows of q."""
 
     def __init__(self, gaps: GapsAt, system: System, bounds: Bounds) -> None:
         self._gaps, self._lower, self._upper = gaps, bounds.q_lower, bounds.q_upper
@@ -161,7 +161,7 @@ class _Band:
 def _along(
     q: Array, band: _Band, system: System, bounds: Bounds, durations: tuple[float, float], count: int, p: Array
 ) -> Guess:
-    """From rest to rest along a path, in twice the time in which v would be at its bounds, if durations allow it."""
+    """Motion from rest to rest along a path, in twice the time with v at its bounds, if durations allow it."""
     tau = np.linspace(0, 1, count)
     along = np.r_[0.0, np.cumsum(np.linalg.norm(band.ways(q), axis=1))]
     places = np.interp((10 * tau**3 - 15 * tau**4 + 6 * tau**5) * along[-1], along, np.arange(len(q)))

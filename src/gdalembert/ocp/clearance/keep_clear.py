@@ -36,7 +36,7 @@ _ROUNDING = 1e-9
 
 
 class KeepsClear:
-    """What :class:`~gdalembert.ocp.Problem` has of this page."""
+    """Part of :class:`~gdalembert.ocp.Problem` on this page."""
 
     dyn: Robot
     bounds: Bounds
@@ -171,7 +171,7 @@ def _graphs(shapes: Distances, parameters: int) -> tuple[ca.Function, ca.Functio
 
 
 class KeptGaps(BoundaryCondition):
-    """What a solve checks of gaps: that they are large enough at both ends, and, behind it, between instants."""
+    """Checks of gaps by a solve: that they are large enough at both ends, and, behind it, between instants."""
 
     symbols: Sequence[ca.MX] = ()
 
