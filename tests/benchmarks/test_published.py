@@ -37,7 +37,7 @@ def recorded() -> dict[str, str]:
     return {match[2]: match[0] for match in published.REGION.finditer(page)}
 
 
-@pytest.mark.parametrize("name", quick(BARS, "elastica", "timoshenko", "roll_up"))
+@pytest.mark.parametrize("name", quick(BARS, "elastica", "timoshenko"))
 def test_a_published_result(name: str, recorded: dict[str, str]) -> None:
     """And the page has the table, its numbers as those of other pages."""
     table, (print_bar, bars) = published.TABLES[name](), BARS[name]

@@ -226,6 +226,7 @@ def test_what_cannot_be_kept_is_told(options: dict[str, Any], violated: str) -> 
         walled(**options).solve(options={"ipopt.max_iter": 30})
 
 
+@pytest.mark.long
 def test_a_gap_that_is_too_small_between_instants_is_told() -> None:
     """It is where the motion jumps through the wall, since no other one is found."""
     with pytest.warns(
