@@ -37,7 +37,7 @@ from gdalembert.spatial.arguments import file_path, instance, integer, number, v
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import Expression
 from gdalembert.spatial.interrupts import interruptible
-from gdalembert.spatial.source_text import c_comment, comment_text
+from gdalembert.spatial.source_text import c_comment, comment_text, write_whole
 
 _DETUNED = 0.05
 """The relative error of the fastest frequency, by the length of a step, that is told."""
@@ -259,12 +259,7 @@ class Estimator:
             raise ArgumentError("generate: the filter has no state yet; call reset(q)")
         header, body = self._code(target.stem)
         for file, text in ((target.with_suffix(".h"), header), (target, f'#include "{target.stem}.h"\n{body}')):
-            beside = file.with_name(f".{file.name}.{os.getpid()}")
-            try:
-                beside.write_text(text, encoding="utf-8")
-                os.replace(beside, file)
-            finally:
-                beside.unlink(missing_ok=True)
+            write_whole(file, text)
         return target
 
     def _code(self, stem: str) -> tuple[str, str]:

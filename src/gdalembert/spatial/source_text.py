@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 _UNSAFE = frozenset("\\\"'*`")
 """Characters that begin an escape or a line splice, end a string or a comment, or run a command (Julia's backquote)."""
@@ -61,3 +63,13 @@ def c_comment(lines: Iterable[str]) -> list[str]:
     text = _TRIGRAPH.sub("_", "\n".join(lines).replace("\\", "_"))
     parted = text.replace("*/", "* /").replace("/*", "/ *")
     return ["/*", *(f" * {line}".rstrip() for line in parted.splitlines()), " */"]
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all: beside its place first."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -43,7 +43,7 @@ from gdalembert.ocp.stage import Stages as StageValues
 from gdalembert.spatial.arguments import UNIT_ERROR, file_path, integer, number
 from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.interrupts import Interrupts, interruptible
-from gdalembert.spatial.source_text import comment_text
+from gdalembert.spatial.source_text import comment_text, write_whole
 
 STATUS = "Real_Time_Iteration"
 _FAILED = "Invalid_Number_Detected"
@@ -329,12 +329,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         exported = dict(zip(fixed, fixed, strict=True)) | inputs
         about, remarks = f"Real-time iterations of {comment_text(self._tree.name)}", self._remarks_in_c(stem)
         text = step_code(steps, stem, exported, about, remarks, self._most_shift, self._iterations, _UNMET)
-        beside = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
-            beside.write_text(text, encoding="utf-8")
-            os.replace(beside, target)
-        finally:
-            beside.unlink(missing_ok=True)
+        write_whole(target, text)
         return target
 
     def _remarks_in_c(self, stem: str) -> str:
