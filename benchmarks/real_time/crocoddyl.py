@@ -129,7 +129,7 @@ def table(rows: Sequence[Row]) -> list[str]:
         both = [row.loops[name] for name in ("rti", NAME)]
         micro = [1e6 * loop.seconds[1:] for loop in both]
         times = [f"{each:,.0f}" for x in micro for each in (np.median(x), x.max())]
-        errors, has_friction = [f"{row.error(name):.2f}" for name in ("rti", NAME)], isinstance(row.task, Standing)
+        errors, has_friction = [f"{row.error(name):.2f}" for name in ("rti", NAME)], row.task is Standing
         friction = [f"{loop.friction[1:].max():.2g}" if has_friction else None for loop in both]
         ratio, most = f"{np.median(micro[0]) / np.median(micro[1]):.2f}", f"{both[1].used.max():.6g}"
         lost = int((~both[1].solved).sum())

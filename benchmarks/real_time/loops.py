@@ -1,12 +1,13 @@
 """Ticks of real-time iterations beside those of IPOPT, in closed loops of the same robots in one process.
 
     python -m benchmarks.real_time.loops
-    python -m benchmarks.real_time.loops --rounds 3 --crocoddyl .../bin/python
+    python -m benchmarks.real_time.loops --rounds 3 --acados --crocoddyl .../bin/python
 
 A robot follows a reference: easily, where limits hold, and kicked. Each solver closes its own loop, with 20 intervals,
 and is called from Python: ``problem.solver("rti")``, with three iterations a tick, and ``problem.solver("ipopt")`` with
 compiled stages. Loops are repeated, and the time of a tick is the least over the rounds, of the processor. Quadratic
-programs of the loops are solved by HPIPM and PIQP too (:mod:`benchmarks.real_time.programs`). With ``--crocoddyl``,
+programs of the loops are solved by HPIPM and PIQP too (:mod:`benchmarks.real_time.programs`). With ``--acados``, acados
+makes ticks of the arm in the same loops (:mod:`benchmarks.real_time.acados`), and with ``--crocoddyl``,
 the Python of an environment with crocoddyl 3.0.1 and pin 3.4.0 makes ticks of the arm and of the standing quadruped in
 the same loops. The page and the figure go to ``benchmarks/results``.
 """
@@ -16,14 +17,16 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.common.tables import BLUE, ORANGE, heading, label, markdown, panels, write
-from benchmarks.real_time import crocoddyl, programs
+from benchmarks.real_time import acados, crocoddyl, programs
 from benchmarks.real_time.tasks import KICKS_EVERY, TASKS, Motion, Task, Trot
 from benchmarks.speed.speed import machine
 from gdalembert.spatial.arrays import Array
@@ -87,7 +90,7 @@ def loop(task: Task, solver: Any, motion: Motion, ticks: int, see: Any = None) -
 class Row(NamedTuple):
     """The loops of a task in a case by solver, of which the ticks are the fastest of all rounds."""
 
-    task: Task
+    task: type[Task]
     case: str
     loops: Mapping[str, Loop]
 
@@ -108,7 +111,7 @@ def measure(
             if python is not None and kind in crocoddyl.TASKS:
                 solvers[crocoddyl.NAME] = stack.enter_context(crocoddyl.Peer(python, task))
             for case, motion in task.cases.items():
-                rows.append(Row(task, case, _loops(task, solvers, motion, rounds, ticks)))
+                rows.append(Row(kind, case, _loops(task, solvers, motion, rounds, ticks)))
                 print(_cells(rows[-1]), flush=True)
         for case, motion in task.cases.items():
             kept: list[programs.Program] = []
@@ -116,6 +119,16 @@ def measure(
             compared.append(programs.compare(f"{task.title}, {case}", kept[1:]))
             print(compared[-1], flush=True)
     return rows, compared
+
+
+def beside(rounds: int, ticks: int) -> list[Row]:
+    """The loops of acados, and those of rti in the same process."""
+    rows = []
+    for kind in acados.TASKS:
+        task = kind()
+        solvers = {RTI: task.solver("rti")} | acados.peers(task)
+        rows += [Row(kind, case, _loops(task, solvers, motion, rounds, ticks)) for case, motion in task.cases.items()]
+    return rows
 
 
 def _loops(task: Task, solvers: Mapping[str, Any], motion: Motion, rounds: int, ticks: int) -> dict[str, Loop]:
@@ -127,6 +140,12 @@ def _loops(task: Task, solvers: Mapping[str, Any], motion: Motion, rounds: int, 
                 continue
             own[name].append(loop(task, solver, motion, int(ticks * task.longer)))
     return {name: each[0]._replace(seconds=np.min([one.seconds for one in each], axis=0)) for name, each in own.items()}
+
+
+def _elsewhere(function: Callable[..., list[Row]], *args: int) -> list[Row]:
+    """The result of a call in a process of its own: HPIPM of acados and that of CasADi end one that has both."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(function, *args).result()
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -170,12 +189,16 @@ Load of the machine: {load}.
 
 {programs}
 
+{acados}
+
 {crocoddyl}
 """
 
 
-def report(rows: Sequence[Row], compared: Sequence[programs.Comparison], peer: str, rounds: int, ticks: int) -> str:
-    """The page."""
+def report(
+    rows: Sequence[Row], compared: Sequence[programs.Comparison], peers: Mapping[str, str], rounds: int, ticks: int
+) -> str:
+    """The page; ``peers``: the sections of acados and crocoddyl."""
     return NOTES.format(
         ticks=ticks,
         rounds=rounds,
@@ -183,7 +206,7 @@ def report(rows: Sequence[Row], compared: Sequence[programs.Comparison], peer: s
         load=", ".join(f"{each:.1f}" for each in os.getloadavg()),
         table="\n".join(markdown(HEAD, [_cells(row) for row in rows])),
         programs=programs.section(compared),
-        crocoddyl=peer,
+        **peers,
     )
 
 
@@ -208,10 +231,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument("--ticks", type=int, default=TICKS, metavar="N", help="length of the loops")
+    parser.add_argument("--acados", action="store_true", help="make ticks of acados too, which is there")
     parser.add_argument("--crocoddyl", metavar="PYTHON", help="of an environment that has it")
     given = parser.parse_args()
+    beside_acados = _elsewhere(beside, given.rounds, given.ticks) if given.acados else []
     rows, compared = measure(TASKS, given.rounds, given.ticks, given.crocoddyl)
-    text = report(rows, compared, crocoddyl.section(rows, given.crocoddyl), given.rounds, given.ticks)
+    peers = {"acados": acados.section(beside_acados), "crocoddyl": crocoddyl.section(rows, given.crocoddyl)}
+    text = report(rows, compared, peers, given.rounds, given.ticks)
     print(text)
     write("rti", text, lambda: draw(rows))
 

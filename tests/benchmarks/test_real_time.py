@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.common.tables import RESULTS
-from benchmarks.real_time import crocoddyl, loops, programs, random_problems
+from benchmarks.real_time import acados, crocoddyl, loops, programs, random_problems
 from benchmarks.real_time.tasks import EASY, KICKED, TASKS, FlexibleArm, PandaArm, Standing, Trot
 
 
@@ -72,7 +72,20 @@ def test_the_reference_of_the_trot_moves_with_its_contacts() -> None:
     assert {trot.stance(t) for t in times} == {"stand", "left", "right"}
 
 
-def test_without_its_environment_crocoddyl_is_not_measured() -> None:
+def test_acados_is_recorded_in_every_case() -> None:
+    """Of the arm; a tick of rti takes at most half of its time, and errs less."""
+    text = (RESULTS / "rti.md").read_text(encoding="utf-8").partition("## Beside acados")[2].partition("\n## ")[0]
+    table = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line]
+    rows = {title: dict(zip(table[0][1:], cells, strict=True)) for title, *cells in table[2:]}
+    assert list(rows) == [f"{PandaArm.title}, {case}" for case in PandaArm.cases]
+    for cells in rows.values():
+        assert float(cells["ratio"]) <= 0.5
+        assert float(cells["error of rti [mm]"]) <= float(cells["of acados [mm]"])
+        assert cells["not solved"] == "0"
+
+
+def test_what_is_not_asked_for_is_not_measured() -> None:
+    assert "Not measured: acados was not asked for" in acados.section([])
     assert "Not measured: no environment with crocoddyl was given" in crocoddyl.section([], None)
 
 
@@ -92,9 +105,24 @@ def test_a_loop_and_its_programs(kind: type, case: str) -> None:
     assert f"| {1e6 * compared.worst[programs.HPIPM]:,.0f} |" in programs.section([compared])
     assert max(compared.below.values()) < 1e-6
     assert max(compared.above.values()) < 2e-5  # where theirs ends
-    row = loops.Row(task, EASY, {loops.RTI: found})
+    row = loops.Row(kind, EASY, {loops.RTI: found})
     assert loops.draw([row]).axes[0].get_xscale() == "log"
     assert len(loops._cells(row)) == len(loops.HEAD)
+
+
+@pytest.mark.long
+@pytest.mark.system
+def test_acados_keeps_the_arm_on_its_line() -> None:
+    """In a process of its own, beside rti, at twice its errors at most."""
+    (row, *_) = loops._elsewhere(loops.beside, 1, PandaArm.skipped + 10)
+    peers = [name for name in row.loops if name != loops.RTI]
+    assert peers == [acados.name(condensed) for condensed in acados.CONDENSED]
+    for peer in peers:
+        assert row.loops[peer].solved.all()
+        assert row.error(peer) < 3 * row.error(loops.RTI)
+        assert (row.loops[peer].seconds > 0).all()
+    head, _, line = acados.table([row])
+    assert len(head.split("|")) == len(line.split("|"))
 
 
 @pytest.mark.long
@@ -104,7 +132,7 @@ def test_crocoddyl_stands_beside_rti_in_every_case() -> None:
     task = PandaArm()
     solver = task.solver("rti")
     found = loops.loop(task, solver, task.cases[EASY], task.skipped + 2)
-    rows = [loops.Row(task, case, {loops.RTI: found, crocoddyl.NAME: found}) for case in task.cases]
+    rows = [loops.Row(PandaArm, case, {loops.RTI: found, crocoddyl.NAME: found}) for case in task.cases]
     head, _, *lines = crocoddyl.table(rows)
     assert head.count("worst [µs]") == 2
     assert [line.split("|")[1].strip() for line in lines] == [f"{task.title}, {case}" for case in task.cases]
