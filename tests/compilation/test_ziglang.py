@@ -23,6 +23,7 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GDALEMBERT_CACHE", str(tmp_path / "cache"))
 
 
+@pytest.mark.long
 def test_a_function_is_compiled() -> None:
     q, v, a = np.random.default_rng(0).normal(size=(3, 2))
     tau = gd.compile(DYN.inverse_dynamics, flags="-O1")(q, v, a)

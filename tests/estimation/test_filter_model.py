@@ -15,6 +15,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.estimation.filter_model import FilterModel
 from gdalembert.model.configuration import neutral
 from tests.helpers.models import inertia, placement, relative_error
+from tests.helpers.sets import quick
 
 
 def robot(*joints: pin.JointModel, **options: Any) -> gd.NewtonEuler:
@@ -38,7 +39,7 @@ def acceleration(dyn: gd.Dynamics) -> Any:
     return gd.Kinematics.of(dyn.parameters).frame_classical_acceleration("tool", pin.LOCAL)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", quick(ROBOTS, "revolute, continuous"))
 def test_derivatives_are_those_of_the_flow(name: str) -> None:
     """A and H, by central differences of integrated states; the drift of quasi-velocities among them."""
     dyn = robot(*ROBOTS[name], parameters={"payload": ["tool"]})

@@ -72,8 +72,14 @@ def check_python(dynamics: gd.Dynamics, source: str, functions: Mapping[str, ca.
 @pytest.mark.parametrize(
     ("robot", "formulation"),
     [
-        *(("cart_pendulum", each) for each in FORMULATIONS),
-        *quick([*(("shala_likaj_rpr", each) for each in FORMULATIONS), ("mixed", gd.NewtonEuler)]),
+        *(("cart_pendulum", formulation) for formulation in FORMULATIONS[:2]),
+        *quick(
+            [
+                ("cart_pendulum", FORMULATIONS[2]),
+                *(("shala_likaj_rpr", each) for each in FORMULATIONS),
+                ("mixed", gd.NewtonEuler),
+            ]
+        ),
     ],
 )
 def test_python_is_the_graph(robot: str, formulation: type[gd.Dynamics]) -> None:

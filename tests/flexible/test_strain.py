@@ -15,6 +15,7 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible import modes
 from gdalembert.flexible.centreline import centreline
 from tests.flexible.test_centreline import nodes, planar, spatial, states
+from tests.helpers.sets import quick
 
 STEEL = {"density": 7850.0, "youngs_modulus": 2.1e11, "poisson_ratio": 0.3}
 FIBRE = (0.004, -0.002)
@@ -39,7 +40,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", quick(KINDS, "modes"))
 def test_a_cantilever_under_a_force_at_its_tip(kind: str) -> None:
     """ε = N/EA − M_z y/EI_z − M_y z/EI_y, with M = F (l − x): exact for cubic shapes and for linear strains.
 

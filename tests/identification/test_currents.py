@@ -61,6 +61,7 @@ def sheet() -> gd.NewtonEuler:
     return with_friction(gd.load_urdf("two_link_arm"), PARAMETERS | {"payload": ["link2"]})
 
 
+@pytest.mark.long
 def test_gains_follow_from_a_run_without_a_load_and_one_of_which_the_mass_is_known() -> None:
     """To the accuracy that their deviations say, of 1 % of noise and 4 seeds; the other numbers of the load too."""
     off = []

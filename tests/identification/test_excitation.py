@@ -320,6 +320,7 @@ def test_the_best_start_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     assert best.cost == min(motion.cost for motion in seen)
 
 
+@pytest.mark.long
 def test_a_motion_with_a_known_load_tells_gains_and_friction_under_load() -> None:
     """They are columns of W beside the parameters; without a number that is known they cannot be told."""
     model = gd.load_urdf("two_link_arm")

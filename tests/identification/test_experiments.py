@@ -103,6 +103,7 @@ def test_each_run_has_a_load_of_its_own() -> None:
     assert result.parameters["link2.m"] == 0  # without a load
 
 
+@pytest.mark.long
 def test_a_base_that_is_placed_otherwise_has_another_gravity() -> None:
     """Gravity is known in each run, where it is no product of unknowns."""
     given = []

@@ -204,6 +204,7 @@ def table(tmp_path: Path, name: str, header: str = "") -> Path:
     return tmp_path / name
 
 
+@pytest.mark.long
 def test_the_command_fits_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = table(tmp_path, "log.csv", "t,q1,q2,v1,v2,i1,i2,x,y")
     argv = ["identify", "two_link_arm", str(path), "--columns", "t,q,v,current,-2", "--cutoff", "8", "--gains", "2"]

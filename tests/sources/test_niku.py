@@ -24,10 +24,11 @@ from tests.helpers.dh_chains import (
     random_state,
     value,
 )
+from tests.helpers.sets import quick
 
 G = 9.81
 
-each_formulation = pytest.mark.parametrize("name", FORMULATIONS)
+each_formulation = pytest.mark.parametrize("name", quick(FORMULATIONS, "lagrange_euler", "generalized_dalembert"))
 
 
 def dynamics(name: str, model: pin.Model, **options: object) -> gd.Dynamics:
@@ -540,6 +541,7 @@ def test_trace_form(n: int) -> None:
         check(value(dyn.potential_energy, q), [[literal.potential()]])
 
 
+@pytest.mark.long
 def test_trace_form_of_six_joints() -> None:
     rng = np.random.default_rng(30)
     chain = random_rotary_and_prismatic(rng, 6)
