@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from gdalembert.spatial.arrays import Array
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+Result = TypeVar("Result")
 RTI, IPOPT = "rti", "IPOPT"
 TICKS = 100
 SECONDS_OF_IPOPT = 20.0
@@ -142,7 +143,7 @@ def _loops(task: Task, solvers: Mapping[str, Any], motion: Motion, rounds: int, 
     return {name: each[0]._replace(seconds=np.min([one.seconds for one in each], axis=0)) for name, each in own.items()}
 
 
-def _elsewhere(function: Callable[..., list[Row]], *args: int) -> list[Row]:
+def elsewhere(function: Callable[..., Result], *args: object) -> Result:
     """The result of a call in a process of its own: HPIPM of acados and that of CasADi end one that has both."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         return pool.submit(function, *args).result()
@@ -234,7 +235,7 @@ def main() -> None:
     parser.add_argument("--acados", action="store_true", help="make ticks of acados too, which is there")
     parser.add_argument("--crocoddyl", metavar="PYTHON", help="of an environment that has it")
     given = parser.parse_args()
-    beside_acados = _elsewhere(beside, given.rounds, given.ticks) if given.acados else []
+    beside_acados = elsewhere(beside, given.rounds, given.ticks) if given.acados else []
     rows, compared = measure(TASKS, given.rounds, given.ticks, given.crocoddyl)
     peers = {"acados": acados.section(beside_acados), "crocoddyl": crocoddyl.section(rows, given.crocoddyl)}
     text = report(rows, compared, peers, given.rounds, given.ticks)

@@ -99,7 +99,7 @@ def test_a_loop_and_its_programs(kind: type, case: str) -> None:
     found = loops.loop(task, solver, task.cases[case], task.skipped + 12, lambda each: kept.append(programs.of(each)))
     assert found.solved.all()
     assert found.used.max() <= 1
-    compared = programs.compare(task.title, kept[1:12:3])
+    compared = loops.elsewhere(programs.compare, task.title, kept[1:12:3])
     assert compared.solved == compared.programs == {programs.OURS: 4, programs.HPIPM: 4, programs.PIQP: 1}
     assert all(0 < compared.seconds[name] <= compared.worst[name] for name in compared.solved)
     assert f"| {1e6 * compared.worst[programs.HPIPM]:,.0f} |" in programs.section([compared])
@@ -114,7 +114,7 @@ def test_a_loop_and_its_programs(kind: type, case: str) -> None:
 @pytest.mark.system
 def test_acados_keeps_the_arm_on_its_line() -> None:
     """In a process of its own, beside rti, at twice its errors at most."""
-    (row, *_) = loops._elsewhere(loops.beside, 1, PandaArm.skipped + 10)
+    (row, *_) = loops.elsewhere(loops.beside, 1, PandaArm.skipped + 10)
     peers = [name for name in row.loops if name != loops.RTI]
     assert peers == [acados.name(condensed) for condensed in acados.CONDENSED]
     for peer in peers:

@@ -112,6 +112,7 @@ int main(void) {{
 
 def test_outliers_and_missing_samples_change_nothing(filters: dict[str, Estimator]) -> None:
     filter_ = filters["gated"]
+    begin(filter_)
     u, y = samples(filter_, 1)
     results = []
     for sample in ({"axis": y[0, :3]}, np.r_[y[0, :3], np.nan], {"axis": y[0, :3], "joint": y[0, 3] + 1}):
@@ -127,6 +128,7 @@ def test_outliers_and_missing_samples_change_nothing(filters: dict[str, Estimato
 def test_an_infinite_sample_is_beyond_the_gate(filters: dict[str, Estimator], name: str) -> None:
     """It is left out as a missing one, and told, with a gate and without."""
     filter_ = filters[name]
+    begin(filter_)
     u, y = samples(filter_, 1)
     results = []
     for infinite in (np.nan, np.inf, -np.inf):
