@@ -31,9 +31,10 @@ from gdalembert.identification.least_squares import (
     not_identifiable,
     triangular,
 )
-from gdalembert.spatial.arguments import held_back_counts, instance, numbers, warn
+from gdalembert.spatial.arguments import flag, held_back_counts, instance, numbers, warn
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import interruptible
+from gdalembert.spatial.progress import progress as show_progress
 
 _TURNS = 20
 """Number of turns of the base about measured positions, each followed by shifts of both ends."""
@@ -57,6 +58,7 @@ def fit(
     model: pin.Model | None = None,
     weights: npt.ArrayLike | None = None,
     held_back: float | tuple[npt.ArrayLike, Any] | None = None,
+    progress: bool = False,
 ) -> Calibration:
     """The placements of joints and frames with which a robot is where it was measured.
 
@@ -82,6 +84,7 @@ def fit(
         weights: relative weights of the squared residuals, at least 0: of samples (N) or of their rows (N × 6, or N × 3
             for each frame).
         held_back: the fraction of the samples, the last ones, that is predicted and not fitted; or (q, measured).
+        progress: show the progress on stderr.
 
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used, or there are too few samples,
@@ -101,7 +104,8 @@ def fit(
     _check_model(kin, model)
     _check_samples(measurement, samples)
     _check_motion(measurement, samples)
-    p, remarks = _descended(measurement, samples)
+    with show_progress(f"{kin.tree.name}: fit of placements", shown=flag("fit: progress", progress)):
+        p, remarks = _descended(measurement, samples)
     structure, reduced = measurement.structure(p), _reduced(measurement, samples, p / sizes)
     estimate = estimated(reduced, structure, names, _no_priors(p), nominal, weighted=True, shared=False)
     effects = structure.torques / sizes

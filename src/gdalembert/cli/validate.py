@@ -10,7 +10,7 @@ from gdalembert.cli.main import tell
 from gdalembert.cli.options import add_dynamics, chosen_formulations, load, options, several
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.errors import GdalembertError, shortened
-from gdalembert.spatial.interrupts import is_watched
+from gdalembert.spatial.progress import is_watched
 from gdalembert.validation.report import Report
 from gdalembert.validation.validate import validate
 

@@ -28,6 +28,7 @@ from gdalembert.spatial.arguments import MASKED, choice, flag, is_masked
 from gdalembert.spatial.arguments import numbers as numbers_of
 from gdalembert.spatial.functions import Evaluation
 from gdalembert.spatial.interrupts import interruptible
+from gdalembert.spatial.progress import progress as show_progress
 
 Part = TypeVar("Part")
 _KINDS: dict[str, tuple[Any, str]] = {
@@ -78,6 +79,7 @@ def compile(
     interpreter: bool = False,
     output: str = "full",
     dtype: str | type = "float64",
+    progress: bool = False,
 ) -> CompiledFunction:
     """The Function as machine code, called with NumPy arrays.
 
@@ -101,6 +103,7 @@ def compile(
         dtype: the type of all arrays, ``"float64"`` or ``"float32"``, of which a register holds twice as many. Batches
             compute in it; single calls, the interpreter, and all calls of a Function of MX compute in float64 and
             round.
+        progress: show the progress of a build on stderr.
 
     Raises:
         ArgumentTypeError: if it is not a ``casadi.Function``, or an option has the wrong type.
@@ -115,13 +118,17 @@ def compile(
     options = {name: value for name, value in options.items() if value is not None}
     _check(options, interpreter)
     choice("compile: output", output, OUTPUTS)
+    flag("compile: progress", progress)
     real = _dtype(dtype)
     graph, places = packed(function, output)
     again = functools.partial(compile, function, **options, interpreter=interpreter, output=output, dtype=real)
     if interpreter:
         return CompiledFunction(graph, _Interpreter(graph), real, places, again)
     tool = Compiler(function.name(), time_limit=time_limit or TIME_LIMIT).find(compiler, flags)
-    return CompiledFunction(graph, load_library(graph, tool, cache, real), real, places, again)
+    with show_progress(f"compile {function.name()}", shown=progress) as line:
+        library = load_library(graph, tool, cache, real)
+        line.show("")
+    return CompiledFunction(graph, library, real, places, again)
 
 
 def _check(options: Mapping[str, Any], interpreter: bool) -> None:

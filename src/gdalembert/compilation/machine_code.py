@@ -24,6 +24,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -39,9 +40,12 @@ from gdalembert.compilation.cache import Cache, remove
 from gdalembert.errors import CompilationError
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.instructions import evaluate, operations
+from gdalembert.spatial.progress import current
 
 TIME_LIMIT = 600.0
 """Time that the compiler may run by default [s]."""
+_TICK = 0.5
+"""How often the time that a compiler has taken is shown [s]."""
 _COMPILERS = ("cc", "gcc", "clang")
 _FROM_PYPI = (sys.executable, "-m", "ziglang", "cc", "-fno-sanitize=undefined")
 """Clang, as the package ziglang has it, without the checks that it adds to code that is not optimised."""
@@ -155,7 +159,7 @@ class Compiler:
             raise self.error(f"{self.command[0]} does not run: {reason}; {self.without}") from error
         with process:
             try:
-                output, errors = process.communicate(timeout=self.time_limit)
+                output, errors = self._ended(process)
             except BaseException as error:
                 if os.name == "posix":
                     with contextlib.suppress(ProcessLookupError):
@@ -166,6 +170,15 @@ class Compiler:
                     raise
                 raise self.error(f"{self.command[0]} is not done after {self.time_limit:g} s; {self.slow}") from None
         return process.returncode, output, errors
+
+    def _ended(self, process: subprocess.Popen[str]) -> tuple[str, str]:
+        """The output and errors of a process that ends within the time limit, while the line of progress moves."""
+        line, end = current(), time.monotonic() + self.time_limit
+        while line.shown and time.monotonic() + _TICK < end:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return process.communicate(timeout=_TICK)
+            line.move()
+        return process.communicate(timeout=max(end - time.monotonic(), 0.0))
 
 
 def _is_whole(library: Path) -> bool:
@@ -502,7 +515,10 @@ def _load(
             except (OSError, AttributeError, RuntimeError):
                 remove(path)
         with libraries.build() as folder:
-            path = libraries.add(key, tool.build(source(), folder))
+            current().show(f"C code of {tool.name}")
+            code = source()
+            current().show(f"{tool.command[0]} compiles {tool.name}")
+            path = libraries.add(key, tool.build(code, folder))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         folder_error = f"cannot use the cache folder {libraries.folder}: {reason}"

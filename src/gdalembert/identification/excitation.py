@@ -41,6 +41,8 @@ from gdalembert.model.tree import Joint
 from gdalembert.spatial.arguments import SEEDS, choice, flag, integer, listed, number, vector
 from gdalembert.spatial.arrays import Array, frozen, independent_columns, unit_columns
 from gdalembert.spatial.interrupts import Interrupts, interruptible
+from gdalembert.spatial.progress import current
+from gdalembert.spatial.progress import progress as show_progress
 
 _MOST_MARGIN = 0.9
 CRITERIA = ("determinant", "condition")
@@ -93,6 +95,7 @@ def excitation(
     starts: int = 3,
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
+    progress: bool = False,
 ) -> Excitation:
     """A periodic motion that determines the parameters of a robot well, within its limits.
 
@@ -123,6 +126,7 @@ def excitation(
             robot, and a servo needs some.
         starts: number of random motions to start from; the best result is returned. ``seed``: that of their generator.
         options: options of the ``casadi.nlpsol`` with IPOPT, as ``{"ipopt.max_iter": 500}``; they override ours.
+        progress: show the progress on stderr.
 
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used; the message names it.
@@ -161,7 +165,9 @@ def excitation(
         known=_known(dyn, runs),
         with_gains=flag("excitation: gains", gains),
     )
-    return Search(plan, criterion, rng, options or {}).best(starts)
+    with show_progress(f"{dyn.tree.name}: excitation", shown=flag("excitation: progress", progress)) as line:
+        line.show("regressor")
+        return Search(plan, criterion, rng, options or {}).best(starts)
 
 
 def _known(dyn: Dynamics, runs: Any) -> tuple[Mapping[str, float], ...]:
@@ -349,7 +355,7 @@ class Search:
 
     def best(self, starts: int) -> Excitation:
         """The best motion within all limits that random starts lead to."""
-        motions = [self._run() for _ in range(starts)]
+        motions = [self._run(f"start {k} of {starts}") for k in range(1, starts + 1)]
         valid = [motion for motion in motions if not motion.excess]
         if not valid:
             motion = min(motions, key=lambda candidate: sum(candidate.excess.values()))
@@ -362,15 +368,16 @@ class Search:
         # Of those within the limits: the least cost of all is that of a motion that exceeds them.
         return min(valid, key=lambda candidate: candidate.cost)
 
-    def _run(self) -> Excitation:
-        """The motion that one random start leads to.
+    def _run(self, name: str) -> Excitation:
+        """The motion that one random start of this name leads to.
 
         Where a limit is exceeded between the instants, it is tightened by as much, and the search goes on.
         """
         solver, lower, upper = self._problem
         first, instants = self.plan.random(self._rng), len(self.plan.times())
         x = first
-        for _ in range(_ROUNDS):
+        for count in range(1, _ROUNDS + 1):
+            current().show(f"{name}, round {count}")
             limits = {"lbg": np.tile(lower, instants), "ubg": np.tile(upper, instants)}
             with Interrupts(__name__) as interrupts, interrupts.around_solver():
                 solved = solver(x0=x.ravel(order="F"), **limits)

@@ -23,9 +23,10 @@ from gdalembert.identification.result import METHODS, Identification
 from gdalembert.identification.sensors import Gains, Sensors
 from gdalembert.identification.suspicions import contradictions, shifted, suspicions
 from gdalembert.identification.unknowns import Bounds, Prior, quantity
-from gdalembert.spatial.arguments import choice, held_back_counts, instance, integer, number
+from gdalembert.spatial.arguments import choice, flag, held_back_counts, instance, integer, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.interrupts import interruptible
+from gdalembert.spatial.progress import progress as show_progress
 
 Method = Literal["ordinary", "weighted", "consistent"]
 HeldBack = float | tuple[npt.ArrayLike, ...] | Experiment | Sequence[Experiment]
@@ -55,6 +56,7 @@ def fit(
     held_back: HeldBack | None = None,
     decimation: int = 1,
     margin: float = 1e-6,
+    progress: bool = False,
 ) -> Identification:
     """The parameters of a robot with which its equations of motion have the measured efforts.
 
@@ -99,6 +101,7 @@ def fit(
             (:func:`~gdalembert.identification.decimated`) acts on the efforts and on each column of the regressor.
             ``noise`` is then that of these rows.
         margin: the least eigenvalue of a pseudo-inertia in units of the mass and the radius of gyration of its body.
+        progress: show the progress on stderr.
 
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument cannot be used, or the data cannot know a
@@ -115,6 +118,7 @@ def fit(
     """
     choice("fit: method", method, METHODS)
     number("fit: margin", margin)
+    flag("fit: progress", progress)
     decimation = integer("fit: decimation", decimation, 1)
     if isinstance(bounds, Mapping) and bounds and method != "consistent":
         raise ArgumentError(f"fit: method={method!r} takes no bounds; take method='consistent'")
@@ -124,18 +128,24 @@ def fit(
     slow = None if sticking is None else number("fit: sticking", sticking, "rad/s, m/s")
     runs = checked_runs(dyn, sensors, experiments, slow, even=decimation > 1)
     runs, unseen = _split(dyn, sensors, runs, held_back, slow)
-    efforts = Efforts(dyn, sensors, columns)
-    problem = LeastSquaresProblem.of(efforts, runs, prior=prior, offsets=offsets, decimation=decimation)
-    limits = problem.unknowns.limits(bounds)
-    suspected = suspicions(problem)
-    descent = problem.estimate(weighted=method != "ordinary")
-    check_gains(problem, descent, suspected)
-    reached: tuple[str, ...] = ()
-    x = problem.x(descent.s)
-    if method == "consistent":
-        x = consistent(problem, descent, limits, margin, bounded=bool(bounds))
-        reached = at_bounds(problem, x, limits, margin)
-    result = _identification(problem, descent, x, unseen, None if has_base else model, method, reached, suspected, slow)
+    with show_progress(f"{dyn.nominal.name}: fit", shown=progress) as line:
+        line.show(f"regressor of {sum(len(run.samples) for run in runs)} samples")
+        efforts = Efforts(dyn, sensors, columns)
+        problem = LeastSquaresProblem.of(efforts, runs, prior=prior, offsets=offsets, decimation=decimation)
+        limits = problem.unknowns.limits(bounds)
+        suspected = suspicions(problem)
+        descent = problem.estimate(weighted=method != "ordinary")
+        check_gains(problem, descent, suspected)
+        reached: tuple[str, ...] = ()
+        x = problem.x(descent.s)
+        if method == "consistent":
+            line.show("physically consistent parameters")
+            x = consistent(problem, descent, limits, margin, bounded=bool(bounds))
+            reached = at_bounds(problem, x, limits, margin)
+        line.show("residuals and remarks")
+        told = None if has_base else model
+        result = _identification(problem, descent, x, unseen, told, method, reached, suspected, slow)
+        line.show("")
     # The result has them, too: a warning is shown once, or nowhere, and a report is read later.
     for remark in result.remarks:
         warnings.warn(f"fit: {remark}", IdentificationWarning, stacklevel=3)

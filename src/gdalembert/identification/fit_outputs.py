@@ -32,10 +32,11 @@ from gdalembert.identification.records import Initial, Output, Outputs, Record, 
 from gdalembert.identification.result import root_mean_square
 from gdalembert.identification.simulation_errors import SimulationErrors, mean_of_seen
 from gdalembert.identification.unknowns import Bounds, Prior, limits_by_name, priors_by_name
-from gdalembert.spatial.arguments import instance, listed, number
+from gdalembert.spatial.arguments import flag, instance, listed, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import Expression
 from gdalembert.spatial.interrupts import interruptible
+from gdalembert.spatial.progress import progress as show_progress
 
 
 @interruptible
@@ -51,6 +52,7 @@ def fit_outputs(
     bounds: Bounds | None = None,
     prior: Prior | None = None,
     initial: Initial = "free",
+    progress: bool = False,
 ) -> OutputFit:
     """The parameters of a robot with which its simulated outputs are the measured ones.
 
@@ -75,6 +77,7 @@ def fit_outputs(
         initial: the state of each record at its first instant, of what is not prescribed: ``"free"``, which is
             estimated with the parameters; ``"measured"``, of the states in which the outputs have the values and rates
             that they show in the first samples that of least energy; or (q, v), as it is known.
+        progress: show the progress on stderr.
 
     Raises:
         ArgumentTypeError, ArgumentError, UnknownNameError: if an argument or a channel of a record cannot be used.
@@ -86,15 +89,17 @@ def fit_outputs(
             if one ends at a bound; if an output is not explained, or looks like one in other units; if an input is
             saturated; if residuals are not independent.
     """
+    flag("fit_outputs: progress", progress)
     problem = _problem(dyn, records, outputs, parameters, others, drive, p, prior, initial)
     _, deviations = priors_by_name("fit_outputs", prior, problem.names, problem.start)
     limits = limits_by_name("fit_outputs", bounds, problem.names)
     _check_start(problem, limits)
-    try:
-        descent, sizes = problem.descended(deviations, *limits)
-    except np.linalg.LinAlgError:  # of rows that are not finite
-        raise problem.astray from None
-    result = _result(problem, descent, sizes, limits)
+    with show_progress(f"{dyn.nominal.name}: fit_outputs", shown=progress):
+        try:
+            descent, sizes = problem.descended(deviations, *limits)
+        except np.linalg.LinAlgError:  # of rows that are not finite
+            raise problem.astray from None
+        result = _result(problem, descent, sizes, limits)
     for remark in result.remarks:
         warnings.warn(f"fit_outputs: {remark}", IdentificationWarning, stacklevel=3)
     return result

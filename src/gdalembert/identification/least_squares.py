@@ -36,6 +36,7 @@ from gdalembert.dynamics.parameters.base import formula
 from gdalembert.identification.result import BaseEstimate, NotIdentifiable
 from gdalembert.identification.unknowns import element, quantity
 from gdalembert.spatial.arrays import Array, independent_columns
+from gdalembert.spatial.progress import current
 
 _DEPENDENT = 1e-9
 """Relative singular value below which columns of unit norm are dependent by structure."""
@@ -361,6 +362,8 @@ def descended(
     """
     s, reduced, falls, past = start, linearized(start), list[float](), list[tuple[Array, Array]]()
     for count in range(_STEPS):
+        changed = f", the sum of squares fell by {falls[-1]:.1e} of itself" if falls else ""
+        current().show(f"step {count + 1}{changed}")
         space = structure(s)
 
         def solved(measured: Array, reduced: Reduced = reduced, space: Combinations = space) -> LinearEstimate:

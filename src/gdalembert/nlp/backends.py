@@ -52,8 +52,8 @@ class Backend:
         cost_factor: by which it sees a cost of a size multiplied. ``cost_option``: its option for that; without one,
             the cost of the program is multiplied, and its multipliers with it.
         time_option: its option that limits the wall time.
-        asks: where it may be told to end: its option for a Function that it calls in each iteration, or the Jacobian,
-            for one that catches what is raised where it evaluates, and goes on.
+        asks: where it may be told to end, and its iterations are seen: its option for a Function that it calls in each
+            iteration, or the Jacobian, for one that catches what is raised where it evaluates, and goes on.
     """
 
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -93,6 +93,7 @@ BACKENDS: dict[str, Backend] = {
         cost_factor=_to_hundred,
         cost_option="ipopt.obj_scaling_factor",
         time_option="ipopt.max_wall_time",
+        asks="iteration_callback",
     ),
     "fatrop": Backend(
         {
@@ -134,18 +135,24 @@ def backend(solver: str) -> Backend:
     return BACKENDS.get(solver, Backend())
 
 
-def leash_for(solver: str, chosen: Backend, nlp: StageProgram, budget: float | None) -> Leash | None:
-    """Function that ends a solver; ``None`` for one that signals end and that keeps its budget itself."""
+def leash_for(
+    solver: str, chosen: Backend, nlp: StageProgram, budget: float | None, *, watched: bool = False
+) -> Leash | None:
+    """Function that ends a solver; ``None`` for one that signals end and that keeps its budget itself.
+
+    ``watched``: that it is to tell of iterations, too; ``None`` then for one that tells of none.
+    """
     if chosen.catches:
         return Leash([nlp.size], budget)
     if budget is None or chosen.time_option:
-        return None
-    if not chosen.asks:
+        if not (watched and chosen.asks):
+            return None
+    elif not chosen.asks:
         raise UnsupportedError(
             f"solve: {solver!r} takes no {BUDGET}; give {', '.join(map(repr, BACKENDS))}, or an option of its own"
         )
     n, m = nlp.size, len(nlp.equal)
-    return Leash([n, 1, m, n, m, nlp.problem["p"].numel()], budget)
+    return Leash([n, 1, m, n, m, nlp.problem["p"].numel()], None if chosen.time_option else budget)
 
 
 def checked_options(where: str, options: Any) -> dict[str, Any]:
@@ -227,8 +234,12 @@ def refused(solver: str, options: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
+Tell = Callable[[int, Array], None]
+"""Takes the number of an iteration, and the iterate."""
+
+
 class Leash(ca.Callback):
-    """1 if the solver that runs now is to end, else 0: asked once in an iteration, by Python.
+    """1 if the solver that runs now is to end, else 0: asked once in an iteration, by Python, and tells of it.
 
     ``inputs`` are numbers of entries, of which the first is the iterate, ``budget`` is wall time [s]. The last solve
     ended for it at ``iterate`` if ``is_out_of_time``.
@@ -241,6 +252,7 @@ class Leash(ca.Callback):
         super().__init__()
         self._inputs, self._budget = tuple(inputs), budget
         self._interrupts: Interrupts | None = None
+        self._tell: Tell | None = None
         self._end = float("inf")
         self.is_out_of_time = False
         self.construct("leash")
@@ -262,19 +274,21 @@ class Leash(ca.Callback):
         self.is_out_of_time = time.monotonic() > self._end
         if self.is_out_of_time:
             self.iterate = np.frombuffer(arg[0]).copy()
+        if self._tell is not None:
+            self._tell(self.iterations, np.frombuffer(arg[0]))
         stopped = self._interrupts is not None and self._interrupts.error is not None
         np.frombuffer(res[0])[0] = float(stopped or self.is_out_of_time)
         return 0
 
     @contextlib.contextmanager
-    def held(self, interrupts: Interrupts) -> Iterator[None]:
-        """Around a solve."""
-        self._interrupts, self.is_out_of_time, self.iterations = interrupts, False, -1
+    def held(self, interrupts: Interrupts, tell: Tell | None = None) -> Iterator[None]:
+        """Around a solve, of which it tells."""
+        self._interrupts, self.is_out_of_time, self.iterations, self._tell = interrupts, False, -1, tell
         self._end = float("inf") if self._budget is None else time.monotonic() + self._budget
         try:
             yield
         finally:
-            self._interrupts, self._end = None, float("inf")
+            self._interrupts, self._end, self._tell = None, float("inf"), None
 
 
 def leashed(jacobian: ca.Function, leash: Leash) -> ca.Function:

@@ -22,6 +22,7 @@ from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.expressions import foreign
 from gdalembert.spatial.functions import Function
 from gdalembert.spatial.interrupts import Interrupts, interruptible
+from gdalembert.spatial.progress import ProgressLine, current, progress
 
 _MISSED = 1e-6
 """By how much fixed variables violate a row that no variable can mend, scaled: what solvers tolerate."""
@@ -39,6 +40,7 @@ class Solver(Uncopied, Generic[Found]):
 
     Attributes:
         last: the last solution; ``None`` before the first one.
+        progress: whether iterations are shown on stderr.
     """
 
     def __init__(self, program: Solvable[Found], name: str, options: Mapping[str, Any]) -> None:
@@ -51,10 +53,11 @@ class Solver(Uncopied, Generic[Found]):
         self._multiplied = 1.0 if self._backend.cost_option else self._factor
         if self._multiplied != 1:
             self._problem["f"] = self._multiplied * self._problem["f"]
-        self._leash = backends.leash_for(name, self._backend, self._nlp, self._budget)
+        self._leash, self.progress = backends.leash_for(name, self._backend, self._nlp, self._budget), False
         self._functions = backends.derivatives(self._backend, self._nlp, self._multiplied)
         self._cold = self._made(self._leash)
         self._functions = {name: self._cold.get_function(name) for name in self._cold.get_function()} | self._functions
+        self._watched: dict[bool, ca.Function] = {}
         self.last: Found | None = None
         self._found: tuple[Array, Array, Array] | None = None
 
@@ -257,16 +260,18 @@ class Solver(Uncopied, Generic[Found]):
 
         Where a later solve finds none, the last one that did stands.
         """
-        solution = self._solve_once(numbers, z, begin, interrupts)
-        for _ in range(_AGAIN):
-            if not solution.solved or (tightened := self._program.tightened(solution)) is None:
-                break
-            later = self._solve_once(tightened, None, self._found, interrupts)
-            if not later.solved and z is not None:  # the motion may have to take another way
-                later = self._solve_once(tightened, z, None, interrupts)
-            if not later.solved:
-                break
-            solution = later
+        with progress(f"{self._program.name}: {self._name}", shown=self.progress) as line:
+            solution = self._solve_once(numbers, z, begin, interrupts)
+            for _ in range(_AGAIN):
+                if not solution.solved or (tightened := self._program.tightened(solution)) is None:
+                    break
+                later = self._solve_once(tightened, None, self._found, interrupts)
+                if not later.solved and z is not None:  # the motion may have to take another way
+                    later = self._solve_once(tightened, z, None, interrupts)
+                if not later.solved:
+                    break
+                solution = later
+            line.show(_state(f"{solution.iterations} iterations", solution.cost, solution.constraint_violation))
         return solution
 
     def _solve_once(
@@ -275,11 +280,10 @@ class Solver(Uncopied, Generic[Found]):
         nlp = self._nlp
         limits = nlp.limits(p=numbers)
         arguments: dict[str, Any] = limits | {"p": numbers}
-        if begin is None:
-            solver, arguments["x0"] = self._cold, z
-        else:
-            solver = self._warm
-            arguments |= dict(zip(("x0", "lam_x0", "lam_g0"), begin, strict=True))
+        line, warm = current(), begin is not None
+        leash = self._watch if line.shown else self._leash
+        solver = self._held(leash, warm=warm)
+        arguments |= {"x0": z} if begin is None else dict(zip(("x0", "lam_x0", "lam_g0"), begin, strict=True))
         if begin is None and (fixed := self._contradiction(limits, arguments)) is not None:
             stats = {"return_status": "Invalid_Problem_Definition"}
             return self._program.solution(fixed, numbers, stats["return_status"], stats, False)
@@ -287,10 +291,11 @@ class Solver(Uncopied, Generic[Found]):
             if self._backend.endless and not np.isfinite(self._values(arguments["x0"], numbers).full()).all():
                 return self._program.solution(arguments["x0"], numbers, NO_NUMBER, {"return_status": NO_NUMBER}, False)
             ends = interrupts.around_solver(evaluations_end_it=not self._backend.catches)
-            with ends, nullcontext() if self._leash is None else self._leash.held(interrupts):
+            tell = self._telling(numbers, limits, line) if line.shown else None
+            with ends, nullcontext() if leash is None else leash.held(interrupts, tell):
                 optimum = solver(**arguments)
         except RuntimeError as error:
-            if (leash := self._leash) is not None and leash.is_out_of_time:
+            if leash is not None and leash.is_out_of_time:
                 late: dict[str, Any] = {"iter_count": leash.iterations}
                 return self._program.solution(leash.iterate, numbers, backends.OUT_OF_TIME, late, False)
             why = backends.last_line(error)
@@ -302,13 +307,25 @@ class Solver(Uncopied, Generic[Found]):
         status, solved = str(stats["return_status"]), bool(stats["success"])
         if status.lstrip("-").isdigit():
             status = str(stats["unified_return_status"])
-        if self._leash is not None and self._leash.is_out_of_time and not solved:
+        if leash is not None and leash.is_out_of_time and not solved:
             status = backends.OUT_OF_TIME
         solution = self._program.solution(z, numbers, status, stats, solved)
         self._iterate = z, numbers
         if solution.solved:
             self._found, self.last = (z, np.nan_to_num(lam_x), np.nan_to_num(lam_g)), solution
         return solution
+
+    def _telling(self, numbers: Array, limits: Mapping[str, ca.DM], line: ProgressLine) -> backends.Tell:
+        """What shows iterations: their number, the cost, and the largest violation of a scaled constraint."""
+        low, high = (np.concatenate([limits[f"{end}b{key}"].full().ravel() for key in "xg"]) for end in "lu")
+
+        def tell(iteration: int, z: Array) -> None:
+            if line.is_due:
+                cost, *g = self._values(z, numbers).full().ravel()
+                x = np.concatenate([z, g])
+                line.show(_state(f"iteration {iteration}", cost, np.maximum(low - x, x - high).max(initial=0.0)))
+
+        return tell
 
     def _contradiction(self, limits: Mapping[str, ca.DM], arguments: Mapping[str, Any]) -> Array | None:
         """The first variables within their bounds, if none are, or if those that are fixed violate a row alone."""
@@ -373,6 +390,20 @@ class Solver(Uncopied, Generic[Found]):
         return self._made(self._leash, warm=True)
 
     @cached_property
+    def _watch(self) -> backends.Leash | None:
+        """The leash that tells of iterations; ``None`` of a solver that tells nothing of them."""
+        known = self._leash
+        return known or backends.leash_for(self._name, self._backend, self._nlp, self._budget, watched=True)
+
+    def _held(self, leash: backends.Leash | None, *, warm: bool) -> ca.Function:
+        """The solver of CasADi that a leash ends, or none."""
+        if leash is self._leash:
+            return self._warm if warm else self._cold
+        if warm not in self._watched:
+            self._watched[warm] = self._made(leash, warm=warm)
+        return self._watched[warm]
+
+    @cached_property
     def _values(self) -> ca.Function:
         """(z, p) → cost and constraints."""
         x, p, f, g = (self._nlp.problem[key] for key in "xpfg")
@@ -398,6 +429,10 @@ class Solver(Uncopied, Generic[Found]):
             stacklevel=3,
         )
         return last
+
+
+def _state(iterations: str, cost: float, violation: float) -> str:
+    return f"{iterations}, cost {cost:.6g}, violation {violation:.1e}"
 
 
 def _code(name: str, functions: list[ca.Function]) -> str:

@@ -26,11 +26,11 @@ from gdalembert.nlp.stage_terms import Segment, Variables
 from gdalembert.ocp import solution as solutions
 from gdalembert.ocp.formulation import Formulation, RowOfStages
 from gdalembert.ocp.solution import Accuracy, FollowedPath, JoinedSolution, Solution, unsolved
-from gdalembert.ocp.solvers.registry import SOLVERS, Cold, made_by
+from gdalembert.ocp.solvers.registry import Cold, solver_of, watched
 from gdalembert.ocp.stage import Stages
 from gdalembert.ocp.system.constraints import CLOSED, OF_INTERVAL
 from gdalembert.ocp.system.parameters import matrices_of
-from gdalembert.spatial.arguments import integer, vector
+from gdalembert.spatial.arguments import flag, integer, vector
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible
@@ -190,14 +190,14 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         super().__init_subclass__(**kwargs)
         interruptible(cls)
 
-    def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Any:
+    def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None, *, progress: bool = False) -> Any:
         """Build a solver once, which is called with the parameters of each solve: for receding horizons.
 
         It solves the problem, or problems, as they are now: what is added later needs another one. A parameter that
         several problems have by one name is one parameter.
 
         Args:
-            solver, options: as in :meth:`solve`.
+            solver, options, progress: as in :meth:`solve`; the progress is that of the build and of all calls.
 
         Raises:
             ArgumentError: if nothing is to be minimised, CasADi refuses the options, or parameters of one name have
@@ -208,10 +208,7 @@ class OptimalControlProblem(ABC, Generic[Planned]):
                 loads; or if it takes no ``"max_wall_time"``.
         """
         self._check_costs()
-        given = checked_options("solver", options)
-        if isinstance(solver, str) and solver in SOLVERS:
-            return made_by(solver, self, given)
-        return self.nonlinear_solver(solver, given)
+        return solver_of(self, self._robot_name, solver, options, progress=progress)
 
     def nonlinear_solver(
         self, solver: str, options: Mapping[str, Any] | None = None, kind: type[Solver[Planned]] = Solver
@@ -247,7 +244,13 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         raise UnsupportedError(f"rti: {self._kind}s: real-time iterations are of one problem; take 'ipopt'")
 
     def solve(
-        self, solver: str = "ipopt", options: Mapping[str, Any] | None = None, *, p: Any = None, **values: npt.ArrayLike
+        self,
+        solver: str = "ipopt",
+        options: Mapping[str, Any] | None = None,
+        *,
+        p: Any = None,
+        progress: bool = False,
+        **values: npt.ArrayLike,
     ) -> Planned:
         """Solve the problem, or all problems at once.
 
@@ -261,6 +264,9 @@ class OptimalControlProblem(ABC, Generic[Planned]):
                 are missing keep their last values, at first those of the problem. What is optimised starts at these
                 values. A solve of a problem that differs from the last one in p, parameters, ends and the guess alone
                 builds nothing.
+            progress: show on stderr what is built, and the iterations, cost and largest violation of a scaled
+                constraint. ``"ipopt"``, ``"fatrop"`` and ``"sqpmethod"`` tell of their iterations, ``"rti"`` of its
+                first steps; of other solvers, as ``"acados"``, the end alone is shown.
             values: the parameters of the problem by name; those that are missing keep their last values.
 
         Returns:
@@ -279,12 +285,14 @@ class OptimalControlProblem(ABC, Generic[Planned]):
                 than 1e-3.
         """
         wanted = checked_options("solve", options)
+        flag("solve: progress", progress)
         self._set(p, values)
         previous: tuple[Any, Mapping[str, Any], Any] = self._built or (None, {}, None)
         key, known, built = previous
         if key != (solver, self._contents(ends=not isinstance(built, Solver))) or not same_options(known, wanted):
-            built = self.solver(solver, wanted)
+            built = self.solver(solver, wanted, progress=progress)
             self._built = (solver, self._contents(ends=not isinstance(built, Solver))), wanted, built
+        built = watched(built, progress=progress)
         if not isinstance(built, Cold):
             planned: Planned = built(**values) if p is None else built(p=p, **values)
             return planned
@@ -329,6 +337,11 @@ class OptimalControlProblem(ABC, Generic[Planned]):
         return built.value(expression)
 
     # What a program is made of.
+
+    @property
+    @abstractmethod
+    def _robot_name(self) -> str:
+        """The name of the robot, for messages."""
 
     @abstractmethod
     def _check_costs(self) -> None:

@@ -30,6 +30,7 @@ from gdalembert.spatial.arguments import required
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import Evaluation, function, symbols
 from gdalembert.spatial.interrupts import Interrupts
+from gdalembert.spatial.progress import current
 
 INTEGRALS = ("work", "dissipated", "constraint_work", "action")
 """Integrals beside the state, of: the power of the actuators and wrenches, of the dampers and of the constraints'
@@ -219,10 +220,11 @@ def integrate(
     failure: ControlFailure,
     t: Array,
     x0: Array,
-    advance: Callable[[int], None],
+    unit: str,
     interrupts: Interrupts,
 ) -> PartialMotion:
-    """The motion from x0 at t[0] through all output times, or up to a failure or interrupt; ``advance`` counts them."""
+    """The motion from x0 at t[0] through all output times, or up to a failure or interrupt; ``unit``: what its progress
+    counts."""
     n, nq, control = len(t), integrator.plant.nq, integrator.control
     motion = PartialMotion(np.tile(x0, (n, 1)), np.zeros((n, len(INTEGRALS))), np.zeros(n))
     size = 1 if control.is_sampled else math.ceil((n - 1) / _PIECES)
@@ -256,7 +258,7 @@ def integrate(
         motion.x[rows] = np.hstack([projected(q, integrator.plant.blocks), x[:, nq:]])
         motion.integrals[rows] = motion.integrals[k] + integrals
         motion.reached, motion.steps = stop, motion.steps + steps
-        advance(stop - k)
+        current().count(stop, n - 1, unit)
     return motion
 
 

@@ -26,7 +26,7 @@ from gdalembert.simulation.result import Simulation
 from gdalembert.spatial.arguments import choice, flag, number, numbers
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.interrupts import Interrupts
-from gdalembert.spatial.interrupts import progress as show_progress
+from gdalembert.spatial.progress import progress as show_progress
 
 _UNBALANCED, _UNBALANCED_IN_TOLERANCES, _UNBALANCED_IN_FIXED_STEPS = 1e-5, 1e3, 1e-3
 """Part of the energy exchanged, the second times ``reltol + abstol / max|v|``, the third with fixed steps: a larger
@@ -125,7 +125,7 @@ def simulate(
         compiled: evaluate the equations of motion and their Jacobian as machine code, which needs a C compiler: for
             long motions, or many of them. It takes seconds to minutes to compile, the first time; the cache is that of
             :func:`~gdalembert.compile`.
-        progress: show the progress on stderr, by ``tqdm`` if it is installed.
+        progress: show the progress on stderr.
 
     Raises:
         ArgumentTypeError, ArgumentError: if an argument cannot be used, no robot has the parameters p (the inertia of
@@ -168,11 +168,11 @@ def simulate(
         settings = _settings(method, reltol, abstol, step, _ACCURACY if con.nc else 1.0) | dict(options or {})
         warn_of_fast_modes(robot, method, step, start[: tree.nq], duration, values)
         unit = "output times" if period is None else "times"
-        with show_progress(f"{tree.name}: simulate", len(grid.t) - 1, unit, shown=progress) as advance:
+        with show_progress(f"{tree.name}: simulate", shown=progress):
             driven = control(robot, u, wrenches, grid, values, failure, hold=hold, sampled=period is not None)
             integrator = _integrator(body, driven, constants, method, step, settings)
             _check_first(tree.name, integrator, failure, start, float(times[0]))
-            motion = integration.integrate(integrator, failure, grid.t, start, advance, interrupts)
+            motion = integration.integrate(integrator, failure, grid.t, start, unit, interrupts)
         cause, fault, failure.error = failure.error, failure.reason, None  # so that a callable can be called again
         if interrupts.error is None and cause is not None and not isinstance(cause, Exception):
             raise cause

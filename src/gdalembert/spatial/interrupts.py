@@ -1,4 +1,4 @@
-"""Long computations: their progress on stderr; Ctrl-C, and what other signal handlers raise, while CasADi computes.
+"""Ctrl-C, and what other signal handlers raise, while CasADi computes.
 
 CasADi runs Python's signal handlers where it converts arrays and before it evaluates a Function. What they raise there
 is lost: it takes the array for one of a wrong type, or the evaluation for one that failed, and an integrator tries
@@ -13,13 +13,9 @@ import contextlib
 import functools
 import io
 import signal
-import sys
 import threading
 from _thread import allocate_lock, interrupt_main, start_new_thread
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib import import_module
-from importlib.util import find_spec
 from types import FrameType, FunctionType, TracebackType
 from typing import Any, Self, TypeVar, cast
 
@@ -31,35 +27,6 @@ _SIGNALS = tuple(sorted(map(int, signal.valid_signals())))
 _run_again: Any = interrupt_main
 Handler = Callable[[int, FrameType | None], Any]
 Target = TypeVar("Target", bound=Callable[..., Any])
-
-
-@contextmanager
-def progress(title: str, total: int, unit: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """A function that is called with the number of units done since the last call, and moves a bar, by tqdm, or else a
-    line that counts, if it is ``shown``."""
-    if not shown:
-        yield lambda _: None
-        return
-    if find_spec("tqdm") is not None:
-        with import_module("tqdm").tqdm(desc=title, total=total, unit=f" {unit}") as bar:
-            yield bar.update
-        return
-    done = 0
-
-    def advance(count: int) -> None:
-        nonlocal done
-        done += count
-        print(f"\r{title}: {done} of {total} {unit}", end="", file=sys.stderr, flush=True)
-
-    try:
-        yield advance
-    finally:
-        print(file=sys.stderr)
-
-
-def is_watched() -> bool:
-    """True if somebody sees what is written to stderr as it comes: in a terminal or a notebook, not in a file."""
-    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
 
 
 class Interrupts:

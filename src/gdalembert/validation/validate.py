@@ -40,8 +40,9 @@ from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.model.from_pinocchio import idle_joints, without_inertia
 from gdalembert.spatial.arguments import SEEDS, integer, number
 from gdalembert.spatial.arrays import Array, frozen
-from gdalembert.spatial.interrupts import Interrupts, is_watched
-from gdalembert.spatial.interrupts import progress as show_progress
+from gdalembert.spatial.interrupts import Interrupts
+from gdalembert.spatial.progress import is_watched
+from gdalembert.spatial.progress import progress as show_progress
 from gdalembert.validation import diagnosis
 from gdalembert.validation.comparison import checks, explain
 from gdalembert.validation.references import PinocchioReference, ReferenceRecursion
@@ -111,9 +112,8 @@ def validate(
             and of accelerations is divided by a tolerance scale, cond(M) δ / 1e-9 where that is above 1, δ being 1e-14,
             or 1e-10 after the default cleaning; they are left out where cond(M) is above 1e12. For an arm δ is 1e-14,
             and the effect of rounded forces on the accelerations is added to cond(M).
-        progress: show the progress on stderr, by ``tqdm`` if it is installed, and how many calls of a Python callable
-            it will take. By default it is shown for a callable that will take more than 10 s, in a terminal or a
-            notebook.
+        progress: show the progress on stderr, and how many calls of a Python callable it will take. By default it is
+            shown for a callable that will take more than 10 s, in a terminal or a notebook.
         p: the one p of a ``Dynamics`` to compare at, all values or some by name. For a Function or a callable
             (q, v, a, p) → tau, and for a ``Dynamics`` of a tree with formulas: the values that ``against`` has.
 
@@ -163,14 +163,14 @@ def _compare(
     effort, seconds = under_test.effort(samples) if progress is not False else ("", 0.0)
     shown = seconds > _SLOW and is_watched() if progress is None else progress
     title = ": ".join(filter(None, (name, under_test.name, effort)))
-    with show_progress(title, samples, "states", shown=shown) as advance:
+    with show_progress(title, shown=shown) as line:
         for states in reference.random_states(samples, seed, under_test.batch):
             for k, tested in enumerate(at_each_p):
                 of_p = states[(k - done) % n :: n]
                 if len(of_p):
                     worst[k] = worst_of([worst[k], checks(tested, of_p, tolerance)])
             done += len(states)
-            advance(len(states))
+            line.count(done, samples, "states")
     return Report(
         model=name,
         system=under_test.name,

@@ -32,7 +32,7 @@ from gdalembert.ocp.problems.problem import Problem
 from gdalembert.ocp.program import Ended, OptimalControlProblem, Part, own_values
 from gdalembert.ocp.real_time.sequences import ContactScheduleSolver, numbered
 from gdalembert.ocp.solution import Solution
-from gdalembert.ocp.solvers.registry import SOLVERS, made_by
+from gdalembert.ocp.solvers.registry import solver_of
 from gdalembert.ocp.system.constraints import MOTION
 from gdalembert.ocp.system.parameters import BoundaryCondition, Inputs
 from gdalembert.spatial.arrays import Array, Uncopied
@@ -94,6 +94,7 @@ class ContactSchedule:
         options: Mapping[str, Any] | None = None,
         *,
         p: Any = None,
+        progress: bool = False,
         **values: npt.ArrayLike,
     ) -> PhasesSolution:
         """Solve for a schedule, from the guess of the first problem.
@@ -104,7 +105,7 @@ class ContactSchedule:
 
         Args:
             schedule: the name of a problem for each interval (N).
-            solver, options, p, values: as of :meth:`Problem.solve`.
+            solver, options, p, progress, values: as of :meth:`Problem.solve`.
 
         Returns:
             A phase for each run of intervals with the same problem; at an impact, one ends with v⁻, and the next one
@@ -118,13 +119,14 @@ class ContactSchedule:
         Warns:
             SolutionWarning: as :meth:`Problem.solve`.
         """
-        return self._for(self._numbered("solve", schedule)).solve(solver, options, p=p, **values)
+        problem = self._for(self._numbered("solve", schedule))
+        return problem.solve(solver, options, p=p, progress=progress, **values)
 
-    def solver(self, solver: str = "rti", options: Mapping[str, Any] | None = None) -> Any:
+    def solver(self, solver: str = "rti", options: Mapping[str, Any] | None = None, *, progress: bool = False) -> Any:
         """Build a solver that is called with the schedule and the parameters of each solve.
 
         Args:
-            solver, options: as of :meth:`Problem.solver`; ``"rti"`` takes one step a tick.
+            solver, options, progress: as of :meth:`Problem.solver`; ``"rti"`` takes one step a tick.
 
         Returns:
             A :class:`ContactScheduleSolver` of ``"rti"``, which builds all problems once; of other solvers a
@@ -135,10 +137,8 @@ class ContactSchedule:
             CompilationError: if ``"rti"`` finds no C compiler.
         """
         _check_costs(self.problems)
-        given = checked_options("solver", options)
-        if isinstance(solver, str) and solver in SOLVERS:
-            return made_by(solver, self, given)
-        return self.nonlinear_solver(solver, given)
+        robot = next(iter(self.problems.values())).dyn.tree.name
+        return solver_of(self, robot, solver, options, progress=progress)
 
     def nonlinear_solver(
         self,
@@ -232,6 +232,10 @@ class ScheduledProblem(OptimalControlProblem[PhasesSolution]):
 
     def __repr__(self) -> str:
         return f"ScheduledProblem([{first_of([*map(repr, self._names)])}], {len(self._holds) - 1} intervals)"
+
+    @property
+    def _robot_name(self) -> str:
+        return self.problems[0].dyn.tree.name
 
     @property
     def _landings(self) -> list[int]:
@@ -396,6 +400,15 @@ class SettledSchedule(NamedTuple):
     of: ScheduledProblem
     steps: ContactScheduleSolver
 
+    @property
+    def progress(self) -> bool:
+        """Whether the first steps are shown on stderr."""
+        return self.steps.progress
+
+    @progress.setter
+    def progress(self, value: bool) -> None:
+        self.steps.progress = value
+
     def cold(self) -> PhasesSolution:
         """Solve at the values that the problems have now."""
         problems, holds = self.of.problems, self.of._holds[:-1].tolist()
@@ -414,6 +427,7 @@ class ScheduledSolver(Uncopied):
 
     Attributes:
         last: the last solution; ``None`` before the first one.
+        progress: whether builds and iterations are shown on stderr.
     """
 
     def __init__(self, gait: ContactSchedule, solver: str, options: Mapping[str, Any]) -> None:
@@ -421,6 +435,7 @@ class ScheduledSolver(Uncopied):
         self._solvers = dict[tuple[int, ...], Solver[PhasesSolution]]()
         self._schedule: tuple[int, ...] | None = None
         self.last: PhasesSolution | None = None
+        self.progress = False
 
     def __repr__(self) -> str:
         return f"ScheduledSolver({self._name!r}, {len(self._solvers)} schedules)"
@@ -456,7 +471,7 @@ class ScheduledSolver(Uncopied):
         chosen = self._schedule if schedule is None else self._gait._numbered("solver", schedule)
         assert chosen is not None
         if (solver := self._solvers.pop(chosen, None)) is None:
-            solver = self._gait._for(chosen).solver(self._name, self._options)
+            solver = self._gait._for(chosen).solver(self._name, self._options, progress=self.progress)
         self._solvers[chosen] = solver
         if len(self._solvers) > _KEPT:
             del self._solvers[next(iter(self._solvers))]
@@ -465,6 +480,7 @@ class ScheduledSolver(Uncopied):
             solver.forget()
             if guess is None and self.last is not None:
                 guess = whole_motion(self.last, by)
+        solver.progress = self.progress
         self.last = solver(shift=shift, guess=guess, p=p, **values)
         self._schedule = chosen
         return self.last

@@ -64,6 +64,10 @@ class JoinedProblems(OptimalControlProblem[Joint]):
 
     problems: tuple[Problem, ...]
 
+    @property
+    def _robot_name(self) -> str:
+        return self.problems[0].dyn.tree.name
+
     def _set(self, p: Any, values: Mapping[str, Any]) -> None:
         own = own_values(values, [problem._parameters.symbols for problem in self.problems])
         self._check_costs()

@@ -336,7 +336,7 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
                 SolutionWarning,
             )
 
-    def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None) -> Any:
+    def solver(self, solver: str = "ipopt", options: Mapping[str, Any] | None = None, *, progress: bool = False) -> Any:
         """Build a solver once, which is called with the parameters of each solve: for receding horizons.
 
         Args:
@@ -348,6 +348,7 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
                 and ten times as large of equations and the end;
                 ``"first_gap"``, where the interior point begins, by default after the cost; and
                 ``"levenberg_marquardt"`` (0.3), which shortens steps towards what is out of reach, 0 for plain ones.
+            progress: as of :meth:`OptimalControlProblem.solver`.
 
         Returns:
             A :class:`~gdalembert.ocp.Solver`, or a :class:`~gdalembert.ocp.RealTimeSolver`.
@@ -357,7 +358,7 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
                 has what it cannot take, which the message names.
             CompilationError: if ``"rti"`` finds no C compiler.
         """
-        return super().solver(solver, options)
+        return super().solver(solver, options, progress=progress)
 
     def real_time_solver(self, options: Mapping[str, Any] | None = None) -> RealTimeSolver:
         self._check_costs()
@@ -533,6 +534,10 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
     def _check_costs(self) -> None:
         if self._cost is None:
             raise ArgumentError("nothing is to be minimised; call minimize(problem.duration) or of an integral")
+
+    @property
+    def _robot_name(self) -> str:
+        return self.dyn.tree.name
 
     def _set(self, p: Values, values: Mapping[str, Any]) -> None:
         of_robot = self._robot.checked("solve", p)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import re
@@ -13,7 +14,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -43,6 +43,7 @@ from gdalembert.ocp.stage import Stages as StageValues
 from gdalembert.spatial.arguments import UNIT_ERROR, file_path, integer, number
 from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.interrupts import Interrupts, interruptible
+from gdalembert.spatial.progress import current, progress
 from gdalembert.spatial.source_text import comment_text, write_whole
 
 STATUS = "Real_Time_Iteration"
@@ -89,6 +90,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
 
     Attributes:
         last: the last plan; ``None`` before the first one.
+        progress: whether steps from a guess are shown on stderr.
     """
 
     _of_schedule: tuple[str, ...] = ()
@@ -108,7 +110,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._problems, self._first, self._tree = problems, problems[0], problems[0].con.tree
         lengths_of = [problem.motion.intervals for problem in problems if in_sequence] or [problems[0].motion.intervals]
         firsts = np.cumsum([0, *(count + 1 for count in lengths_of)]).tolist()
-        self._spans, self._ending = [slice(*ends) for ends in pairwise(firsts)], set(firsts)
+        self._spans, self._ending = [slice(*ends) for ends in itertools.pairwise(firsts)], set(firsts)
         names = list(dict.fromkeys(name for problem in problems for name in problem.names))
         self._inputs = inputs = {name: f"parameter_{k}" for k, name in enumerate(names)}
         self._layouts = layouts_of(problems, in_sequence=in_sequence)
@@ -154,11 +156,15 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         ]
         self._prepared, self._known = False, set[str]()
         self.last: Planned | None = None
+        self.progress = False
 
     def _connect(self, stages: Sequence[LinearStage], reached: Sequence[int]) -> None:
         """Give the steps their Functions, as machine code."""
         wide, limits, sizes = self._steps.qp.wide, self._steps.qp.limits, self._steps.sizes
-        made = [stage.stage(wide, limits, sizes.rows, sizes.squares) for stage in stages]
+        made = []
+        for k, stage in enumerate(stages, start=1):
+            current().show(f"derivatives, stage {k} of {len(stages)}")
+            made.append(stage.stage(wide, limits, sizes.rows, sizes.squares))
         self._steps.connect(
             [compiled_function(graph) for graph, _ in made],
             {name: [patterns[name] for _, patterns in made] for name in made[0][1]},
@@ -269,12 +275,16 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
     def _first_steps(self, guess: Any, interrupts: Interrupts) -> str:
         """Steps from a guess until they are small; why the last one was not taken, or "" if it was."""
         self._begin(guess)
+        steps = itertools.count(1)
 
         def check() -> None:
             if interrupts.error is not None:
                 raise interrupts.error
+            former = f", the one before {self._steps.found['step']:.1e} of the plan" if (k := next(steps)) > 1 else ""
+            line.show(f"step {k}{former}")
 
-        return self._steps.settle(_FIRST_ITERATIONS, _FIRST_STEPS, _SEARCHED_STEPS, _SMALL, check)
+        with progress(f"{self._tree.name}: first steps", shown=self.progress) as line:
+            return self._steps.settle(_FIRST_ITERATIONS, _FIRST_STEPS, _SEARCHED_STEPS, _SMALL, check)
 
     @interruptible
     def generate(self, path: str | os.PathLike[str]) -> Path:

@@ -24,6 +24,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from gdalembert.errors import ArgumentTypeError, shown
+from gdalembert.nlp.backends import checked_options
+from gdalembert.spatial.arguments import flag
+from gdalembert.spatial.progress import progress as show_progress
 from gdalembert.spatial.registry import Registry
 
 Maker = Callable[[Any, Mapping[str, Any]], Any]
@@ -52,6 +55,20 @@ class Cold(Protocol):
         """Solve from the guess of the problem."""
 
 
+@runtime_checkable
+class Watched(Protocol):
+    """A solver whose calls show their progress on stderr if they are to."""
+
+    progress: bool
+
+
+def watched(made: Any, *, progress: bool) -> Any:
+    """The solver, which shows its progress or not, if it can."""
+    if isinstance(made, Watched):
+        made.progress = progress
+    return made
+
+
 def made_by(name: str, problem: Any, options: Mapping[str, Any]) -> Any:
     """Solver that the maker of a registered name returns; an error if it cannot be called."""
     made = SOLVERS[name](problem, options)
@@ -60,6 +77,16 @@ def made_by(name: str, problem: Any, options: Mapping[str, Any]) -> Any:
             f"solver: what is registered as {name!r} returned {shown(made)}; return a function, solve(**values)"
         )
     return made
+
+
+def solver_of(problem: Any, robot: str, name: Any, options: Any, *, progress: Any) -> Any:
+    """The solver of a problem of a robot: what is registered under its name makes it, or else one of CasADi's."""
+    given = checked_options("solver", options)
+    with show_progress(f"{robot}: build of {name}", shown=flag("solver: progress", progress)) as line:
+        known = isinstance(name, str) and name in SOLVERS
+        made = made_by(name, problem, given) if known else problem.nonlinear_solver(name, given)
+        line.show("")
+    return watched(made, progress=progress)
 
 
 @solver("rti")

@@ -22,7 +22,7 @@ from gdalembert.spatial.expressions import foreign
 
 RESERVED = (
     *("q", "v", "a", "u", "du", "t", "p", "forces"),
-    *("self", "solver", "options", "shift", "guess"),
+    *("self", "solver", "options", "progress", "shift", "guess"),
     *("z0", "lam_x0", "lam_g0", "cost", "z", "lam_x", "lam_g", "violation"),
 )
 """Names of other inputs and outputs of expressions, of ``solve``, and of solvers."""
