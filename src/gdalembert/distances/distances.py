@@ -32,11 +32,12 @@ from gdalembert.flexible.centreline import axis_pieces
 from gdalembert.model.configuration import neutral, random_configuration, unit_and_scale, unit_blocks
 from gdalembert.model.limits import NO_LIMIT, Bounds
 from gdalembert.model.tree import Joint, Tree
-from gdalembert.spatial.arguments import choice, listed, number, warn
+from gdalembert.spatial.arguments import choice, flag, listed, number, warn
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.functions import Function, function
 from gdalembert.spatial.instructions import eliminate_common_subexpressions
 from gdalembert.spatial.interrupts import interruptible
+from gdalembert.spatial.progress import progress as show_progress
 
 Obstacles = Mapping[str, Shape | type[Shape]]
 Pairs = Sequence[tuple[str, str]]
@@ -71,6 +72,7 @@ class Distances:
         bounds: those of q within which configurations are chosen; by default those of the ``pin.Model``.
         near: pairs of links that never come nearer are left out, unless they are asked for [m]: at least the margin
             that is kept.
+        progress: show the progress of covers on stderr.
 
     Attributes:
         kinematics: of the robot. ``pairs``: the two names of each distance; a mesh with several capsules has several
@@ -99,6 +101,7 @@ class Distances:
         pairs: Pairs | None = None,
         bounds: Bounds | None = None,
         near: float = NEAR,
+        progress: bool = False,
     ) -> None:
         choice("Distances: cover", cover, _COVERS)
         self.near = number("Distances: near", near, "m", inclusive=True)
@@ -117,7 +120,9 @@ class Distances:
             objects = geometry.geometryObjects
             chosen = [(objects[pair.first].name, objects[pair.second].name) for pair in geometry.collisionPairs]
         limits = _limits_of(robot, self.tree, bounds)
-        self._selection = self._selected(items, asked, chosen, limits)
+        with show_progress(f"{self.tree.name}: distances", shown=flag("Distances: progress", progress)) as line:
+            self._selection = self._selected(items, asked, chosen, limits)
+            line.show(f"{len(self._selection.rows)} between links")
         of_pieces = [*combinations(pieces, 2), *product(pieces, self._selection.bodies)]
         self._left_out: list[tuple[str, str]] = []
         if asked is None:

@@ -21,6 +21,7 @@ from gdalembert.distances.sampling import SampledTree, capsule_gaps
 from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Sphere
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.progress import current
 
 Parts = tuple[list[CoveredPart], list[CoveredPart]]
 Mask = npt.NDArray[np.bool_]
@@ -189,7 +190,8 @@ class _Search:
 
     def leave_out(self) -> None:
         """Leave out pairs that always touch, that never come near, or whose meshes never touch where covers do."""
-        for pair in list(self.pairs):
+        for k, pair in enumerate(every := list(self.pairs), start=1):
+            current().show(f"pair {k} of {len(every)}: {' and '.join(pair.names)}")
             gap = self.gap(pair, (pair.parts[0][0], pair.parts[1][0]), CONFIGURATIONS)
             if gap.min() > self.near and not pair.asked:
                 self._drop(pair, f"never nearer than {gap.min():.3g} m in {len(gap)} configurations")
@@ -292,19 +294,24 @@ class _Search:
 
     def refine(self) -> None:
         """Cut the part that saves most false alarms for a further row, as long as one pays."""
-        for _ in range(2):
-            for part in self.parts():
-                self.move(part)
+        self._move_all()
         for pair in self.told:
+            current().show(f"parts that overlap: {' and '.join(pair.names)}")
             self.separate(pair)
         ahead = self.told
         while ahead:
+            rows = sum(len(pair.rows) for pair in self.told)
+            current().show(f"{len(self.told) - len(ahead)} of {len(self.told)} pairs refined, {rows} distances")
             alarms = self.alarms
             pair = max(ahead, key=lambda pair: int((self.said(pair) & alarms).sum()))
             if not (self.said(pair) & alarms).any() or not self._refine(pair):
                 ahead.remove(pair)  # not tried again when others were refined: that takes ten times as long
+        self._move_all()
+
+    def _move_all(self) -> None:
         for _ in range(2):
-            for part in self.parts():
+            for k, part in enumerate(parts := self.parts(), start=1):
+                current().show(f"capsule {k} of {len(parts)}")
                 self.move(part)
 
     def _refine(self, pair: _Pair) -> bool:
@@ -496,6 +503,7 @@ def _selected(search: _Search, items: Sequence[Item], alone: bool) -> ChosenPair
     bodies, beside = [], set[_Group]()
     for link in sorted(by_link):
         for group in _groups(tuple(by_link[link]), alone):
+            current().show(f"cover of {group.name} beside obstacles")
             parts = [group.whole] if group.whole.exact is not None else _paying(group.whole)
             bodies += [LinkShape(group.name, link, part.shape) for part in parts]
             if group.whole.exact is None:

@@ -111,7 +111,8 @@ def current() -> ProgressLine:
 def progress(title: str, *, shown: bool) -> Iterator[ProgressLine]:
     """A line that is open in this ``with``, if it is ``shown``; within another one, that one under this title.
 
-    What is not shown leaves a line that is open to those below. Its end is written before an exception leaves. Warnings belong behind it.
+    What is not shown leaves a line that is open to those below. The end is written before an exception leaves; warnings
+    belong behind it.
     """
     outer = current()
     if not shown:
