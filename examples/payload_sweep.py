@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import argparse
 import csv
+import signal
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 
@@ -79,7 +81,7 @@ def simulate(sample: Sample, robot: pin.Model) -> Outcome:
 
 def sweep(drawn: Sequence[Sample], workers: int | None = None, scheduler: str | None = None) -> list[Outcome]:
     """All outcomes in the order of the samples, by a cluster of ``workers`` processes here, or by a ``scheduler``."""
-    from dask.distributed import Client, LocalCluster
+    from dask.distributed import Client, LocalCluster, as_completed
 
     robot = gd.load_urdf("two_link_flexible")
     with ExitStack() as stack:
@@ -87,13 +89,26 @@ def sweep(drawn: Sequence[Sample], workers: int | None = None, scheduler: str | 
             LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0")
         )
         client = stack.enter_context(Client(cluster))
-        return list(client.gather(client.map(simulate, drawn, robot=robot, pure=False)))
+        futures = client.map(simulate, drawn, robot=robot, pure=False)
+        for k, _ in enumerate(as_completed(futures), start=1):
+            tell(k, len(drawn))
+        return list(client.gather(futures))
 
 
 def serial(drawn: Sequence[Sample]) -> list[Outcome]:
     """The same in this process."""
     robot = gd.load_urdf("two_link_flexible")
-    return [simulate(sample, robot) for sample in drawn]
+    outcomes = []
+    for k, sample in enumerate(drawn, start=1):
+        outcomes.append(simulate(sample, robot))
+        tell(k, len(drawn))
+    return outcomes
+
+
+def tell(done: int, total: int) -> None:
+    """Say on stderr how far it is, at every hundredth simulation."""
+    if not done % 100:
+        print(f"{done} of {total} simulations", file=sys.stderr)
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
@@ -145,6 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
 
     drawn = samples(12 if given.coarse else given.samples, given.seed)
+    print(f"{len(drawn)} arms, each simulated for {DURATION} s", flush=True)
     outcomes = serial(drawn) if given.serial else sweep(drawn, given.workers, given.scheduler)
     print(summary(outcomes))
     if given.csv:
@@ -154,4 +170,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the cluster is closed, and leaves nothing
     main()

@@ -138,7 +138,7 @@ def run(model: pin.Model, standing: np.ndarray, duration: float, *, trots: bool)
     planned, ground = robots(model), robots(model, stiffness=1600.0, damping=80.0)
     names = list(SETS) if trots else ["stand"]
     problems = {name: problem_of(planned[name], model, standing, SETS[name]) for name in names}
-    solver, on_ground, robot = ocp.ContactSchedule(problems).solver("rti"), "", ground["stand"]
+    solver, on_ground, robot = ocp.ContactSchedule(problems).solver("rti", progress=True), "", ground["stand"]
     q, v, rows = standing, np.zeros(model.nv), []
     for tick in range(round(duration / TICK)):
         times = TICK * (tick + np.arange(INTERVALS))

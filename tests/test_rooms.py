@@ -31,7 +31,7 @@ def test_dynamics() -> None:
     for formulation in (gd.NewtonEuler, gd.LagrangeEuler, gd.GeneralizedDAlembert):
         tau = formulation(ARM).inverse_dynamics(Q[0], V[0], A[0]).full().ravel()
         assert relative_error(tau, pin.rnea(ARM, data, Q[0], V[0], A[0])) < ROUNDING
-    assert gd.validate(gd.NewtonEuler(ARM), against=ARM, samples=20, progress=True).ok  # by tqdm
+    assert gd.validate(gd.NewtonEuler(ARM), against=ARM, samples=20, progress=True).ok
 
 
 def test_kinematics_and_constraints() -> None:

@@ -28,6 +28,7 @@ from gdalembert.model.load_urdf import robot_folder
 from gdalembert.spatial.instructions import count
 from tests.helpers.paths import ROOT
 from tests.helpers.sets import quick, with_extras
+from tests.helpers.terminals import without_seconds
 
 Capture = pytest.CaptureFixture[str]
 
@@ -236,7 +237,6 @@ def test_validate_goes_on_after_a_bad_robot(capsys: Capture, tmp_path: Path) -> 
 
 @pytest.mark.long
 def test_validate_shows_its_progress_on_a_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "tqdm", None)
     argv = ["validate", "two_link_arm", "--samples", "2", "--formulation", "newton_euler"]
     for watched in (False, True):
         monkeypatch.setattr(sys.stderr, "isatty", lambda watched=watched: watched)
@@ -255,8 +255,7 @@ def test_validate_options(capsys: Capture) -> None:
     assert "root_joint[" in out
     assert " 1e-12 " in out
     assert out.endswith("\n\npuma560: 1 formulation agrees with Pinocchio on 1 state\n")
-    assert err.split("\r")[-1].startswith("puma560: newton_euler: 100%")
-    assert "1/1" in err
+    assert without_seconds(err.strip()) == "puma560: newton_euler: 1 of 1 states"
 
 
 @pytest.mark.long

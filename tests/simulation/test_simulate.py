@@ -25,6 +25,7 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from tests.helpers.models import build, relative_error, states
 from tests.helpers.sets import quick
+from tests.helpers.terminals import Terminal
 
 TIGHT: dict[str, Any] = {"reltol": 1e-11, "abstol": 1e-13}
 SECOND = np.linspace(0, 1, 51)
@@ -639,14 +640,13 @@ def test_the_package_has_what_simulate_raises() -> None:
 
 
 def test_progress_counts_output_times(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setitem(sys.modules, "tqdm", None)
     simulate(PENDULUM, [1.0, 0.0], 1.0)
     assert capfd.readouterr() == ("", "")
+    monkeypatch.setattr(sys, "stderr", seen := Terminal())
+    monkeypatch.setattr("gdalembert.spatial.progress._MOVES", 0.0)
     simulate(PENDULUM, [1.0, 0.0], 1.0, progress=True)
-    out, err = capfd.readouterr()
-    assert out == ""
-    name = PENDULUM.tree.name
-    assert err == "".join(f"\r{name}: simulate: {5 * k} of 100 output times" for k in range(1, 21)) + "\n"
+    counts = [f"{PENDULUM.tree.name}: simulate: {5 * k} of 100 output times" for k in range(1, 21)]
+    assert seen.states == [f"{PENDULUM.tree.name}: simulate", *counts, counts[-1]]
 
 
 # Refusals.

@@ -1,4 +1,4 @@
-"""Long computations: their progress, and exceptions of signal handlers that interrupt them."""
+"""Exceptions of signal handlers that interrupt long computations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import contextlib
 import functools
 import inspect
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,50 +20,12 @@ import pytest
 import gdalembert as gd
 import gdalembert.symbolic as gs
 from gdalembert import cpin
-from gdalembert.spatial.interrupts import Interrupts, interruptible, progress
+from gdalembert.spatial.interrupts import Interrupts, interruptible
 from tests.helpers.linkages import closed_four_bar, four_bar_loop
 from tests.helpers.sets import quick
 from tests.helpers.signals import Alarm, assert_ends, assert_stops, ring, rings
 
 Capture = pytest.CaptureFixture[str]
-
-
-def count_to_three(shown: bool) -> None:
-    with progress("robot: task", 3, "states", shown=shown) as advance:
-        advance(1)
-        advance(2)
-
-
-def test_nothing_is_shown_unless_asked_for(capfd: Capture) -> None:
-    count_to_three(False)
-    assert capfd.readouterr() == ("", "")
-
-
-@pytest.mark.extras
-def test_a_bar(capfd: Capture) -> None:
-    count_to_three(True)
-    out, err = capfd.readouterr()
-    assert out == ""
-    last = err.split("\r")[-1]
-    assert last.startswith("robot: task: 100%")
-    assert "3/3" in last
-    assert "states/s" in last
-    assert err.endswith("\n")
-
-
-def test_a_line_without_tqdm(capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    count_to_three(True)
-    assert capfd.readouterr() == ("", "\rrobot: task: 1 of 3 states\rrobot: task: 3 of 3 states\n")
-
-
-@pytest.mark.parametrize("installed", [True, False])
-def test_an_exception_ends_the_line(installed: bool, capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not installed:
-        monkeypatch.setitem(sys.modules, "tqdm", None)
-    with pytest.raises(ZeroDivisionError), progress("task", 2, "states", shown=True) as advance:
-        advance(1 // 0)
-    assert capfd.readouterr().err.endswith("\n")
 
 
 @pytest.fixture(autouse=True)

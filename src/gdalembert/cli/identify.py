@@ -22,6 +22,7 @@ from gdalembert.identification.result import METHODS
 from gdalembert.identification.signals import filtered
 from gdalembert.spatial.arguments import file_path
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.progress import is_watched
 
 _NAMES = ("t", "q", "v", "tau", "current")
 
@@ -81,6 +82,7 @@ def run_identify(arguments: argparse.Namespace) -> int:
             method=arguments.method,
             held_back=unseen,
             decimation=arguments.decimation,
+            progress=is_watched(),
         )
     print(result.report)
     if arguments.details:

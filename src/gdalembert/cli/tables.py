@@ -248,19 +248,23 @@ def run_count(arguments: argparse.Namespace) -> int:
 
 def add_cache(parser: argparse.ArgumentParser) -> None:
     """The arguments that :func:`run_cache` reads."""
-    parser.add_argument("--clear", action="store_true", help="remove the libraries, and what killed builds left")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--clear", action="store_true", help="remove the libraries, and what killed builds left")
+    what.add_argument("--list", action="store_true", help="list the libraries, the last used first")
 
 
 def run_cache(arguments: argparse.Namespace) -> int:
-    """List or remove the libraries that ``gd.compile`` has built."""
+    """Sum up, list or remove the libraries that ``gd.compile`` has built."""
     cache = Cache()
     if arguments.clear:
         print(f"{cache.folder}: removed {_total(cache.clear())}")
         return 0
     entries = cache.entries()
     print(f"{cache.folder}: {_total(entries)}, of at most {_size(MAX_SIZE)}")
-    if entries:
-        dates = [time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used)) for entry in entries]
+    dates = [time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used)) for entry in entries]
+    if entries and not arguments.list:
+        print(f"used between {dates[-1]} and {dates[0]}; --list shows all, --clear removes them")
+    elif entries:
         rows = [(entry.folder.name[:12], _size(entry.size), date) for entry, date in zip(entries, dates, strict=True)]
         print_table(("library", "size", "last used"), rows, left=(0, 2))
     return 0

@@ -17,6 +17,7 @@ from gdalembert.distances.distances import Distances
 from gdalembert.errors import ArgumentError
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.spatial.arrays import Array
+from gdalembert.spatial.progress import is_watched
 from gdalembert.viewer.scene import motion_of
 from gdalembert.viewer.viewer import Viewer, bodies, check_png, visuals
 
@@ -82,7 +83,7 @@ def _shapes(arguments: argparse.Namespace, model: pin.Model) -> Distances:
     geometry = bodies(arguments.robot, model, arguments.package_dir, "collision", "there are no shapes of them")
     if geometry is None:
         raise ArgumentError(f"--shapes: {model.name} has no collision bodies that can be read; leave it out")
-    return Distances(model, geometry)
+    return Distances(model, geometry, progress=is_watched())
 
 
 @contextlib.contextmanager

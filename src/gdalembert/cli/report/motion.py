@@ -23,6 +23,7 @@ from gdalembert.model.limits import NO_LIMIT
 from gdalembert.model.tree import Frame
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.instructions import count
+from gdalembert.spatial.progress import is_watched
 from gdalembert.viewer.viewer import Viewer, bodies, visuals
 
 _PINOCCHIO: dict[str, tuple[str, Callable[..., Any], str]] = {
@@ -227,7 +228,7 @@ def gaps(subject: Subject) -> PageSection:
         text = " ".join(f"{warning.message}." for warning in caught if issubclass(warning.category, FileWarning))
         return PageSection(title, lead, paragraph(text or "The robot has no collision bodies."))
     try:
-        shapes = Distances(subject.model, geometry)
+        shapes = Distances(subject.model, geometry, progress=is_watched())
     except GdalembertError as error:
         return PageSection(title, lead, paragraph(f"There are no gaps: {error}."))
     every: dict[tuple[str, str], list[int]] = {}
