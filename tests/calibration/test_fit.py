@@ -72,6 +72,17 @@ def test_exact_poses_give_the_robot_back(model: pin.Model) -> None:
     assert result.not_identifiable.not_excited == ()
 
 
+def test_a_fit_that_tells_its_steps_finds_the_same(model: pin.Model, capfd: pytest.CaptureFixture[str]) -> None:
+    rng, kin = np.random.default_rng(0), kinematics(model)
+    q = rng.uniform(-3, 3, (30, 6))
+    poses = measured(kin.parameters.write(model, displaced(kin, rng)), q, "tool", rng)
+    silent, shown = (gd.calibration.fit(kin, "tool", q, poses, progress=progress) for progress in (False, True))
+    np.testing.assert_array_equal(shown.values, silent.values)
+    assert capfd.readouterr().err.startswith("puma560: fit of placements: step ")
+    with pytest.raises(ArgumentTypeError, match=r"^fit: progress is 1; give True or False$"):
+        gd.calibration.fit(kin, "tool", q, poses, progress=1)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_sixty_noisy_poses_give_all_combinations_within_three_deviations(model: pin.Model, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -38,8 +39,14 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_cache_is_listed_and_cleared(capsys: pytest.CaptureFixture[str], cache: Path) -> None:
     assert main(["cache"]) == 0
-    head, names, *rows = capsys.readouterr().out.splitlines()
+    head, dates = capsys.readouterr().out.splitlines()
     assert head == f"{cache}: 2 libraries, 124 kB, of at most 1 GB"
+    assert re.fullmatch(
+        r"used between 2001-09-09 ..:.. and 2001-09-10 ..:..; --list shows all, --clear removes them", dates
+    )
+    assert main(["cache", "--list"]) == 0
+    again, names, *rows = capsys.readouterr().out.splitlines()
+    assert again == head
     assert names.split() == ["library", "size", "last", "used"]
     assert [row.split()[:4] for row in rows] == [
         ["b" * 12, "123", "kB", "2001-09-10"],

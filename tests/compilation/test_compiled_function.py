@@ -405,6 +405,26 @@ def test_a_part_of_a_library_is_not_loaded(cache: Path, tmp_path: Path, part: fl
     assert not list(cache.rglob("*.so"))
 
 
+@pytest.mark.system
+def test_a_build_is_told_and_an_error_finds_its_line_ended(
+    cache: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while the compiler runs, which ends at the time limit as before; what is in the cache is not told."""
+    monkeypatch.setattr(machine_code, "_TICK", 0.1)
+    monkeypatch.setattr("gdalembert.spatial.progress._TELLS", 0.3)
+    compile(square(), progress=True)
+    assert capfd.readouterr().err.splitlines()[-1].startswith("compile square, ")
+    hanging = fake_compiler(tmp_path / "hanging", build="sleep 2")
+    with pytest.raises(CompilationError, match=rf"^square: {hanging} is not done after 0\.7 s"):
+        compile(square(), compiler=hanging, time_limit=0.7, progress=True)
+    first, *_, last = capfd.readouterr().err.splitlines()
+    assert first.startswith(f"compile square: {hanging} compiles square, 0.")
+    assert last.startswith(f"compile square: {hanging} compiles square, 0.")
+    assert os.listdir(cache) != []
+    with pytest.raises(ArgumentTypeError, match=r"^compile: progress is 1; give True or False$"):
+        compile(square(), progress=1)  # type: ignore[arg-type]
+
+
 @pytest.mark.long
 def test_a_compiler_that_hangs_is_ended_with_what_it_has_started(cache: Path, tmp_path: Path) -> None:
     late = tmp_path / "late"

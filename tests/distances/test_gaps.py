@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from typing import Any
 
 import casadi as ca
@@ -61,6 +62,14 @@ def true_gaps(model: pin.Model, geometry: pin.GeometryModel, q: np.ndarray) -> n
     data, of_geometry = model.createData(), geometry.createData()
     pin.computeDistances(model, data, geometry, of_geometry, q)
     return np.array([result.min_distance for result in of_geometry.distanceResults])
+
+
+def test_distances_tell_how_many_they_are(rng: np.random.Generator, capfd: pytest.CaptureFixture[str]) -> None:
+    model, geometry = with_solids(rng, TREE[:3])
+    assert gd.Distances(model, geometry, progress=True).pairs == gd.Distances(model, geometry).pairs
+    assert re.fullmatch(rf"{model.name}: distances: \d+ between links, [\d.]+ s\n", capfd.readouterr().err)
+    with pytest.raises(gd.errors.ArgumentTypeError, match=r"^Distances: progress is 1; give True or False$"):
+        gd.Distances(model, geometry, progress=1)  # type: ignore[arg-type]
 
 
 def test_gaps_are_those_of_coal_where_shapes_are_apart(rng: np.random.Generator) -> None:

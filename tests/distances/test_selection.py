@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import casadi as ca
@@ -18,7 +19,9 @@ from gdalembert.distances.selection import ChosenPairs, Item, select
 from gdalembert.distances.shapes import Box, Capsule, Sphere
 from gdalembert.model.from_pinocchio import read_tree
 from gdalembert.model.tree import Tree
+from gdalembert.spatial.progress import progress
 from tests.helpers.meshes import box_of, hull_of, item_of
+from tests.helpers.terminals import Terminal
 
 TURN = np.pi
 
@@ -94,6 +97,20 @@ def test_no_contact_of_meshes_is_missed_and_cuts_lessen_false_alarms() -> None:
     assert contacts.sum() > 20
     assert not (contacts & ~overlaps).any()
     assert abs((overlaps & ~contacts).mean() - cut.false_alarms) < 0.02  # of 1,500 and 1,000 configurations
+
+
+def test_pairs_and_capsules_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = [post(), dumbbell("bell", 1)]
+    expected = chosen(items)
+    monkeypatch.setattr("gdalembert.spatial.progress._MOVES", 0.0)
+    monkeypatch.setattr(sys, "stderr", seen := Terminal())
+    with progress("arm", shown=True):
+        found = chosen(items)
+    assert str(found) == str(expected)
+    assert "arm: pair 1 of 1: post and bell" in seen.states
+    assert "arm: capsule 1 of 1" in seen.states
+    assert "arm: 0 of 1 pairs refined, 1 distances" in seen.states
+    assert "arm: cover of bell beside obstacles" in seen.states
 
 
 @pytest.mark.long

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import casadi as ca
 import numpy as np
 import pytest
 
@@ -122,7 +121,7 @@ def test_compiled_steps_speak(capfd: Capture) -> None:
 @pytest.mark.long
 def test_other_solvers_of_casadi_tell_the_end(capfd: Capture) -> None:
     """Of their iterations nothing is known."""
-    solution = swing().solve("sleqp" if ca.has_nlpsol("sleqp") else "feasiblesqpmethod", progress=True, q0=[0.0, 0.0])
+    solution = swing().solve("sleqp", progress=True, q0=[0.0, 0.0])
     assert told(capfd)[-1].endswith(iterations_of(solution))
 
 
