@@ -116,9 +116,8 @@ def compile(
         raise ArgumentTypeError(f"compile takes a casadi.Function, as dyn.inverse_dynamics, not {kind}")
     options: dict[str, Any] = {"compiler": compiler, "flags": flags, "cache": cache, "time_limit": time_limit}
     options = {name: value for name, value in options.items() if value is not None}
-    _check(options, interpreter)
+    _check(options, interpreter, progress)
     choice("compile: output", output, OUTPUTS)
-    flag("compile: progress", progress)
     real = _dtype(dtype)
     graph, places = packed(function, output)
     again = functools.partial(compile, function, **options, interpreter=interpreter, output=output, dtype=real)
@@ -131,13 +130,14 @@ def compile(
     return CompiledFunction(graph, library, real, places, again)
 
 
-def _check(options: Mapping[str, Any], interpreter: bool) -> None:
+def _check(options: Mapping[str, Any], interpreter: bool, progress: bool) -> None:
     """Refuse options of the compiler that are of the wrong type, out of range, or given to the interpreter."""
     for name, value in options.items():
         words = value if isinstance(value, list | tuple) else ()
         if not isinstance(value, _KINDS[name][0]) or not all(isinstance(word, str) for word in words):
             raise ArgumentTypeError(f"compile: {name} is {shown(value)}; give {_KINDS[name][1]}")
     flag("compile: interpreter", interpreter)
+    flag("compile: progress", progress)
     if not 0 < (seconds := options.get("time_limit", DAY)) <= DAY:
         raise ArgumentError(f"compile: time_limit is {seconds!r}; give seconds above 0 and at most {DAY:g}")
     if interpreter and options:

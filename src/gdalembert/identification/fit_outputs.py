@@ -95,11 +95,7 @@ def fit_outputs(
     limits = limits_by_name("fit_outputs", bounds, problem.names)
     _check_start(problem, limits)
     with show_progress(f"{dyn.nominal.name}: fit_outputs", shown=progress):
-        try:
-            descent, sizes = problem.descended(deviations, *limits)
-        except np.linalg.LinAlgError:  # of rows that are not finite
-            raise problem.astray from None
-        result = _result(problem, descent, sizes, limits)
+        result = _result(problem, *_descended(problem, deviations, limits), limits)
     for remark in result.remarks:
         warnings.warn(f"fit_outputs: {remark}", IdentificationWarning, stacklevel=3)
     return result
@@ -153,6 +149,14 @@ def _check_start(problem: SimulationErrors, limits: tuple[Array, Array]) -> None
             f"fit_outputs: {problem.names[k]} begins at {problem.start[k]:g}, beyond its bounds {limits[0][k]:g} and "
             f"{limits[1][k]:g}; give another value in p, others or prior"
         )
+
+
+def _descended(problem: SimulationErrors, deviations: Array, limits: tuple[Array, Array]) -> tuple[Descent, Array]:
+    """The end of the steps, and the sizes of the unknowns."""
+    try:
+        return problem.descended(deviations, *limits)
+    except np.linalg.LinAlgError:  # of rows that are not finite
+        raise problem.astray from None
 
 
 def _chosen(known: Sequence[str], parameters: Any) -> tuple[str, ...]:

@@ -351,8 +351,7 @@ def descended(
     Unknowns in which the rows are linear, once a few others are given, are eliminated in each of them: the step of the
     others is that of variable projection (Kaufman, "A variable projection method for solving separable nonlinear least
     squares problems", BIT 15, 1975). Where residuals remain, such steps converge slowly; near the end they are
-    extrapolated (Walker and Ni, "Anderson acceleration for fixed-point iterations", SIAM J. Numerical Analysis 49(4),
-    2011).
+    extrapolated (Walker and Ni, "Anderson acceleration for fixed-point iterations", SIAM J. Numer. Anal. 49(4), 2011).
 
     Args:
         linearized: rows [J | r + J s] of the residuals r at s, as triangular factors. ``norms``: those of r (nv).
@@ -362,8 +361,7 @@ def descended(
     """
     s, reduced, falls, past = start, linearized(start), list[float](), list[tuple[Array, Array]]()
     for count in range(_STEPS):
-        changed = f", the sum of squares fell by {falls[-1]:.1e} of itself" if falls else ""
-        current().show(f"step {count + 1}{changed}")
+        _tell(count, falls)
         space = structure(s)
 
         def solved(measured: Array, reduced: Reduced = reduced, space: Combinations = space) -> LinearEstimate:
@@ -390,6 +388,11 @@ def descended(
             return Descent(estimate, s, 0.0)
         reduced = linearized(s)
     return Descent(estimate, s, fall if fall > _FLAT else 0.0)
+
+
+def _tell(count: int, falls: Sequence[float]) -> None:
+    fell = f", the sum of squares fell by {falls[-1]:.1e} of itself" if falls else ""
+    current().show(f"step {count + 1}{fell}")
 
 
 def _bounded(

@@ -154,9 +154,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             None if free or not problem.con.nc or (in_sequence and k) else compiled_function(problem.apart())
             for k, problem in enumerate(problems)
         ]
-        self._prepared, self._known = False, set[str]()
+        self._prepared, self.progress, self._known = False, False, set[str]()
         self.last: Planned | None = None
-        self.progress = False
 
     def _connect(self, stages: Sequence[LinearStage], reached: Sequence[int]) -> None:
         """Give the steps their Functions, as machine code."""
