@@ -11,6 +11,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.ocp import ContactSchedule, Phases, Problem, Scenarios
+from gdalembert.ocp.solvers.registry import SOLVERS as REGISTERED
 from tests.helpers.sets import quick
 from tests.helpers.signals import assert_ends
 from tests.helpers.terminals import Terminal, without_seconds
@@ -190,12 +191,10 @@ def test_no_parameter_has_its_name() -> None:
         swing().parameter("progress")
 
 
-def test_a_registered_solver_need_not_know_of_it(capfd: Capture) -> None:
-    @gd.ocp.solver("by_nlpsol")
-    def make(problem: Any, options: Mapping[str, Any]) -> Any:
+def test_a_registered_solver_need_not_know_of_it(capfd: Capture, monkeypatch: Patch) -> None:
+    def make(problem: Problem, options: Mapping[str, Any]) -> Any:
         return problem.nonlinear_solver("ipopt", options).cold
 
-    problem = swing()
-    problem.solve("ipopt", q0=[0.0, 0.0])
-    problem.solver("by_nlpsol", progress=True)
-    assert told(capfd) == ["two_link_arm: build of by_nlpsol"]
+    monkeypatch.setitem(REGISTERED, "mine", make)
+    swing().solver("mine", progress=True)
+    assert told(capfd) == ["two_link_arm: build of mine"]

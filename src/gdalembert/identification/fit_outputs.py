@@ -151,7 +151,9 @@ def _check_start(problem: SimulationErrors, limits: tuple[Array, Array]) -> None
         )
 
 
-def _descended(problem: SimulationErrors, deviations: Array, limits: tuple[Array, Array]) -> tuple[Descent, Array]:
+def _descended(
+    problem: SimulationErrors, deviations: Mapping[int, float], limits: tuple[Array, Array]
+) -> tuple[Descent, Array]:
     """The end of the steps, and the sizes of the unknowns."""
     try:
         return problem.descended(deviations, *limits)
