@@ -6,7 +6,8 @@
 
 Each set of feet on the ground has a problem of gd.ocp, and a contact schedule says which holds in each interval of the
 horizon, 0.4 s long. Where feet land, the plan has the impact; forces stay in pyramids inside their friction cones, and
-torques within their limits. The first run compiles the stages, which takes some minutes.
+torques within their limits. The first run compiles the stages, which takes about three minutes of processor time; a
+later one takes about 50 s in all.
 """
 
 from __future__ import annotations
@@ -186,6 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--plot", metavar="FILE", help="draw feet, torques, errors and times of the ticks")
     given = parser.parse_args(arguments)
 
+    print("machine code of the stages: about three minutes at the first run, then from the cache", flush=True)
     model, standing = build()
     loop = run(model, standing, given.duration, trots=not given.shift)
     milliseconds, error = 1e3 * loop.seconds[1:], np.sqrt(np.mean(loop.error**2, axis=0))

@@ -72,6 +72,15 @@ def test_it_moves_ten_times_a_second_at_most(terminal: Terminal, clock: list[flo
     assert terminal.states[-1] == "task: 1000 of 1000 steps"
 
 
+def test_what_may_take_long_is_told_at_once(terminal: Terminal, clock: list[float]) -> None:
+    """Otherwise the line would tell of the work before it for as long as this one takes."""
+    with progress("task", shown=True) as line:
+        line.count(1, 9, "steps")
+        line.show("derivatives")
+        line.count(2, 9, "steps")
+    assert terminal.states == ["task", "task: derivatives", "task: 2 of 9 steps"]
+
+
 def test_it_is_not_longer_than_the_terminal(terminal: Terminal, clock: list[float]) -> None:
     """A line as wide as the terminal would go on in the next one, where it cannot be drawn over."""
     with progress("a robot of a very long name\nin two lines", shown=True) as line:

@@ -27,8 +27,9 @@ _SHORT, _LONG = 10.0, 120.0
 class ProgressLine:
     """A line about work that goes on: a title, what is done, and the time that it takes.
 
-    In a terminal or a notebook it is drawn over itself, ten times a second at most and no wider than the terminal.
-    Elsewhere, as in a log, a line is written every 10 s at most, and at the end. stderr that is closed is no error.
+    In a terminal or a notebook it is drawn over itself, no wider than the terminal: counts and times ten times a
+    second at most, other words at once, since what they announce may take long. Elsewhere, as in a log, a line is
+    written every 10 s at most, and at the end. stderr that is closed is no error.
 
     Attributes:
         shown: whether anything is written.
@@ -39,7 +40,7 @@ class ProgressLine:
         self._stream, self._moves = sys.stderr, is_watched()
         self._begin = time.monotonic()
         self._next = self._begin + (0.0 if self._moves else _TELLS)
-        self._drawn, self._written = "", ""
+        self._drawn, self._written = 0, ""
 
     @property
     def is_due(self) -> bool:
@@ -47,20 +48,21 @@ class ProgressLine:
         return self.shown and time.monotonic() >= self._next
 
     def show(self, text: str) -> None:
-        """Say what is done now, as ``"iteration 3"``."""
+        """Say what is done now, as ``"derivatives of stage 3"``."""
         self._text = text
-        self.move()
+        if self.is_due or (self.shown and self._moves):
+            self._write()
 
     def count(self, done: int, total: int, unit: str) -> None:
         """Say how much is done, and how long the rest will take if it goes on so."""
         left = (total - done) * (time.monotonic() - self._begin) / max(done, 1)
-        self.show(f"{done} of {total} {unit}" + (f", about {_duration(left)} left" if left >= 1 else ""))
+        self._text = f"{done} of {total} {unit}" + (f", about {_duration(left)} left" if left >= 1 else "")
+        self.move()
 
     def move(self) -> None:
         """Write the line with the time that has passed, unless it was written a moment ago."""
         if self.is_due:
             self._write()
-            self._next = time.monotonic() + (_MOVES if self._moves else _TELLS)
 
     def end(self) -> None:
         """Write the last state, and end the line."""
@@ -76,15 +78,16 @@ class ProgressLine:
         return " ".join(": ".join(filter(None, (self.title, self._text))).split())
 
     def _write(self) -> None:
-        self._written = self._state
+        self._written, self._next = self._state, time.monotonic() + (_MOVES if self._moves else _TELLS)
         line = f"{self._written}, {_duration(time.monotonic() - self._begin)}"
         if not self._moves:
             self._print(f"{line}\n")
             return
         # one column is left free: terminals go on to the next line where the last one is written
-        line = line[: self._columns - 1]
-        self._print(f"\r{line}{' ' * (len(self._drawn) - len(line))}")
-        self._drawn = line
+        width = self._columns - 1
+        line = line[:width]
+        self._print(f"\r{line.ljust(min(self._drawn, width))}")
+        self._drawn = len(line)
 
     @property
     def _columns(self) -> int:
