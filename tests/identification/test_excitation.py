@@ -310,8 +310,8 @@ def test_the_best_start_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[gd.identification.Excitation] = []
     original = Search._run
 
-    def run(search: Search) -> gd.identification.Excitation:
-        seen.append(original(search))
+    def run(search: Search, name: str) -> gd.identification.Excitation:
+        seen.append(original(search, name))
         return seen[-1]
 
     monkeypatch.setattr(Search, "_run", run)
