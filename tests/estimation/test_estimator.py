@@ -97,7 +97,7 @@ int main(void) {{
     (tmp_path / "main.c").write_text(program, encoding="utf-8")
     compiler = shutil.which("cc") or "gcc"
     command = [compiler, "-std=c99", "-O1"]
-    subprocess.run([*command, "-Wall", "-pedantic", "-Werror", "-c", "ekf.c"], cwd=tmp_path, check=True)
+    subprocess.run([*command, "-Wall", "-Wextra", "-pedantic", "-Werror", "-c", "ekf.c"], cwd=tmp_path, check=True)
     subprocess.run([*command, "main.c", "ekf.o", "-o", "main", "-lm"], cwd=tmp_path, check=True)
     printed = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout.split()
     outliers = []

@@ -197,7 +197,7 @@ SCHEDULED = """
 #include <stdio.h>
 extern int tick(int);
 extern double tick_x_0[21], tick_x[7][21];
-extern int64_t tick_set[7], tick_lands[6];
+extern int32_t tick_set[7], tick_lands[6];
 static void schedule(int from) { /* three intervals on the left foot, and then on both */
   for (int k = 0; k < 7; ++k) tick_set[k] = (k < 6 ? k : 5) + from < 3;
   for (int k = 0; k < 6; ++k) tick_lands[k] = tick_set[k] == 1 && tick_set[k + 1] == 0 ? 0 : -1;
@@ -231,7 +231,7 @@ def test_generated_c_of_a_schedule_takes_the_same_steps(solver: ocp.ContactSched
     solver(**values, schedule=gait[:N], guess=problem_on(FEET)._initial.motion(None))
     solver.generate(tmp_path / "tick.c")
     (tmp_path / "main.c").write_text(SCHEDULED)
-    command = "cc -std=c99 -O0 -march=native -Wall -Werror tick.c main.c -o main -lm"
+    command = "cc -std=c99 -O0 -march=native -Wall -Wextra -pedantic -Werror tick.c main.c -o main -lm"
     built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert not built.returncode, built.stderr
     printed = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -242,8 +242,8 @@ def test_generated_c_of_a_schedule_takes_the_same_steps(solver: ocp.ContactSched
         wanted = solver._steps.arrays["x"].ravel()
         assert np.abs(np.array(x, dtype=float) - wanted).max() < 1e-8
     assert len(printed) == 3
-    head = " ".join((tmp_path / "tick.c").read_text().split("*/")[0].split())
-    assert "that of the last * interval once more: * 0 both * 1 left * int64_t tick_lands[6] has" in head
+    head = " ".join((tmp_path / "tick.h").read_text().split())
+    assert "that of the last * interval once more: * 0 both * 1 left * tick_lands has" in head
     assert "There is one where contacts take hold: from 1 to 0." in head
 
 

@@ -308,7 +308,7 @@ def test_generated_c_takes_the_same_steps(tmp_path: Path, flags: str) -> None:
     text = (tmp_path / "tick.c").read_text()
     assert "tick_target" in text
     assert not any(name in text for name in ("tick_q0", "tick_v0"))  # which the start alone reads
-    command = f"cc {flags} -Wall -Werror -Wno-psabi tick.c main.c -o main -lm"
+    command = f"cc {flags} -Wall -Wextra -pedantic -Werror tick.c main.c -o main -lm"
     built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert not built.returncode, built.stderr
     printed = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -360,7 +360,7 @@ def test_ticks_keep_the_weight_that_limits_need(tmp_path: Path) -> None:
     assert plan.cost == pytest.approx(wanted.cost, rel=1e-6)
     solver.generate(tmp_path / "tick.c")
     (tmp_path / "main.c").write_text(FALLS)
-    command = "cc -std=c99 -O0 -Wall -Werror -Wno-psabi tick.c main.c -o main -lm"
+    command = "cc -std=c99 -O0 -Wall -Wextra -pedantic -Werror tick.c main.c -o main -lm"
     built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert not built.returncode, built.stderr
     printed = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -384,7 +384,7 @@ def test_no_name_is_code(tmp_path: Path, name: str, of: str) -> None:
     solver.generate(tmp_path / "tick.c")
     (tmp_path / "main.c").write_text('#include <stdio.h>\nint main(void) { puts("done"); return 0; }')
     for standard in ("c99", "gnu17"):
-        command = f"cc -std={standard} -O0 -Wall -Werror -Wno-psabi -Wno-trigraphs tick.c main.c -o main -lm"
+        command = f"cc -std={standard} -O0 -Wall -Wextra -pedantic -Werror -Wno-trigraphs tick.c main.c -o main -lm"
         built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
         assert not built.returncode, built.stderr
         assert subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "done\n"

@@ -220,8 +220,8 @@ def test_generated_c_takes_the_same_steps(tmp_path: Path) -> None:
     solver(**VIA)
     assert solver.generate(tmp_path / "tick.c") == tmp_path / "tick.c"
     (tmp_path / "main.c").write_text(MAIN)
-    assert "phase 2  rows 11 to 19" in (tmp_path / "tick.c").read_text()
-    command = "cc -std=c99 -O1 -Wall -Werror -Wno-psabi tick.c main.c -o main -lm"
+    assert "phase 2  rows 11 to 19" in (tmp_path / "tick.h").read_text()
+    command = "cc -std=c99 -O1 -Wall -Wextra -pedantic -Werror tick.c main.c -o main -lm"
     built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert not built.returncode, built.stderr
     printed = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()

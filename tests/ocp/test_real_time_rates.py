@@ -192,7 +192,7 @@ def test_generated_c_takes_the_same_steps(tmp_path: Path) -> None:
     plan = solver(**VALUES, u_0=[3.0, 0.5])
     solver.generate(tmp_path / "tick.c")
     (tmp_path / "main.c").write_text(MAIN)
-    command = "cc -std=c99 -O2 -Wall -Werror -Wno-psabi tick.c main.c -o main -lm"
+    command = "cc -std=c99 -O2 -Wall -Wextra -pedantic -Werror tick.c main.c -o main -lm"
     built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert not built.returncode, built.stderr
     printed = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()

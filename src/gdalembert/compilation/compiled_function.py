@@ -118,7 +118,7 @@ def compile(
     options = {name: value for name, value in options.items() if value is not None}
     _check(options, interpreter, progress)
     choice("compile: output", output, OUTPUTS)
-    real = _dtype(dtype)
+    real = dtype_name("compile", dtype)
     graph, places = packed(function, output)
     again = functools.partial(compile, function, **options, interpreter=interpreter, output=output, dtype=real)
     if interpreter:
@@ -144,14 +144,14 @@ def _check(options: Mapping[str, Any], interpreter: bool, progress: bool) -> Non
         raise ArgumentError(f"the interpreter compiles nothing; drop {', '.join(options)}")
 
 
-def _dtype(dtype: npt.DTypeLike) -> str:
-    """The name of a type of numbers."""
+def dtype_name(context: str, dtype: npt.DTypeLike) -> str:
+    """The name of a type of numbers that C has; an ArgumentError if it is none."""
     try:
         name = np.dtype(dtype).name
     except (TypeError, ValueError):
         name = ""
     if dtype is None or name not in REALS:
-        raise ArgumentError(f"compile: dtype is {shown(dtype)}; give {' or '.join(map(repr, REALS))}")
+        raise ArgumentError(f"{context}: dtype is {shown(dtype)}; give {' or '.join(map(repr, REALS))}")
     return name
 
 

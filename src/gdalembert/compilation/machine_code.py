@@ -4,9 +4,7 @@ A library is found by what determines it: the graph, what writes its C code, the
 under these flags, which name its version and the processor. Its file is named after its contents and appears all at
 once: several processes may build the same library, and a damaged one is detected and built again.
 
-An SX Function is written for several states at once, too: a vector is an entry of all of them (``c/vectors.h``). Long
-graphs are cut into parts, each a C function, since the time of a compiler grows faster than the length of a function.
-A value that a later part needs is kept in an array, whose places are used again.
+An SX Function is written for several states at once, too: a vector is an entry of all of them (``c/vectors.h``).
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,6 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.compilation.cache import Cache, remove
+from gdalembert.compilation.statements import LENGTH, Statement, body_of, places_of
 from gdalembert.errors import CompilationError
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.instructions import evaluate, operations
@@ -249,8 +248,6 @@ class Library:
         return int(self._many(ctypes.c_void_p(task.ctypes.data)))
 
 
-LENGTH = 1000
-"""Number of statements of a part."""
 SMALL = 1_000_000
 """Instructions of a batch that keeps Python's global lock, for some tenths of a millisecond at most."""
 AT_ONCE = 2000
@@ -287,16 +284,6 @@ _ANGLES = {ca.OP_SIN: "s", ca.OP_COS: "c"}
 _ELSE = {ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST}
 
 
-@dataclass
-class _Statement:
-    """C code that computes ``values`` from the ``operands`` among the values of other statements."""
-
-    code: str
-    values: Sequence[str]
-    operands: Sequence[str]
-    stores: list[str] = field(default_factory=list)
-
-
 def vector_code(graph: ca.Function, length: int = LENGTH) -> str | None:
     """The C function ``together`` of a Function of dense vectors, in parts of so many statements.
 
@@ -304,13 +291,13 @@ def vector_code(graph: ca.Function, length: int = LENGTH) -> str | None:
     """
     if not graph.is_a("SXFunction") or not set(operations(graph)) <= _TEMPLATES.keys() | _ANGLES.keys() | _ELSE:
         return None
-    statements: list[_Statement] = []
+    statements: list[Statement] = []
     number: dict[str, int] = {}  # of the statement that computes a value
     angles: dict[str, int] = {}
 
     def append(code: str, values: Sequence[str], operands: Sequence[str]) -> None:
         number.update(dict.fromkeys(values, len(statements)))
-        statements.append(_Statement(code, values, [name for name in operands if name in number]))
+        statements.append(Statement(code, values, [name for name in operands if name in number]))
 
     def add(op: int, *operands: str) -> str:
         """Write an operation; returns its value."""
@@ -330,7 +317,7 @@ def vector_code(graph: ca.Function, length: int = LENGTH) -> str | None:
         if value not in number:  # an input or a constant
             append("", [], [])
         statements[number.get(value, -1)].stores.append(f"y[{k}] = {value};")  # as soon as it is computed
-    places = _places(statements, number, length)
+    places = places_of(statements, number, length)
     parts = [statements[k : k + length] for k in range(0, len(statements), length)]
     arguments = "const V* restrict x, V* restrict y, V* restrict shared, I* restrict large"
     n_x, n_shared = sum(map(len, inputs)), max(places.values(), default=-1) + 1
@@ -341,7 +328,7 @@ def vector_code(graph: ca.Function, length: int = LENGTH) -> str | None:
         f"static const int source[] = {{{source or 0}}};",
     ]
     for k, part in enumerate(parts):
-        lines += [f"static __attribute__((noinline)) void part_{k}({arguments}) {{", *_body(part, places), "}"]
+        lines += [f"static __attribute__((noinline)) void part_{k}({arguments}) {{", *body_of(part, places, "V"), "}"]
     calls = [f"  part_{k}(x, y, shared, large);" for k in range(len(parts))]
     return "\n".join([*lines, f"static void together({arguments}) {{", *calls, "}", ""])
 
@@ -355,34 +342,6 @@ def _constant(x: float) -> str:
     if math.isnan(x):
         return "ALL(NAN)"
     return f"ALL({x!r})" if math.isfinite(x) else f"ALL({'-' if x < 0 else ''}INFINITY)"
-
-
-def _places(statements: Sequence[_Statement], number: dict[str, int], length: int) -> dict[str, int]:
-    """The place in ``shared`` of each value that a later part needs."""
-    last = {name: k // length for k, statement in enumerate(statements) for name in statement.operands}
-    places: dict[str, int] = {}
-    free_after: list[int] = []  # the last part that needs what is in a place
-    for name, k in number.items():
-        part = k // length
-        if last.get(name, part) > part:
-            place = next((i for i, until in enumerate(free_after) if until < part), len(free_after))
-            free_after[place : place + 1] = [last[name]]
-            places[name] = place
-    return places
-
-
-def _body(part: Sequence[_Statement], places: dict[str, int]) -> Iterator[str]:
-    known: set[str] = set()
-    for statement in part:
-        for name in statement.operands:
-            if name not in known:
-                known.add(name)
-                yield f"  const V {name} = shared[{places[name]}];"
-        known.update(statement.values)
-        if statement.code:
-            yield f"  {statement.code}"
-        yield from (f"  shared[{places[name]}] = {name};" for name in statement.values if name in places)
-        yield from (f"  {store}" for store in statement.stores)
 
 
 def angles_apart(graph: ca.Function) -> tuple[ca.Function, ca.Function] | None:
@@ -458,13 +417,18 @@ def _text(name: str) -> str:
     return resources.files(__package__).joinpath("c", name).read_text(encoding="utf-8")
 
 
+def _writers() -> str:
+    """The code that writes C."""
+    return "".join(inspect.getsource(sys.modules[name]) for name in (__name__, Statement.__module__))
+
+
 def load_library(
     function: ca.Function, tool: Compiler, cache: str | os.PathLike[str] | None, dtype: str = "float64"
 ) -> Library:
     """The library of a Function of arrays of a type, from the cache or built now."""
     graph = row_major(function)
     texts = map(_text, ("call.c", "vectors.h", "angles.c", "batch.c"))
-    determines = (graph.serialize(), dtype, inspect.getsource(sys.modules[__name__]), *texts)
+    determines = (graph.serialize(), dtype, _writers(), *texts)
     return _load(tool, cache, determines, lambda: _source(function, graph, dtype), Library)
 
 
@@ -556,5 +520,5 @@ def external(function: ca.Function, order: int, context: str) -> ca.Function:
             generator.add(derivative.jacobian())
         return generator.dump()
 
-    determines = (function.serialize(), str(order), inspect.getsource(sys.modules[__name__]))
+    determines = (function.serialize(), str(order), _writers())
     return _load(tool, None, determines, source, lambda path: ca.external(function.name(), str(path), options))

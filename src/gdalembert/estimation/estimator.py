@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.compilation.machine_code import aligned, opened, source_of
+from gdalembert.compilation.scalar_code import angles_code, scalar_code
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.outputs import output_functions
 from gdalembert.dynamics.parameters.parameters import Values
@@ -33,11 +33,11 @@ from gdalembert.errors import (
     shown,
 )
 from gdalembert.estimation.filter_model import FilterModel
-from gdalembert.spatial.arguments import file_path, instance, integer, number, vector, warn
+from gdalembert.spatial.arguments import c_file, instance, integer, number, vector, warn
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import Expression
 from gdalembert.spatial.interrupts import interruptible
-from gdalembert.spatial.source_text import c_comment, comment_text, write_whole
+from gdalembert.spatial.source_text import c_comment, comment_text, compile_lines, write_whole
 
 _DETUNED = 0.05
 """The relative error of the fastest frequency, by the length of a step, that is told."""
@@ -242,8 +242,7 @@ class Estimator:
         The files of ``ekf.c`` have ``ekf_state``, ``ekf_initial``, which is the filter as it is now, and
         ``int ekf_step(ekf_state* self, const double* u, const double* y, double dt)``, which returns the number of
         samples that were left out, or −1 if the step is not finite and the state is as before. Several filters run at
-        once, each in its own structure. The head of the file has the line that compiles it; ``-Wall -pedantic`` tells
-        nothing, and ``-Wextra`` of parameters alone that CasADi's Functions have and do not use.
+        once, each in its own structure. The header has the lines that compile it.
 
         Args:
             path: of the file, whose stem is a C identifier; it is returned.
@@ -252,14 +251,11 @@ class Estimator:
             ArgumentTypeError, ArgumentError: if the path is none, its stem no such name, or before :meth:`reset`.
             OSError: if it cannot be written.
         """
-        target = file_path("generate", path, "the name of a file, as 'ekf.c'")
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", target.stem) or target.suffix != ".c":
-            raise ArgumentError(f"generate: got {shown(target.name)}; give a name as 'ekf.c', of letters, digits and _")
+        target = c_file(path, "ekf.c")
         if not self._is_reset:
             raise ArgumentError("generate: the filter has no state yet; call reset(q)")
         header, body = self._code(target.stem)
-        for file, text in ((target.with_suffix(".h"), header), (target, f'#include "{target.stem}.h"\n{body}')):
-            write_whole(file, text)
+        write_whole({target.with_suffix(".h"): header, target: f'#include "{target.stem}.h"\n{body}'})
         return target
 
     def _code(self, stem: str) -> tuple[str, str]:
@@ -268,7 +264,9 @@ class Estimator:
         about = c_comment(
             [
                 f"Extended Kalman filter of {comment_text(self._dyn.tree.name)}: x is q, v and the slow states.",
-                f"Compile: cc -O3 -march=native -c {stem}.c   (link with -lm)",
+                "Compile (and link with -lm):",
+                *compile_lines(f"{stem}.c"),
+                f"A filter takes {8 * sum(x.size for x in self._fields.values()):,} bytes, and no memory is allocated.",
                 f"u: {', '.join(map(comment_text, self._dyn.actuator_names))}; held over dt [s].",
                 f"y, at its end: {', '.join(map(comment_text, self._places))}; NaN where a sample is missing.",
                 f"{stem}_step returns the number of samples beyond the gate, which are left out, or -1: it is not",
@@ -292,18 +290,16 @@ extern const {stem}_state {stem}_initial;
 #endif
 #endif
 """
-        generator, wrappers = ca.CodeGenerator(f"{stem}_functions"), []
-        for name, function in (("rate", model.rate), ("outputs", model.outputs), ("retract", model.retract)):
-            generator.add(ca.Function(f"{stem}_{name}", inputs := function.sx_in(), function.call(inputs)))
-            wrappers.append(_wrapper(stem, name, function))
+        functions = {"rate": model.rate, "outputs": model.outputs, "retract": model.retract}
         sizes = {"N": model.n, "NX": model.nx, "NY": len(self._y), "M": len(self._fields["noise"])}
         engine = source_of(__package__, sizes | {"SUBSTEPS": self._substeps}, "ekf.c")
         values = ["{0}"]  # one library for all deviations
         if self._is_reset:
             values = [_braced(np.nan_to_num(x).tolist()) for x in self._fields.values()]
-        includes = f"#include <math.h>\n#include <string.h>\ntypedef {stem}_state State;"
+        includes = f"#include <math.h>\n#include <stdint.h>\n#include <string.h>\ntypedef {stem}_state State;"
         initial = f"const {stem}_state {stem}_initial = {{{', '.join(values)}}};"
-        code = [generator.dump(), includes, *wrappers, engine, initial, f"{call} {{ return step(self, u, y, dt); }}\n"]
+        code = [includes, angles_code("float64"), *(_function(*item) for item in functions.items()), engine, initial]
+        code.append(f"{call} {{ return step(self, u, y, dt); }}\n")
         return "\n".join([*about, head]), "\n".join(code)
 
     def _measured(self, y: Any) -> Array:
@@ -405,18 +401,19 @@ def _braced(numbers: Any) -> str:
     return f"{{{', '.join(map(_braced, numbers))}}}" if isinstance(numbers, list) else repr(numbers)
 
 
-def _wrapper(stem: str, name: str, function: ca.Function) -> str:
-    """C code that calls a Function with workspace of its own, so that filters in several threads share nothing."""
-    inputs = [f"x{k}" for k in range(function.n_in())]
-    results = [f"y{k}" for k in range(function.n_out())]
-    declared = ", ".join([*(f"const double* {x}" for x in inputs), *(f"double* {y}" for y in results)])
-    return f"""static int {name}({declared}) {{
-  const double* arg[{function.sz_arg()}] = {{{", ".join(inputs)}}};
-  double* res[{function.sz_res()}] = {{{", ".join(results)}}};
-  casadi_int iw[{max(1, function.sz_iw())}];
-  double w[{max(1, function.sz_w())}];
-  return {stem}_{name}(arg, res, iw, w, 0);
-}}"""
+def _function(name: str, function: ca.Function) -> str:
+    """C code of a Function; it shares nothing, so that filters in several threads do not."""
+    code = scalar_code(f"{name}_of", function)
+    inputs, outputs = function.name_in(), function.name_out()
+    declared = ", ".join([*(f"const double* {x}" for x in inputs), *(f"double* {y}" for y in outputs)])
+    unread = "".join(f"\n  (void) {x};" for x in (*inputs, *outputs) if x not in code.arguments)
+    return f"""{code.text}
+
+static int {name}({declared}) {{{unread}
+  {name}_of({", ".join(code.arguments)});
+  return 0;
+}}
+"""
 
 
 def _usable(path: Path) -> ctypes.CDLL:

@@ -297,7 +297,7 @@ class GaussNewton:
 
 
 def _library(sizes: Sizes) -> ctypes.CDLL:
-    text = source_of(__package__, macros_of(sizes), "stage_qp.c", "gauss_newton.c")
+    text = source_of(__package__, macros_of(sizes), "stage_qp.c", "functions.c", "gauss_newton.c")
 
     def usable(path: Path) -> ctypes.CDLL:
         library = ctypes.CDLL(str(path))

@@ -1,69 +1,339 @@
-"""A Gauss–Newton step as one C file, which needs no library: for controllers without Python."""
+"""A Gauss–Newton step as one C file with its header, which needs no library: for controllers without Python."""
 
 from __future__ import annotations
 
 import math
 import re
-import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
 from gdalembert.compilation.compiled_function import CompiledFunction
-from gdalembert.compilation.machine_code import row_major, source_of
+from gdalembert.compilation.machine_code import REALS, source_of
+from gdalembert.compilation.scalar_code import angles_code, literal, scalar_code
 from gdalembert.nlp.gauss_newton import ARRAYS, LARGEST, GaussNewton, macros_of
-from gdalembert.spatial.source_text import c_comment
+from gdalembert.nlp.step_text import Described, ExportedArray, example, head, header
 
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
 _PER_LINE = 6
-_GIVEN = ("weights", "off", "t", "combined", "free", "w1", "w2", "order", "set", "lands")
+_BEGUN = ("weights", "off", "t", "combined", "free", "w1", "w2", "order", "set", "lands")
 """The arrays that begin with the numbers that they have, beside those that are exported."""
+_WIDE, _LIMITS = ("A", "H", "g", "G", "K", "S", "z"), ("lower", "upper", "w1", "w2")
+"""The arrays whose rows are filled up to whole vectors: those as wide as z, and those of limits of z and of rows."""
+_SIDE, _BLOCKS = 15, 5
+"""Vectors of limits of a ``Side`` of c/stage_qp.c, and of a ``Stage`` without its sides."""
+_LARGEST_FLOAT = 1e30
+_INTEGER = "int32_t"
 
 
-def function_code(name: str, function: ca.Function) -> tuple[str, str]:
-    """C code of a Function (its own, and that of many stages), of matrices row by row; ``static`` but for CasADi's."""
-    graph = row_major(function)
-    inputs = graph.sx_in()
-    named = ca.Function(f"{name}_of_one", inputs, graph.call(inputs))
-    generator = ca.CodeGenerator(name)
-    generator.add(named)
-    n_in, n_out = named.n_in(), named.n_out()
-    return (
-        f"#undef CASADI_PREFIX\n{generator.dump()}",
-        f"""
-static int64_t {name}(const int64_t* task) {{
-  static double w[{max(1, named.sz_w())}];
-  static casadi_int iw[{max(1, named.sz_iw())}];
-  const double* arg[{max(1, named.sz_arg())}];
-  double* res[{max(1, named.sz_res())}];
-  for (int64_t k = 0; k < task[0]; ++k) {{
-    for (int i = 0; i < {n_in}; ++i) arg[i] = (const double*) (intptr_t) task[3 * i + 1] + k * task[3 * i + 2];
-    for (int i = 0; i < {n_out}; ++i) {{
-      const int64_t* place = task + 3 * ({n_in} + i) + 1;
-      res[i] = (double*) (intptr_t) place[0] + k * place[1];
-    }}
-    if ({name}_of_one(arg, res, iw, w, 0)) return k + 1;
-  }}
+class _Widths(NamedTuple):
+    """The sizes of rows that are filled up to whole vectors of so many numbers.
+
+    Attributes:
+        vector: the numbers of a vector. ``entries``: of z. ``rows``: of G.
+    """
+
+    vector: int
+    entries: int
+    rows: int
+
+    @property
+    def wide(self) -> int:
+        return -(-self.entries // self.vector) * self.vector
+
+    @property
+    def limits(self) -> int:
+        return self.wide - (-self.rows // self.vector) * self.vector
+
+    def shape(self, key: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of an array whose rows were as wide as elsewhere."""
+        if key in _WIDE:
+            return (*shape[:-1], self.wide)
+        return (*shape[:-1], self.limits) if key in _LIMITS else shape
+
+    def moved(self, key: str, columns: Sequence[int], former: _Widths) -> list[int]:
+        """Where entries of rows stand here, that stood in these columns; −1 of those that fill them up."""
+        places = {k: k for k in range(self.entries)} if key in (*_WIDE, *_LIMITS) else {k: k for k in columns}
+        if key in _LIMITS:
+            places |= {former.wide + k: self.wide + k for k in range(self.rows)}
+        return [places.get(k, -1) for k in columns]
+
+
+@dataclass
+class StepCode:
+    """C99 of ``int name(int shift)``: shift the plan, and take a step from the state in ``name_x_0`` on.
+
+    It returns 0; 1 or 2 if the plan is not moved, as :meth:`GaussNewton.step`; 4 if it is, but more than ``unmet`` of
+    violations are left; −1 and −2 if it refuses the shift, or an exported schedule. ``name_step``, ``name_gap`` and
+    ``name_infeasibility`` are what was found.
+
+    Args:
+        steps: of which it is; the plan begins as theirs.
+        name: a C identifier, with which all names begin.
+        exported: arrays that a caller reads and writes.
+        about: what it is. ``remarks``: what its sets or its rows are. Names in both are ``comment_text``.
+        most: the largest shift.
+        iterations: of the interior point. ``unmet``: the part of violations that may be left.
+        width: numbers of a vector; 1: no vectors. ``dtype``: ``"float64"`` or ``"float32"``.
+    """
+
+    steps: GaussNewton
+    name: str
+    exported: Mapping[str, ExportedArray]
+    about: str
+    remarks: str
+    most: int
+    iterations: int
+    unmet: float
+    width: int
+    dtype: str
+
+    def texts(self) -> tuple[str, str]:
+        """The text of the file, and of its header."""
+        steps, sizes = self.steps, self.steps.sizes
+        self._former = _Widths(steps.qp.vector, sizes.nx + sizes.nu, sizes.rows)
+        self._widths = self._former._replace(vector=self.width)
+        arrays = self._arrays()
+        self._names = {key: self._name_of(key) for key in arrays}
+        functions, count = self._functions()
+        described = self._described(arrays, count)
+        text = [
+            *head(described),
+            f'#include "{self.name}.h"',
+            self._engine(),
+            angles_code(self.dtype),
+            *(self._array(key, array) for key, array in arrays.items()),
+            *functions,
+            self._tick(arrays),
+            example(described),
+        ]
+        return "\n".join(text), header(described)
+
+    def _name_of(self, key: str) -> str:
+        return f"{self.name}_{self.exported[key].name}" if key in self.exported else f"own_{key}"
+
+    def _arrays(self) -> dict[str, Numbers]:
+        """The arrays that the engine and its Functions read or write, with rows as wide as here."""
+        steps, qp = self.steps, self.steps.qp.memory
+        functions = [function for functions in steps.functions.values() for function in functions if function]
+        written = {name for function in functions for name in function.outputs}
+        used = arrays_read(steps) | written | {*ARRAYS, *steps.patterns, "x_0", "delta"}
+        arrays: dict[str, Numbers] = {
+            key: array for key, array in steps.arrays.items() if key in used and not key.endswith("_next")
+        }
+        arrays |= {"qp_x_0": qp["x_0"]} | {key: qp[key] for key in ("free", "w1", "w2")}
+        arrays |= {"set": steps.set, "lands": steps.lands, "order": steps.order}
+        self._ended = [key for key in arrays if key != "x" and f"{key}_next" in steps.arrays]
+        for key in self._ended:  # a row behind the last one, which is read as its next one
+            arrays[key] = np.vstack([steps.arrays[key], steps.arrays[key][-1:]])
+        return {key: self._relaid(key, array) for key, array in arrays.items()}
+
+    def _relaid(self, key: str, array: Numbers) -> Numbers:
+        if key not in (*_WIDE, *_LIMITS):
+            return array
+        relaid = np.zeros(self._widths.shape(key, array.shape))
+        places = self._widths.moved(key, range(array.shape[-1]), self._former)
+        for k, place in enumerate(places):
+            if place >= 0:
+                relaid[..., place] = array[..., k]
+        return relaid
+
+    def _engine(self) -> str:
+        """The engine for these sizes and this type."""
+        macros = {**macros_of(self.steps.sizes), "WIDE": self.width}
+        text = source_of(__package__, macros, "stage_qp.c", "gauss_newton.c")
+        text = re.sub(r"^int64_t stage_qp_layout.*\n", "", text, flags=re.M)
+        text = re.sub(r"^(int|int64_t|void) (stage_qp|gauss_newton_\w+)\(", r"static \1 \2(", text, flags=re.M)
+        calls = f"""typedef {_INTEGER} (*Function)({_INTEGER} first, {_INTEGER} count);
+static {_INTEGER} evaluate(const Function* f, {_INTEGER} first, {_INTEGER} count) {{ return (*f)(first, count); }}
+
+"""
+        engine = text.index("/* One Gauss-Newton")
+        text = (text[:engine] + calls + text[engine:]).replace("int64_t", _INTEGER)
+        return text if self.dtype == "float64" else _single(text)
+
+    def _array(self, key: str, values: Numbers) -> str:
+        """An array with the numbers with which it begins."""
+        integers, exported = values.dtype == np.int64, key in self.exported
+        shape = "".join(f"[{n}]" for n in values.shape) if exported else f"[{max(1, values.size)}]"
+        kind = _INTEGER if integers else REALS[self.dtype]
+        aligned = " __attribute__((aligned(64)))" if self.width > 1 and not exported and not integers else ""
+        constant = "const " if key == "order" or key.startswith("places_") else ""
+        declared = f"{'' if exported else 'static '}{constant}{kind} {self._name_of(key)}{shape}{aligned}"
+        if not (exported or key in _BEGUN or constant) or not (np.any(values) or constant):
+            return f"{declared};"
+        texts = [str(x) if integers else literal(float(x), self.dtype) for x in values.ravel()] or ["0"]
+        if exported and values.ndim > 1:
+            return f"{declared} = {_braced(values.shape, texts)};"
+        rows = [", ".join(texts[k : k + _PER_LINE]) for k in range(0, len(texts), _PER_LINE)]
+        return f"{declared} = {{\n  " + ",\n  ".join(rows) + "};"
+
+    def _functions(self) -> tuple[list[str], int]:
+        """C code of the Functions and sparse matrices, and the number of operations."""
+        text, count = [], 0
+        for kind, functions in self.steps.functions.items():
+            names = []
+            for k, function in enumerate(functions):
+                names.append("0" if function is None else f"{self.name}_{kind}_{k}")
+                if function is not None:
+                    code, operations = self._function(names[-1], function)
+                    text.append(code)
+                    count += operations
+            text.append(f"static const Function of_{kind}[{len(names)}] = {{{', '.join(names)}}};")
+        for key, patterns in self.steps.patterns.items():
+            entries = []
+            for k, pattern in enumerate(patterns):
+                places = np.column_stack(pattern.get_triplet()).astype(np.int64)
+                text.append(self._array(f"places_{key}_{k}", places.ravel()))
+                entries.append(f"{{{len(places)}, own_places_{key}_{k}, {self._names[key]}}}")
+            text.append(f"static const Sparse of_{key}[{len(entries)}] = {{{', '.join(entries)}}};")
+        return text, count
+
+    def _function(self, name: str, compiled: CompiledFunction) -> tuple[str, int]:
+        """C code of a Function of one stage, and of many, and the number of its operations."""
+        graph = self._at_these_widths(name, compiled.function)
+        code = scalar_code(f"{name}_at", graph, self.dtype)
+        places = ", ".join(self._place(key, compiled) for key in code.arguments)
+        return (
+            f"""
+{code.text}
+
+static {_INTEGER} {name}({_INTEGER} first, {_INTEGER} count) {{
+  for ({_INTEGER} k = first; k < first + count; ++k) {name}_at({places});
   return 0;
 }}
 """,
-    )
+            code.operations,
+        )
+
+    def _place(self, key: str, compiled: CompiledFunction) -> str:
+        """The address of an array at stage k."""
+        shape = {**compiled.inputs, **compiled.outputs}[key]
+        array = key.removesuffix("_next") if key not in self._names else key
+        many, row = self.steps.arrays[key].ndim > 1, "k" if key == array else "k + 1"
+        if array in self.exported:
+            return f"{self._names[array]}[{row}]" if many else self._names[array]
+        step = math.prod(self._widths.shape(key, shape))
+        return f"{self._names[array]} + {step} * ({row})" if many else self._names[array]
+
+    def _at_these_widths(self, name: str, function: ca.Function) -> ca.Function:
+        """The Function, with rows as wide as here."""
+        inputs, values = [], []
+        for i, key in enumerate(function.name_in()):
+            rows, columns = function.size_in(i)
+            x = ca.SX.sym(key, *(self._widths.shape(key, (rows,)) if key in _WIDE else (rows, columns)))
+            inputs.append(x)
+            values.append(self._filled(key, x, rows) if key in _WIDE else x)
+        outputs = []
+        for key, y in zip(function.name_out(), function.call(values), strict=True):
+            outputs.append(self._filled_here(key, y) if key in (*_WIDE, *_LIMITS) else y)
+        return ca.Function(name, inputs, outputs, function.name_in(), function.name_out())
+
+    def _filled(self, key: str, x: ca.SX, size: int) -> ca.SX:
+        """A row as wide as elsewhere."""
+        places = self._widths.moved(key, range(size), self._former)
+        return ca.vertcat(*(x[k] if k >= 0 else ca.SX(0) for k in places))
+
+    def _filled_here(self, key: str, y: ca.SX) -> ca.SX:
+        """A column, or the rows of a matrix, as wide as here."""
+        is_column = y.shape[1] == 1
+        columns = y.T if is_column else y
+        places = self._widths.moved(key, range(columns.shape[1]), self._former)
+        filling = {"lower": -ca.inf, "upper": ca.inf}.get(key, 0.0)
+        width = self._widths.limits if key in _LIMITS else self._widths.wide
+        row = [ca.SX(ca.DM([filling] * columns.shape[0]))] * width
+        for k, place in enumerate(places):
+            if place >= 0:
+                row[place] = columns[:, k]
+        filled = ca.horzcat(*row)
+        return filled.T if is_column else filled
+
+    def _tick(self, arrays: Mapping[str, Numbers]) -> str:
+        """The function that a caller calls, and what it has."""
+        names, n, steps, real = self._names, self.steps.sizes.intervals, self.steps, REALS[self.dtype]
+        sets = len(steps.functions["stage"])
+        program = [f".{key} = (const Row*) {names[key]}" for key in ("A", "H", "g", "G")]
+        program += [f".{key} = {names[key]}" for key in ("b", "lower", "upper", "w1", "w2", "free")]
+        program.append(f".x_0 = {names['qp_x_0']}")
+        first = {key: f"&{names[key]}{'[0]' * arrays[key].ndim}" for key in self.exported if key in names}
+        fields = [f".{key} = {first.get(key, names[key])}" for key in (*ARRAYS, "w1", "w2", "order", "set", "lands")]
+        fields += [f".{key} = of_{key}" for key in (*steps.functions, *steps.patterns)]
+        fields += [f".n = {n}", f".x_0 = {names['qp_x_0']}", ".program = &program", ".memory = memory"]
+        fields += [
+            f".{key} = {literal(getattr(steps.tick, key), self.dtype)}"
+            for key in ("penalty", "first_gap", "weight", "raised")
+        ]
+        results, check = ("step", "gap", "infeasibility"), ""
+        if "set" in self.exported:
+            check = _check_of_schedule(names["set"], names["lands"], n, sets)
+        pairs = ((self._row(key, n + 1), self._row(key, n), self._bytes(key)) for key in self._ended)
+        copies = "".join(f"\n  memcpy({', '.join(pair)});" for pair in pairs)
+        declared = "\n".join(f"{real} {self.name}_{key};" for key in results)
+        told = "\n  ".join(f"{self.name}_{key} = self.{key};" for key in results)
+        unmet, largest = literal(self.unmet, self.dtype), literal(LARGEST, self.dtype)
+        return f"""
+static Stage memory[{n + 1}];
+static const Program program = {{
+  {", ".join(program)}}};
+static Tick self = {{
+  {", ".join(fields)}}};
+{declared}
+
+int {self.name}(int shift) {{
+  if (shift < 0 || shift > {self.most}) return -1;{check}{copies}
+  int outcome = (int) gauss_newton_tick(&self, {names["delta"]}, shift, {self.iterations}, {largest});
+  {told}
+  return !outcome && self.infeasibility > {unmet} ? 4 : outcome;
+}}
+"""
+
+    def _row(self, key: str, row: int) -> str:
+        size = math.prod(self.steps.arrays[key].shape[1:])
+        return f"{self._names[key]}[{row}]" if key in self.exported else f"{self._names[key]} + {row * size}"
+
+    def _bytes(self, key: str) -> str:
+        return f"{math.prod(self.steps.arrays[key].shape[1:])} * sizeof({REALS[self.dtype]})"
+
+    def _described(self, arrays: Mapping[str, Numbers], operations: int) -> Described:
+        sizes, size = self.steps.sizes, np.dtype(self.dtype).itemsize
+        places = sum(2 * pattern.nnz() for patterns in self.steps.patterns.values() for pattern in patterns)
+        constants = 4 * (places + len(self.steps.order))
+        numbers = sum(x.size * (4 if x.dtype == np.int64 else size) for key, x in arrays.items() if key != "order")
+        variables = numbers + (sizes.intervals + 1) * self._bytes_of_stage(size)
+        shapes = {key: arrays[key].shape for key in self.exported}
+        return Described(
+            self.name,
+            self.exported,
+            shapes,
+            REALS[self.dtype],
+            self.about,
+            self.remarks,
+            self.most,
+            self.unmet,
+            self.width,
+            variables,
+            constants,
+            operations,
+        )
+
+    def _bytes_of_stage(self, size: int) -> int:
+        """The size of a Stage of c/stage_qp.c."""
+        sizes, vector = self.steps.sizes, self.width * size
+        inputs, wide, limits = max(1, sizes.nu), self._widths.wide, self._widths.limits
+        count = wide * (inputs + 2) + limits * _BLOCKS
+        integers, others = 4 * (sizes.rows + 3), 2 * (inputs + sizes.nx)
+        start = _up(_up(count * size + integers, size) + others * size, vector)
+        end = start + 2 * _SIDE * limits * size + (2 * sizes.nx**2 * size if sizes.free else 0)
+        return _up(end, vector)
 
 
-def array_code(name: str, values: Numbers, *, exported: bool) -> str:
-    """An array with its numbers, aligned for vectors."""
-    integers = values.dtype == np.int64
-    shape = "".join(f"[{n}]" for n in values.shape) if values.size else "[1]"
-    kind = f"{'' if exported else 'static '}{'int64_t' if integers else 'double'}"
-    head = f"{kind} {name}{shape} __attribute__((aligned(64)))"
-    if not np.any(values):
-        return f"{head};\n"
-    texts = [str(x) if integers else _number(float(x)) for x in values.ravel()]
-    rows = [", ".join(texts[k : k + _PER_LINE]) for k in range(0, len(texts), _PER_LINE)]
-    flat = ",\n  ".join(rows)
-    return f"{head} = {_braced(values.shape, texts)};\n" if values.ndim > 1 else f"{head} = {{\n  {flat}}};\n"
+def _up(count: int, of: int) -> int:
+    """The next multiple of a number."""
+    return -(-count // of) * of
 
 
 def _braced(shape: Sequence[int], texts: Sequence[str]) -> str:
@@ -74,188 +344,30 @@ def _braced(shape: Sequence[int], texts: Sequence[str]) -> str:
     return "{\n  " + ",\n  ".join(parts) + "}"
 
 
-def _number(x: float) -> str:
-    if np.isinf(x):
-        return "-INFINITY" if x < 0 else "INFINITY"
-    return repr(x)
-
-
-def engine_code(wide: int, sizes: Mapping[str, int]) -> str:
-    """The engine for these sizes, with vectors of ``wide`` numbers."""
-    text = source_of(__package__, {**sizes, "WIDE": wide}, "stage_qp.c", "gauss_newton.c")
-    hidden = re.sub(
-        r"^(int|int64_t|void) (stage_qp|stage_qp_layout|gauss_newton_\w+)\(", r"static \1 \2(", text, flags=re.M
-    )
-    return hidden[: hidden.index("static int64_t stage_qp_layout")] + hidden[hidden.index("/* One Gauss-Newton") :]
+def _single(text: str) -> str:
+    """C code in single precision: numbers, functions and types."""
+    text = re.sub(r"\bdouble\b", "float", text)
+    text = re.sub(r"\b(sqrt|fabs|fmin|fmax)\(", r"\1f(", text)
+    numbers = r"(?<![\w.])(?:\d+\.\d+(?:e-?\d+)?|\d+e-?\d+)(?![\w.])"
+    return re.sub(numbers, lambda found: f"{min(float(found[0]), _LARGEST_FLOAT)!r}f", text)
 
 
 def arrays_read(steps: GaussNewton) -> set[str]:
     """The arrays of which Functions read numbers, rather than have them as an input."""
     reading = set()
-    for function in _functions_of(steps):
-        graph, names = function.function, list(function.inputs)
-        reads = (k for k in range(graph.n_instructions()) if graph.instruction_id(k) == ca.OP_INPUT)
-        reading |= {names[graph.instruction_input(k)[0]] for k in reads}
+    for functions in steps.functions.values():
+        for function in functions:
+            if function is not None:
+                graph, names = function.function, list(function.inputs)
+                reads = (k for k in range(graph.n_instructions()) if graph.instruction_id(k) == ca.OP_INPUT)
+                reading |= {names[graph.instruction_input(k)[0]] for k in reads}
     return reading | {name.removesuffix("_next") for name in reading}
 
 
-def _functions_of(steps: GaussNewton) -> list[CompiledFunction]:
-    return [function for functions in steps.functions.values() for function in functions if function]
-
-
-def _used(steps: GaussNewton) -> set[str]:
-    """The arrays that the engine and its Functions read or write."""
-    written = {name for function in _functions_of(steps) for name in function.outputs}
-    return arrays_read(steps) | written | {*ARRAYS, *steps.patterns, "x_0", "delta"}
-
-
-def _names(
-    steps: GaussNewton, arrays: dict[str, Numbers], name: str, exported: Mapping[str, str]
-) -> tuple[dict[str, str], str]:
-    """The names of arrays in C, and code that fills their additional last row, of those whose next rows are read."""
-    names = {key: f"{name}_{exported[key]}" if key in exported else f"own_{key}" for key in arrays}
-    n = steps.sizes.intervals
-    ended = [key for key in arrays if key != "x" and f"{key}_next" in steps.arrays]
-    for key in ended:
-        arrays[key] = np.vstack([steps.arrays[key], steps.arrays[key][-1:]])
-    copies = (f"\n  memcpy({names[key]}[{n + 1}], {names[key]}[{n}], sizeof {names[key]}[0]);" for key in ended)
-    return names | {f"{key}_next": f"{of_c}[1]" for key, of_c in names.items()}, "".join(copies)
-
-
-def _functions_code(steps: GaussNewton, name: str, names: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """C code of the Functions and sparse matrices, and what fills their tables of arrays."""
-    text, fill = [], []
-    for kind, functions in steps.functions.items():
-        text.append(f"static Function of_{kind}[{len(functions)}];")
-        for k, function in enumerate(functions):
-            if function is None:
-                continue
-            ports = {**function.inputs, **function.outputs}
-            text += [*function_code(f"{name}_{kind}_{k}", function.function)]
-            text.append(f"static int64_t ports_{kind}_{k}[{2 * len(ports)}];")
-            for i, (port, shape) in enumerate(ports.items()):
-                step = math.prod(shape) if steps.arrays[port].ndim > 1 else 0
-                if port not in names:
-                    continue  # an input that is not read, whose address stays 0
-                fill.append(f"ports_{kind}_{k}[{2 * i}] = (int64_t) (intptr_t) {names[port]};")
-                fill.append(f"ports_{kind}_{k}[{2 * i + 1}] = {step};")
-            fill.append(f"of_{kind}[{k}] = (Function) {{{name}_{kind}_{k}, {len(ports)}, ports_{kind}_{k}}};")
-        fill.append(f"self.{kind} = of_{kind};")
-    for key, patterns in steps.patterns.items():
-        text.append(f"static Sparse of_{key}[{len(patterns)}];")
-        for k, pattern in enumerate(patterns):
-            places = np.column_stack(pattern.get_triplet()).astype(np.int64)
-            text.append(array_code(f"places_{key}_{k}", places.ravel(), exported=False))
-            fill.append(f"of_{key}[{k}] = (Sparse) {{{len(places)}, places_{key}_{k}, (double*) {names[key]}}};")
-        fill.append(f"self.{key} = of_{key};")
-    return text, fill
-
-
-def _engine_fill(steps: GaussNewton, names: Mapping[str, str]) -> list[str]:
-    """C code that gives the engine its arrays and numbers."""
-    fill = [f"self.{key} = (double*) {names[key]};" for key in (*ARRAYS, "w1", "w2")]
-    fill += [f"self.{key} = {names[key]};" for key in ("order", "set", "lands")]
-    fill += [f"program.{key} = (const Row*) {names[key]};" for key in ("A", "H", "g", "G")]
-    fill += [f"program.{key} = (double*) {names[key]};" for key in ("b", "lower", "upper", "w1", "w2", "free")]
-    fill += [f"self.x_0 = {names['qp_x_0']};", f"program.x_0 = {names['qp_x_0']};"]
-    fill += [f"self.{key} = {getattr(steps.tick, key)!r};" for key in ("penalty", "first_gap", "weight", "raised")]
-    return fill
-
-
-def _check_of_schedule(names: Mapping[str, str], n: int, sets: int) -> str:
+def _check_of_schedule(stage: str, lands: str, n: int, sets: int) -> str:
     """C code that returns −2 where there is no such set, or no jump to it."""
-    stage, lands = names["set"], names["lands"]
     return f"""
   for (int k = 0; k <= {n}; ++k)
     if ({stage}[k] < 0 || {stage}[k] >= {sets}) return -2;
   for (int k = 0; k < {n}; ++k)
-    if ({lands}[k] != -1 && ({lands}[k] != {stage}[k + 1] || !of_jump[{lands}[k]].of)) return -2;"""
-
-
-def _head(
-    steps: GaussNewton, name: str, exported: Mapping[str, str], about: str, remarks: str, most: int, unmet: float
-) -> str:
-    """The comment at the head of a file, for its callers."""
-    shapes = {exported[key]: array.shape for key, array in steps.arrays.items() if key in exported}
-    listed = "; ".join(f"{name}_{key} ({' x '.join(map(str, shape))})" for key, shape in shapes.items())
-    refused = f"-1  if shift is not from 0 to {most}; then nothing is done"
-    if "set" in exported:
-        refused += "\n     -2  if the schedule is none, as below; then nothing is done"
-    text = f"""{about}.
-
-   int {name}(int shift) cuts off the first intervals of the plan and takes one step. It returns
-
-      0  if the step is taken
-      1, 2, 3  if the last plan, shifted, stands for it: the step is not finite, is out of all proportion, or cannot be
-               evaluated
-      4  if the step is taken, but more than {unmet:.0%} of the violations are left
-     {refused}
-
-   Before it, write {name}_x_0, [q; v] as measured (and behind it u before, where rates of u are read), and the
-   parameters; behind it, {name}_x and {name}_u are the plan.
-   {textwrap.fill(f"Arrays of double: {listed}.", 117, subsequent_indent="   ", break_long_words=False)}
-   Of the last step: double {name}_step, its size relative to the plan; {name}_gap and {name}_infeasibility, what the
-   interior point left of its gap and of violations (0 to 1)."""
-    text += f"\n\n   {remarks}" if remarks else ""
-    return "\n".join(c_comment(line.removeprefix("   ") for line in text.splitlines()))
-
-
-def step_code(
-    steps: GaussNewton,
-    name: str,
-    exported: Mapping[str, str],
-    about: str,
-    remarks: str,
-    most: int,
-    iterations: int,
-    unmet: float,
-) -> str:
-    """C99 of ``int name(int shift)``: shift the plan, and take a step from the state in ``name_x_0`` on.
-
-    It returns 0; 1, 2 or 3 if the plan is not moved, as :meth:`GaussNewton.step`; 4 if it is, but more than ``unmet``
-    of violations are left; −1 and −2 if it refuses the shift, or an exported schedule. ``name_step``, ``name_gap`` and
-    ``name_infeasibility`` are what was found.
-
-    Args:
-        steps: of which it is; the plan begins as theirs.
-        name: a C identifier, with which all names begin.
-        exported: arrays that a caller reads and writes, by their names in C without that beginning.
-        about: what it is. ``remarks``: what its sets or its rows are. Names in both are ``comment_text``.
-        most: the largest shift.
-        iterations: of the interior point. ``unmet``: the part of violations that may be left.
-    """
-    qp, n = steps.qp.memory, steps.sizes.intervals
-    used = _used(steps)
-    arrays: dict[str, Numbers] = {
-        key: array for key, array in steps.arrays.items() if key in used and not key.endswith("_next")
-    }
-    arrays |= {"qp_x_0": qp["x_0"]} | {key: qp[key] for key in ("free", "w1", "w2")}
-    arrays |= {"set": steps.set, "lands": steps.lands, "order": steps.order}
-    names, repeated = _names(steps, arrays, name, exported)
-    engine = engine_code(steps.qp.vector, macros_of(steps.sizes))
-    text = [_head(steps, name, exported, about, remarks, most, unmet), engine]
-    for key, array in arrays.items():
-        begins = key in exported or key in _GIVEN
-        text.append(array_code(names[key], array if begins else np.zeros_like(array), exported=key in exported))
-    functions, fill = _functions_code(steps, name, names)
-    text += functions
-    fill += _engine_fill(steps, names)
-    filled = "\n    ".join([*fill, "self.program = &program;", "self.memory = memory;", f"self.n = {n};"])
-    check = _check_of_schedule(names, n, len(steps.functions["stage"])) if "set" in exported else ""
-    results = ("step", "gap", "infeasibility")
-    text.append(f"""static Stage memory[{n + 1}];
-static Program program;
-static Tick self;
-double {", ".join(f"{name}_{key}" for key in results)};
-
-int {name}(int shift) {{
-  if (!self.n) {{
-    {filled}
-  }}
-  if (shift < 0 || shift > {most}) return -1;{check}{repeated}
-  int outcome = (int) gauss_newton_tick(&self, {names["delta"]}, shift, {iterations}, {LARGEST!r});
-  {", ".join(f"{name}_{key} = self.{key}" for key in results)};
-  return !outcome && self.infeasibility > {unmet!r} ? 4 : outcome;
-}}
-""")
-    return "\n".join(text)
+    if ({lands}[k] != -1 && ({lands}[k] != {stage}[k + 1] || !of_jump[{lands}[k]])) return -2;"""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -83,6 +84,18 @@ def file_path(argument: str, value: Any, wanted: str) -> Path:
     if not usable:
         raise ArgumentError(f"{argument}: got {shown(value)}, which no file can be called; give {wanted}")
     return Path(text)
+
+
+def c_file(path: Any, example: str) -> Path:
+    """The path of a C file whose stem is an identifier, as ``generate`` takes it.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: if it is none.
+    """
+    target = file_path("generate", path, f"the name of a file, as {example!r}")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", target.stem) or target.suffix != ".c":
+        raise ArgumentError(f"generate: got {shown(target.name)}; give a name as {example!r}, of letters, digits and _")
+    return target
 
 
 def choice(argument: str, value: Any, known: Sequence[str]) -> str:

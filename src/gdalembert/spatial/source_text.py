@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 _UNSAFE = frozenset("\\\"'*`")
@@ -65,11 +65,25 @@ def c_comment(lines: Iterable[str]) -> list[str]:
     return ["/*", *(f" * {line}".rstrip() for line in parted.splitlines()), " */"]
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all: beside its place first."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+def write_whole(files: Mapping[Path, str]) -> None:
+    """Write files as a whole or none of them: beside their places first."""
+    beside = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in files}
     try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
+        for path, text in files.items():
+            beside[path].write_text(text, encoding="utf-8")
+        for path, temporary in beside.items():
+            os.replace(temporary, path)
     finally:
-        beside.unlink(missing_ok=True)
+        for temporary in beside.values():
+            temporary.unlink(missing_ok=True)
+
+
+def compile_lines(file: str, *, single: bool = False) -> list[str]:
+    """The lines that compile a C file for three processors; ``single``: numbers are of single precision."""
+    unit = "fpv5-sp-d16" if single else "fpv5-d16"  # a Cortex-M7 has either of these units
+    commands = {
+        "x86-64": "gcc -std=c99 -O2 -march=native",
+        "aarch64": "aarch64-linux-gnu-gcc -std=c99 -O2",
+        "Cortex-M7": f"arm-none-eabi-gcc -std=c99 -O2 -mcpu=cortex-m7 -mfpu={unit} -mfloat-abi=hard",
+    }
+    return [f"  {processor:<10} {command} -c {file}" for processor, command in commands.items()]

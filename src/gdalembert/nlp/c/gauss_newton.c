@@ -13,13 +13,7 @@
    R z + F change, which become those of G, where they have limits, and the squares w_s (S z + s + D change)^2; E, F, R and D
    are sparse. A stage and a jump are those of its
    set. Of H, the squares that change with w are in the upper triangle alone, which is the one that is read. Macros beside
-   those of stage_qp.c: STATE, ELIMINATED, SQUARES. */
-
-typedef struct { /* a Function of many stages, and the address and the step, in numbers, of each of its arrays */
-  int64_t (*of)(const int64_t* task);
-  int64_t arrays;
-  const int64_t* array;
-} Function;
+   those of stage_qp.c: STATE, ELIMINATED, SQUARES. functions.c has Function and evaluate. */
 
 typedef struct { /* a sparse matrix of each stage: the row and the column of each of its entries */
   int64_t entries;
@@ -41,17 +35,6 @@ typedef struct {
   double penalty, first_gap, weight, raised; /* chosen here where they are 0; the last penalty, and its factor */
   double step, gap, infeasibility, iterations; /* what is found */
 } Tick;
-
-static int64_t evaluate(const Function* f, int64_t first, int64_t count) {
-  int64_t task[3 * f->arrays + 1];
-  task[0] = count;
-  for (int64_t i = 0; i < f->arrays; ++i) {
-    int64_t step = f->array[2 * i + 1];
-    task[3 * i + 1] = f->array[2 * i] + (int64_t) sizeof(double) * first * step;
-    task[3 * i + 2] = step, task[3 * i + 3] = 1; /* from one stage to the next, and from entry to entry */
-  }
-  return f->of(task);
-}
 
 /* Cut off the first rows; the last one stands for those behind it. */
 static void cut(double* rows, int64_t n, int64_t width, int64_t by) {
@@ -134,7 +117,7 @@ static void eliminate(Tick* t, int64_t i) {
     add(s[r], weighted[r], (V*) g);
     t->cost[i] += weight[r] * s[r] * s[r];
   }
-  product(1, (const double*) weighted, S, SQUARES, H, NZ, 0);
+  product(1, (const double*) weighted, (const Row*) S, SQUARES, H, NZ, 0);
 }
 
 /* Shift the plan, and make the quadratic program about it; another number than 0 if a Function fails. */

@@ -10,8 +10,9 @@
 
    Of x_0, entries are free where `free` is 1, if FREE is 1; they take their minimum of the cost to go.
 
-   Macros: NX, NU, NG, FREE. A limit of w1 < 0 is hard. Rows of matrices, and z, are filled up to whole vectors of WIDE doubles,
-   and so are rows of limits. Rows of G without limits are not read: what follows has the others of a stage alone. */
+   Macros: NX, NU, NG, FREE. A limit of w1 < 0 is hard. Rows of matrices, and z, are filled up to whole vectors of WIDE numbers,
+   and so are rows of limits. Rows of G without limits are not read: what follows has the others of a stage alone. Where WIDE
+   is 1, this is C99, without extensions. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,8 +26,23 @@
 #define WIDE 2
 #endif
 enum { NZ = NX + NU, ZB = (NZ + WIDE - 1) / WIDE, GB = (NG + WIDE - 1) / WIDE, CB = ZB + GB, NZP = WIDE * ZB, NC = WIDE * CB };
-typedef double V __attribute__((vector_size(8 * WIDE)));
-typedef int64_t I __attribute__((vector_size(8 * WIDE)));
+#if WIDE > 1
+typedef double V __attribute__((vector_size(sizeof(double) * WIDE)));
+typedef __typeof__((V) {0} > (V) {0}) I;
+#define LANE(a, i) ((a)[i])
+#else
+typedef double V;
+#define LANE(a, i) (a)
+#endif
+#ifdef __GNUC__
+#define INLINED static inline __attribute__((always_inline))
+#define UNROLL_3 _Pragma("GCC unroll 3")
+#define UNROLL_8 _Pragma("GCC unroll 8")
+#else
+#define INLINED static inline
+#define UNROLL_3
+#define UNROLL_8
+#endif
 typedef V Row[ZB];
 
 typedef struct { /* the limits on one side; `on` is 1 where there is one, `soft` where it is soft; divisions are slow */
@@ -48,41 +64,54 @@ typedef struct { /* of all stages, one after the other; the weights are those of
   const double *b, *lower, *upper, *x_0, *w1, *w2, *free;
 } Program;
 
-static inline V every(double x) { return x - (V) {0}; }
-static inline V larger(V a, V b) { I more = a > b; return (V) ((more & (I) a) | (~more & (I) b)); }
-static inline double sum(V a) { double y = 0; for (int i = 0; i < WIDE; ++i) y += a[i]; return y; }
-static inline double largest(V a) { double y = a[0]; for (int i = 1; i < WIDE; ++i) y = a[i] > y ? a[i] : y; return y; }
+/* Vectors are arguments by address alone: how they are passed by value is another matter with every processor. */
+#define EVERY(x) ((x) - (V) {0})
+#if WIDE > 1
+#define LARGER(a, b) ((V) ((((a) > (b)) & (I) (a)) | (~((a) > (b)) & (I) (b))))
+#else
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+#endif
+static inline double sum(const V* a) {
+  double y = 0;
+  for (int i = 0; i < WIDE; ++i) y += LANE(*a, i);
+  return y;
+}
+static inline double largest(const V* a) {
+  double y = LANE(*a, 0);
+  for (int i = 1; i < WIDE; ++i) y = LANE(*a, i) > y ? LANE(*a, i) : y;
+  return y;
+}
 static inline double dot(const V* a, const V* b) {
   V y = a[0] * b[0];
   for (int c = 1; c < ZB; ++c) y += a[c] * b[c];
-  return sum(y);
+  return sum(&y);
 }
 static inline void add(double x, const V* row, V* to) {
   for (int c = 0; c < ZB; ++c) to[c] += x * row[c];
 }
 
 /* out[i] += sum_j a(i, j) m[j], for R rows and W vectors of each from c on; a is by columns if `turned`. */
-static inline __attribute__((always_inline)) void
+INLINED void
 block(int R, int W, int turned, const double* a, const Row* m, int n, Row* out, int c) {
   V y[8][3];
-#pragma GCC unroll 8
+UNROLL_8
   for (int i = 0; i < R; ++i)
-#pragma GCC unroll 3
+UNROLL_3
     for (int k = 0; k < W; ++k) y[i][k] = out[i][c + k];
   for (int j = 0; j < n; ++j)
-#pragma GCC unroll 8
+UNROLL_8
     for (int i = 0; i < R; ++i) {
-      V x = every(turned ? a[j * NZP + i] : a[i * NZP + j]);
-#pragma GCC unroll 3
+      V x = EVERY(turned ? a[j * NZP + i] : a[i * NZP + j]);
+UNROLL_3
       for (int k = 0; k < W; ++k) y[i][k] += x * m[j][c + k];
     }
-#pragma GCC unroll 8
+UNROLL_8
   for (int i = 0; i < R; ++i)
-#pragma GCC unroll 3
+UNROLL_3
     for (int k = 0; k < W; ++k) out[i][c + k] = y[i][k];
 }
 
-static inline __attribute__((always_inline)) void
+INLINED void
 rows(int R, int turned, const double* a, const Row* m, int n, Row* out, int from) {
   int c = from;
   for (; c + 3 <= ZB; c += 3) block(R, 3, turned, a, m, n, out, c);
@@ -221,37 +250,37 @@ static void choose(const double* lower, const double* upper, Stage* own) {
 typedef struct { V q, fixed, by_t, by_s; } Newton;
 
 /* What changes on one side without a step of c; `corrected` by the predictor, or not. */
-static inline Newton newton(const Side* x, int i, V c, V w1, V w2, double mu, double corrected) {
-  Newton y;
-  V goal = larger(every(mu), x->least[i]);
-  y.by_t = x->on[i] * (x->h[i] + x->soft[i] * x->s[i] - c - x->t[i]);
-  y.by_s = x->soft[i] * ((goal - corrected * x->dp[i] * x->ds[i]) * x->by_sp[i] - 1) * x->p[i];
-  V force = x->l[i] * ((goal - corrected * x->dt[i] * x->dl[i] - x->l[i] * y.by_t) * x->by_tl[i] - 1);
-  y.q = x->soft[i] * (x->l[i] + x->p[i] - w1 - w2 * x->s[i] + force + y.by_s);
-  y.fixed = force - x->l[i] * x->s[i] * x->e[i] * y.q;
-  return y;
+static inline void
+newton(const Side* x, int i, const V* c, const V* w1, const V* w2, double mu, double corrected, Newton* y) {
+  V all = EVERY(mu), goal = LARGER(all, x->least[i]);
+  y->by_t = x->on[i] * (x->h[i] + x->soft[i] * x->s[i] - *c - x->t[i]);
+  y->by_s = x->soft[i] * ((goal - corrected * x->dp[i] * x->ds[i]) * x->by_sp[i] - 1) * x->p[i];
+  V force = x->l[i] * ((goal - corrected * x->dt[i] * x->dl[i] - x->l[i] * y->by_t) * x->by_tl[i] - 1);
+  y->q = x->soft[i] * (x->l[i] + x->p[i] - *w1 - *w2 * x->s[i] + force + y->by_s);
+  y->fixed = force - x->l[i] * x->s[i] * x->e[i] * y->q;
 }
 
 /* How much force a step of c makes. */
-static inline V stiffness(const Side* x, int i, V w2) { return x->l[i] * (w2 * x->s[i] + x->p[i]) * x->e[i]; }
+#define STIFFNESS(x, i, w2) ((x)->l[i] * ((w2) * (x)->s[i] + (x)->p[i]) * (x)->e[i])
 
-static inline void divide(Side* x, int i, V w2) {
-  x->e[i] = 1 / (x->t[i] * (w2 * x->s[i] + x->p[i]) + x->soft[i] * x->l[i] * x->s[i]);
+static inline void divide(Side* x, int i, const V* w2) {
+  x->e[i] = 1 / (x->t[i] * (*w2 * x->s[i] + x->p[i]) + x->soft[i] * x->l[i] * x->s[i]);
   x->by_tl[i] = 1 / (x->t[i] * x->l[i] + (1 - x->on[i]));
   x->by_sp[i] = 1 / (x->s[i] * x->p[i]);
 }
 
 /* The largest of absolute values, or NaN if one is not finite. */
 static double norm(const double* x, int64_t count) {
-  V most = {0}, bad = {0}, a;
+  V most = {0}, bad = {0}, a = {0};
   for (int64_t i = 0; i < count; i += WIDE) {
     if (i + WIDE <= count) memcpy(&a, x + i, sizeof a);
     else
-      for (int j = 0; j < WIDE; ++j) a[j] = i + j < count ? x[i + j] : 0;
-    most = larger(larger(a, -a), most);
+      for (int j = 0; j < WIDE; ++j) LANE(a, j) = i + j < count ? x[i + j] : 0;
+    V size = LARGER(a, -a);
+    most = LARGER(size, most);
     bad += 0 * a;
   }
-  return largest(most) + sum(bad);
+  return largest(&most) + sum(&bad);
 }
 
 /* Slacks and forces where the search begins, the same in any unit of a row; returns how many pairs there are. */
@@ -305,7 +334,7 @@ static double gap(int n, const Stage* stages, double alpha) {
         y += ((x->l[i] + alpha * x->dl[i]) * (x->t[i] + alpha * x->dt[i]) - x->least[i]) * x->on[i];
         y += ((x->p[i] + alpha * x->dp[i]) * (x->s[i] + alpha * x->ds[i]) - x->least[i]) * x->soft[i];
       }
-  return sum(y);
+  return sum(&y);
 }
 
 /* The step towards products mu; returns the part of it that leaves slacks and forces positive, at most 1, or NaN. */
@@ -315,17 +344,19 @@ static double direction(int n, const Program* q, Stage* stages, double mu, int c
     const V *w1 = own->w1, *w2 = own->w2;
     for (int i = 0; i < own->blocks; ++i) {
       if (!corrected) {
-        for (int side = 0; side < 2; ++side) divide(own->side + side, i, w2[i]);
-        own->D[i] = stiffness(own->side, i, w2[i]) + stiffness(own->side + 1, i, w2[i]);
+        for (int side = 0; side < 2; ++side) divide(own->side + side, i, w2 + i);
+        own->D[i] = STIFFNESS(own->side, i, w2[i]) + STIFFNESS(own->side + 1, i, w2[i]);
       }
-      Newton low = newton(own->side, i, -own->c[i], w1[i], w2[i], mu, corrected);
-      Newton high = newton(own->side + 1, i, own->c[i], w1[i], w2[i], mu, corrected);
+      V minus = -own->c[i];
+      Newton low, high;
+      newton(own->side, i, &minus, w1 + i, w2 + i, mu, corrected, &low);
+      newton(own->side + 1, i, own->c + i, w1 + i, w2 + i, mu, corrected, &high);
       own->r[i] = own->side[1].l[i] + high.fixed - own->side[0].l[i] - low.fixed - own->D[i] * own->c[i];
     }
   }
   if (!corrected) factor(n, q, stages);
   solve(n, q, stages);
-  V most = every(1e-12), bad = {0};
+  V most = EVERY(1e-12), bad = {0};
   for (int k = 0; k <= n; ++k) {
     Stage* own = stages + k;
     const V *w1 = own->w1, *w2 = own->w2;
@@ -334,19 +365,23 @@ static double direction(int n, const Program* q, Stage* stages, double mu, int c
     for (int side = 0; side < 2; ++side)
       for (int i = 0; i < own->blocks; ++i) {
         Side* x = own->side + side;
-        V sign = every(side ? 1 : -1), change = sign * (c[i] - own->c[i]);
-        Newton y = newton(x, i, sign * own->c[i], w1[i], w2[i], mu, corrected);
-        x->dl[i] = y.fixed + stiffness(x, i, w2[i]) * change;
+        V sign = EVERY(side ? 1 : -1), change = sign * (c[i] - own->c[i]);
+        V value = sign * own->c[i];
+        Newton y;
+        newton(x, i, &value, w1 + i, w2 + i, mu, corrected, &y);
+        x->dl[i] = y.fixed + STIFFNESS(x, i, w2[i]) * change;
         x->ds[i] = x->soft[i] * x->s[i] * x->e[i] * (x->l[i] * change + x->t[i] * y.q);
         x->dt[i] = x->on[i] * (x->ds[i] - change + y.by_t);
         x->dp[i] = y.by_s - x->p[i] * x->p[i] * x->by_sp[i] * x->ds[i];
-        most = larger(larger(-x->dt[i] * x->l[i], -x->dl[i] * x->t[i]) * x->by_tl[i], most);
-        most = larger(larger(-x->ds[i] * x->p[i], -x->dp[i] * x->s[i]) * x->by_sp[i], most);
+        V a = -x->dt[i] * x->l[i], b = -x->dl[i] * x->t[i], by_tl = LARGER(a, b) * x->by_tl[i];
+        V d = -x->ds[i] * x->p[i], e = -x->dp[i] * x->s[i], by_sp = LARGER(d, e) * x->by_sp[i];
+        most = LARGER(by_tl, most);
+        most = LARGER(by_sp, most);
         bad += 0 * (x->dt[i] + x->dl[i] + x->ds[i] + x->dp[i]); /* also of z, where there is no limit */
       }
   }
-  double part = (corrected ? 0.995 : 1) / largest(most);
-  return (part < 1 ? part : 1) + sum(bad);
+  double part = (corrected ? 0.995 : 1) / largest(&most);
+  return (part < 1 ? part : 1) + sum(&bad);
 }
 
 /* Minimise from z (n + 1 rows) on. `found` receives the iterations, the mean product of a force and its slack, the part

@@ -130,13 +130,13 @@ class ContactScheduleSolver(RealTimeSequence):
         return sets, np.array(lands)
 
     def _remarks_in_c(self, stem: str) -> str:
-        n, count = len(self._q) - 1, range(len(self._names))
+        count = range(len(self._names))
         impacts = [f"from {one} to {other}" for one in count for other in count if self._takes_hold[one][other]]
         problems = "".join(f"\n      {k}  {comment_text(name)}" for k, name in enumerate(self._names))
         return f"""The schedule is that of the horizon behind the shift, and it is not shifted here.
-   int64_t {stem}_set[{n + 1}] has the number of the problem of each interval, and as its last entry that of the last
+   {stem}_set has the number of the problem of each interval, and as its last entry that of the last
    interval once more:{problems}
-   int64_t {stem}_lands[{n}] has, for each interval k, {stem}_set[k + 1] where an impact is between k and k + 1, and
+   {stem}_lands has, for each interval k, {stem}_set[k + 1] where an impact is between k and k + 1, and
    otherwise -1. There is one where contacts take hold: {", ".join(impacts) or "nowhere"}."""
 
     def _runs(self) -> list[tuple[int, int, int, Array]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import re
 import sys
 import warnings
 from abc import ABC, abstractmethod
@@ -22,11 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.compilation.compiled_function import compile as compiled_function
+from gdalembert.compilation.compiled_function import dtype_name
 from gdalembert.errors import ArgumentError, ArgumentTypeError, SolutionWarning, shown
 from gdalembert.model.configuration import check_unit_lengths, lengths, unit_blocks
 from gdalembert.nlp.gauss_newton import GaussNewton, Sizes
 from gdalembert.nlp.program import InvalidStartError
-from gdalembert.nlp.step_code import arrays_read, step_code
+from gdalembert.nlp.step_code import StepCode, arrays_read
+from gdalembert.ocp.real_time.generated import check_names, exported_arrays
 from gdalembert.ocp.real_time.linear_stage import NEXT, LinearStage
 from gdalembert.ocp.real_time.problem import (
     FixedEnds,
@@ -40,7 +41,7 @@ from gdalembert.ocp.real_time.problem import (
 )
 from gdalembert.ocp.solution import Accuracy, JoinedSolution, RealTimeSolution, Solution, unsolved
 from gdalembert.ocp.stage import Stages as StageValues
-from gdalembert.spatial.arguments import UNIT_ERROR, file_path, integer, number
+from gdalembert.spatial.arguments import UNIT_ERROR, c_file, integer, number
 from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.interrupts import Interrupts, interruptible
 from gdalembert.spatial.progress import current, progress
@@ -286,18 +287,18 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             return self._steps.settle(_FIRST_ITERATIONS, _FIRST_STEPS, _SEARCHED_STEPS, _SMALL, check)
 
     @interruptible
-    def generate(self, path: str | os.PathLike[str]) -> Path:
-        """Write a tick as C99, without a library, for a controller that has no Python.
+    def generate(self, path: str | os.PathLike[str], *, width: int = 1, dtype: str | type = "float64") -> Path:
+        """Write a tick as C99, without a library, with its header beside it, for a controller that has no Python.
 
-        The file of ``tick.c`` has ``int tick(int shift)``, which cuts off intervals and takes one step. Before it, its
-        caller writes ``tick_x_0``, [q; v] as measured and, if expressions have ``du``, the u before (of the actuators
-        that are not fixed), the parameters that more than the ends read, ``tick_target``, and, if the end of the motion
-        is fixed, ``tick_x_end``, [q; v] there. Behind it there is the plan, ``tick_x`` (each row as ``tick_x_0``)
-        and ``tick_u`` (of the actuators that are not fixed), which begins as the last one of this solver. It returns
+        The files of ``tick.c`` have ``int tick(int shift)``, which cuts off intervals and takes one step. Before it,
+        its caller writes ``tick_x_0``, [q; v] as measured and, if expressions have ``du``, the u before (of the
+        actuators that are not fixed), the parameters that more than the ends read, ``tick_target``, and, if the end of
+        the motion is fixed, ``tick_x_end``, [q; v] there. Behind it there is the plan, ``tick_x`` (each row as
+        ``tick_x_0``) and ``tick_u`` (of the actuators that are not fixed), which begins as the last one of this solver.
+        ``tick.h`` has each array with its size, its units and the order of its entries. It returns
 
         * 0 if the step is taken; 4 if it is, but more than half of the violations are left (``solved=False``);
-        * 1, 2 or 3 if the last plan, shifted, stands for it: the step is not finite, is out of all proportion, or
-          cannot be evaluated;
+        * 1 or 2 if the last plan, shifted, stands for it: the step is not finite, or is out of all proportion;
         * −1 if ``shift`` is none, and −2 if the schedule is none; then nothing is done.
 
         ``tick_step``, ``tick_gap`` and ``tick_infeasibility`` are what ``plan.stats`` has. Of a
@@ -305,40 +306,38 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         ``tick_set[k]``, the number of the problem of interval k, in the order in which they were given (the last entry
         as the one before it), and ``tick_lands[k]``, which is ``tick_set[k + 1]`` where an impact is between the two,
         and otherwise −1. Of phases the shift is 0, rows of ``tick_x`` are the instants of one phase after the other,
-        and the end of a phase is in the row of its last instant. The head of the file says all this, with numbers.
+        and the end of a phase is in the row of its last instant.
 
-        Vectors are those of gcc and clang, as many numbers long as here; where a register has fewer, compilers take
-        several.
+        The head of the file has the lines that compile it, the bytes of its static data, and an example of a call. What
+        is written does not depend on the machine that writes it.
 
         Args:
             path: of the file, whose stem is a C identifier; it is returned.
+            width: numbers in a register. 1: C99 without extensions, for microcontrollers and any compiler. 2, 4, 8 or
+                16: vectors of gcc and clang: of double precision 2 for NEON and SSE2, 4 for AVX2, 8 for AVX-512.
+            dtype: the type of all numbers, ``"float64"`` or ``"float32"``, as of :func:`gdalembert.compile`.
 
         Raises:
-            ArgumentTypeError, ArgumentError: if there is no plan yet, the path is none, or its stem no such name, or a
-                parameter has the name of an array, or none of C.
+            ArgumentTypeError, ArgumentError: if there is no plan yet, the path is none, or its stem no such name, the
+                width or the type is none of these, or a parameter has the name of an array, or none of C.
             OSError: if it cannot be written; then a file that was there is as before.
         """
-        target = file_path("generate", path, "the name of a file, as 'tick.c'")
+        target, real = c_file(path, "tick.c"), dtype_name("generate", dtype)
+        if integer("generate: width", width, 1, 16) & (width - 1):
+            raise ArgumentError(f"generate: width is {width}; give 1, 2, 4, 8 or 16")
         if self.last is None:
             raise ArgumentError("generate: there is no plan yet; call the solver first")
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", target.stem) or target.suffix != ".c":
-            raise ArgumentError(
-                f"generate: got {shown(target.name)}; give a name as 'tick.c', of letters, digits and _"
-            )
-        stem, steps = target.stem, self._steps
-        read, fixed = arrays_read(steps), ["x_0", "x", "u", "w", *self._of_schedule]
-        fixed += ["x_end"] if self._ends.are_fixed else []
-        inputs = {self._inputs[name]: name for name in self._given if self._inputs[name] in read}
-        if name := next((key for key in inputs.values() if key in (*fixed, *steps.found)), None):
-            raise ArgumentError(
-                f"generate: the parameter {name!r} would be {stem}_{name}, an array of its own; rename it"
-            )
-        if name := next((key for key in inputs.values() if not key.isascii()), None):
-            raise ArgumentError(f"generate: the parameter {name!r} is no name in C; give it letters from a to z")
-        exported = dict(zip(fixed, fixed, strict=True)) | inputs
+        stem, read = target.stem, arrays_read(self._steps)
+        parameters = {key: name for name, key in self._inputs.items() if key in read}
+        exported = exported_arrays(
+            self._first, self._layouts[0], parameters, self._of_schedule, ends=self._ends.are_fixed
+        )
+        taken = [array.name for key, array in exported.items() if key not in parameters]
+        check_names(stem, parameters.values(), [*taken, *self._steps.found])
         about, remarks = f"Real-time iterations of {comment_text(self._tree.name)}", self._remarks_in_c(stem)
-        text = step_code(steps, stem, exported, about, remarks, self._most_shift, self._iterations, _UNMET)
-        write_whole(target, text)
+        limits = self._most_shift, self._iterations, _UNMET
+        code, header = StepCode(self._steps, stem, exported, about, remarks, *limits, width, real).texts()
+        write_whole({target.with_suffix(".h"): header, target: code})
         return target
 
     def _remarks_in_c(self, stem: str) -> str:

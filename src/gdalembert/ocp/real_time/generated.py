@@ -1,0 +1,94 @@
+"""What the arrays of a tick in C are, for those who call it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from gdalembert.errors import ArgumentError
+from gdalembert.model.tree import Joint, Tree
+from gdalembert.nlp.step_text import ExportedArray
+from gdalembert.ocp.real_time.problem import Layout, RealTimeProblem
+from gdalembert.spatial.source_text import comment_text
+
+
+def exported_arrays(
+    problem: RealTimeProblem, layout: Layout, parameters: Mapping[str, str], schedule: Sequence[str], *, ends: bool
+) -> dict[str, ExportedArray]:
+    """The arrays of a tick that its callers write and read, by key.
+
+    Args:
+        problem: the first one. ``layout``: of its inputs.
+        parameters: the names of parameters by key. ``schedule``: the arrays of a schedule.
+        ends: whether the end of the motion fixes anything.
+    """
+    tree, bounds = problem.con.tree, problem.motion.bounds
+    state, inputs = _state(tree), _inputs(tree, bounds.u_names, layout.driven)
+    before = ""
+    if layout.remembered:
+        before = f"; u before: {_inputs(tree, bounds.u_names, layout.remembered)}"
+    x_0 = f"the state where the motion begins, as measured. {state}{before}."
+    arrays = {
+        "x_0": ExportedArray("x_0", x_0),
+        "x": ExportedArray("x", "the plan: row k is the state at instant k, with entries as those of x_0.", False),
+        "u": ExportedArray("u", f"the plan: row k is held over interval k, the last one over none. {inputs}.", False),
+        "w": ExportedArray("w", "accelerations, and forces of contacts and loops, where a tick begins.", False),
+    }
+    meanings = {
+        "set": "the number of the problem of each interval, and as the last entry that of the last interval once more.",
+        "lands": "of each interval k set[k + 1] where an impact is between k and k + 1, and otherwise -1.",
+    }
+    arrays |= {key: ExportedArray(key, meanings[key]) for key in schedule}
+    if ends:
+        x_end = f"the state where the motion ends, of which the entries that are fixed are read. {state}."
+        arrays["x_end"] = ExportedArray("x_end", x_end)
+    for key, name in parameters.items():
+        arrays[key] = ExportedArray(name, _parameter(problem, name))
+    return arrays
+
+
+def check_names(stem: str, parameters: Iterable[str], taken: Iterable[str]) -> None:
+    """Refuse parameters whose names cannot be those of arrays in C.
+
+    Raises:
+        ArgumentError: if one has the name of an array of its own, or none of C.
+    """
+    others = set(taken)
+    for name in parameters:
+        if name in others:
+            raise ArgumentError(
+                f"generate: the parameter {name!r} would be {stem}_{name}, an array of its own; rename it"
+            )
+        if not name.isascii():
+            raise ArgumentError(f"generate: the parameter {name!r} is no name in C; give it letters from a to z")
+
+
+def _state(tree: Tree) -> str:
+    """The entries of q and v, with units."""
+    joints = tree.independent_joints
+    names = [name for joint in joints for name in _names_in_q(joint)]
+    q = zip(names, (unit for joint in joints for unit in joint.type.configuration_units), strict=True)
+    v = zip(tree.velocity_names, (unit for joint in joints for unit in joint.type.velocity_units), strict=True)
+    return f"q: {_listed(q)}; v: {_listed(v)}"
+
+
+def _names_in_q(joint: Joint) -> Sequence[str]:
+    if joint.type.coordinate_names:
+        return joint.type.coordinate_names
+    return [joint.name] if joint.type.nq == 1 else [f"{joint.name}[{k}]" for k in range(joint.type.nq)]
+
+
+def _inputs(tree: Tree, names: Sequence[str], entries: Sequence[int]) -> str:
+    """Some entries of u, with units."""
+    units = (unit for joint in tree.independent_joints for unit in joint.type.effort_units)
+    efforts = dict(zip(tree.velocity_names, units, strict=True))
+    return _listed((names[k], efforts.get(names[k], "N m or N")) for k in entries)
+
+
+def _listed(entries: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{comment_text(name)} [{unit}]" for name, unit in entries)
+
+
+def _parameter(problem: RealTimeProblem, name: str) -> str:
+    if name == "p":
+        return f"p, parameters of the robot [SI]: {', '.join(map(comment_text, problem.con.parameters.names))}."
+    return f"the parameter {comment_text(name)} of the problem, in the units in which its expressions have it."
