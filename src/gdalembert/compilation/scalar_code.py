@@ -54,7 +54,7 @@ class ScalarCode(NamedTuple):
     """C code of a Function.
 
     Attributes:
-        text: of ``static void NAME(const REAL* restrict input, …, REAL* restrict output, …)``. Inputs and outputs are
+        text: of ``static void NAME(const REAL* input, …, REAL* output, …)``. Inputs and outputs are
             vectors, of matrices row by row.
         arguments: the names of the inputs and outputs that it takes; it has none that it does not read or write.
         operations: the number of its operations.
@@ -118,8 +118,8 @@ def scalar_code(name: str, function: ca.Function, dtype: str = "float64", length
             if value not in number:  # an input or a constant
                 statements.append(Statement("", [], []))
             statements[number.get(value, -1)].stores.append(f"{key}[{k}] = {value};")
-    ports = {key: f"const {real}* restrict {key}" for key in function.name_in()}
-    ports |= {key: f"{real}* restrict {key}" for key in function.name_out()}
+    ports = {key: f"const {real}* {key}" for key in function.name_in()}
+    ports |= {key: f"{real}* {key}" for key in function.name_out()}
     return ScalarCode(*_in_parts(name, real, ports, statements, number, length), operations)
 
 
@@ -130,7 +130,7 @@ def _in_parts(
     places = places_of(statements, number, length)
     shared, texts, calls, used = max(places.values(), default=-1) + 1, list[str](), list[str](), set[str]()
     parts = [statements[k : k + length] for k in range(0, len(statements), length)]
-    ports = ports | {"shared": f"{real}* restrict shared"}
+    ports = ports | {"shared": f"{real}* shared"}
     for k, part in enumerate(parts):
         lines = list(body_of(part, places, real))
         accessed = {key for line in lines for key in _ACCESS.findall(line)}

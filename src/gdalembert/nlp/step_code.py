@@ -271,7 +271,7 @@ static {_INTEGER} {name}({_INTEGER} first, {_INTEGER} count) {{
         if "set" in self.exported:
             check = _check_of_schedule(names["set"], names["lands"], n, sets)
         pairs = ((self._row(key, n + 1), self._row(key, n), self._bytes(key)) for key in self._ended)
-        copies = "".join(f"\n  memcpy({', '.join(pair)});" for pair in pairs)
+        copies = "".join(f"\n  (void) memcpy({', '.join(pair)});" for pair in pairs)
         declared = "\n".join(f"{real} {self.name}_{key};" for key in results)
         told = "\n  ".join(f"{self.name}_{key} = self.{key};" for key in results)
         unmet, largest = literal(self.unmet, self.dtype), literal(LARGEST, self.dtype)

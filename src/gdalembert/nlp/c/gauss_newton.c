@@ -39,20 +39,20 @@ typedef struct {
 /* Cut off the first rows; the last one stands for those behind it. */
 static void cut(double* rows, int64_t n, int64_t width, int64_t by) {
   int64_t kept = n - by > 1 ? n - by : 1;
-  memmove(rows, rows + (n - kept) * width, sizeof(double) * kept * width);
+  (void) memmove(rows, rows + (n - kept) * width, sizeof(double) * kept * width);
   for (int64_t k = kept; k < n; ++k) memcpy(rows + k * width, rows + (kept - 1) * width, sizeof(double) * width);
 }
 
 /* Row p of K z + k less rows `from` ... `to` - 1, each times its entry of `own`, in registers. */
 static void subtract(const double* own, int from, int to, Row* K, double* k, const int64_t* order, int64_t p) {
   V y[ZB];
-  memcpy(y, K[p], sizeof y);
+  (void) memcpy(y, K[p], sizeof y);
   for (int q = from; q < to; ++q) {
     if (!own[q]) continue;
     add(-own[q], K[order[q]], y);
     k[p] -= own[q] * k[order[q]];
   }
-  memcpy(K[p], y, sizeof y);
+  (void) memcpy(K[p], y, sizeof y);
 }
 
 /* K and k of the equations L change = K z + k, in place. */
@@ -124,8 +124,8 @@ static void eliminate(Tick* t, int64_t i) {
 int64_t gauss_newton_prepare(Tick* t, int64_t by) {
   int64_t n = t->n, failed = 0;
   if (by) cut(t->x, n + 1, STATE, by), cut(t->u, n, NU, by), cut(t->w, n, ELIMINATED, by);
-  memcpy(t->y, t->x + STATE, sizeof(double) * n * STATE);
-  memcpy(t->y + n * STATE, t->x + n * STATE, sizeof(double) * STATE);
+  (void) memcpy(t->y, t->x + STATE, sizeof(double) * n * STATE);
+  (void) memcpy(t->y + n * STATE, t->x + n * STATE, sizeof(double) * STATE);
   for (int64_t k = 0; k < n; ++k)
     if (t->lands[k] >= 0) failed |= evaluate(t->jump + t->lands[k], k, 1);
   for (int64_t k = 0, end; k <= n; k = end) {
@@ -140,10 +140,10 @@ int64_t gauss_newton_prepare(Tick* t, int64_t by) {
     if (t->lands[k] < 0) continue;
     double A[NX][NZP], b[NX], *to = t->A + k * NX * NZP, *offset = t->b + k * NX;
     const double *J = t->J + k * NX * NX, *j = t->j + k * NX;
-    memcpy(A, to, sizeof A), memcpy(b, offset, sizeof b);
+    (void) memcpy(A, to, sizeof A), memcpy(b, offset, sizeof b);
     for (int r = 0; r < NX; ++r) {
       offset[r] = j[r];
-      memset(to + r * NZP, 0, sizeof A[0]);
+      (void) memset(to + r * NZP, 0, sizeof A[0]);
       for (int s = 0; s < NX; ++s) {
         offset[r] += J[r * NX + s] * b[s];
         for (int c = 0; c < NZP; ++c) to[r * NZP + c] += J[r * NX + s] * A[s][c];
@@ -188,9 +188,9 @@ int64_t gauss_newton_step(Tick* t, double* delta, int64_t iterations, double lar
   if (kicked * kick > first_gap) first_gap = kicked * fmin(kick, 1); /* far from the plan, start far from limits */
   if (t->first_gap > 0) first_gap = t->first_gap;
   first_gap = first_gap > 1e-9 ? first_gap : 1e-9;
-  memcpy(t->x_0, delta, sizeof(double) * NX);
-  memset(t->z, 0, sizeof(double) * (n + 1) * NZP);
-  stage_qp((int) n, t->program, t->memory, (int) iterations, 1e-6 * first_gap, first_gap, t->z, found);
+  (void) memcpy(t->x_0, delta, sizeof(double) * NX);
+  (void) memset(t->z, 0, sizeof(double) * (n + 1) * NZP);
+  (void) stage_qp((int) n, t->program, t->memory, (int) iterations, 1e-6 * first_gap, first_gap, t->z, found);
   t->iterations = found[0], t->gap = found[1], t->infeasibility = found[2], t->step = 0;
   for (int64_t k = 0; k <= n; ++k) t->step = fmax(t->step, norm(t->z + k * NZP + NU, NX));
   double size = norm(t->x, (n + 1) * STATE);
@@ -204,9 +204,9 @@ int64_t gauss_newton_step(Tick* t, double* delta, int64_t iterations, double lar
       t->change[k * ELIMINATED + i] = change;
     }
   if (evaluate(t->retract, 0, n + 1) || !(norm(t->next_x, (n + 1) * STATE) < INFINITY)) return 1;
-  memcpy(t->x, t->next_x, sizeof(double) * (n + 1) * STATE);
-  memcpy(t->u, t->next_u, sizeof(double) * (n + 1) * NU);
-  memcpy(t->w, t->next_w, sizeof(double) * (n + 1) * ELIMINATED);
+  (void) memcpy(t->x, t->next_x, sizeof(double) * (n + 1) * STATE);
+  (void) memcpy(t->u, t->next_u, sizeof(double) * (n + 1) * NU);
+  (void) memcpy(t->w, t->next_w, sizeof(double) * (n + 1) * ELIMINATED);
   return 0;
 }
 

@@ -170,10 +170,10 @@ static void factor(int n, const Program* q, Stage* stages) {
     Stage* own = stages + k;
     const double* D = (const double*) own->D;
     int m = 0;
-    memcpy(S, q->H + k * NZ, sizeof S);
+    (void) memcpy(S, q->H + k * NZ, sizeof S);
     for (int i = 0; i < NZ; ++i) ((double*) S[i])[i] += D[i];
     if (k < n) {
-      memset(rest, 0, sizeof(Row) * NX);
+      (void) memset(rest, 0, sizeof(Row) * NX);
       product(0, (const double*) P[0] + NU, q->A + k * NX, NX, rest, NX, -1);
       product(1, (const double*) (q->A + k * NX), (const Row*) rest, NX, S, NZ, 0);
     }
@@ -193,7 +193,7 @@ static void factor(int n, const Program* q, Stage* stages) {
       for (int c = 0; c < ZB; ++c) minus[i][c] = -own->L[i][c];
     }
     if (k < n) product(1, (const double*) minus + NU, (const Row*) own->L, NU, S + NU, NX, NU);
-    memcpy(P, S + NU, sizeof P);
+    (void) memcpy(P, S + NU, sizeof P);
     for (int i = 0; i < NX; ++i)
       for (int j = i + 1; j < NX; ++j) ((double*) P[j])[NU + i] = ((double*) P[i])[NU + j];
 #if FREE
@@ -202,7 +202,7 @@ static void factor(int n, const Program* q, Stage* stages) {
     if (!k) break;
     V Pb[ZB] = {0};
     for (int j = 0; j < NX; ++j) add(q->b[(k - 1) * NX + j], P[j], Pb);
-    memcpy(own[-1].Pb, (double*) Pb + NU, sizeof own->Pb);
+    (void) memcpy(own[-1].Pb, (double*) Pb + NU, sizeof own->Pb);
   }
 }
 
@@ -219,12 +219,12 @@ static void solve(int n, const Program* q, Stage* stages) {
       own->feed[i] = ((double*) h)[i] * own->inverse[i];
       add(-own->feed[i], own->L[i], h);
     }
-    memcpy(own->p, (double*) h + NU, sizeof own->p);
+    (void) memcpy(own->p, (double*) h + NU, sizeof own->p);
   }
   for (int k = 0; k <= n; ++k) {
     Stage* own = stages + k;
     double* z = (double*) own->step;
-    memset(z, 0, sizeof own->step);
+    (void) memset(z, 0, sizeof own->step);
     for (int j = 0; j < NX; ++j) z[NU + j] = k ? q->b[(k - 1) * NX + j] + dot(q->A[(k - 1) * NX + j], own[-1].step) : q->x_0[j];
 #if FREE
     if (!k) free_start(q->free, own, z + NU);
@@ -234,8 +234,8 @@ static void solve(int n, const Program* q, Stage* stages) {
 }
 
 static void values(int k, const Program* q, const Stage* own, const V* z, V* c) {
-  memcpy(c, z, sizeof(V) * ZB);
-  memset(c + ZB, 0, sizeof(V) * (own->blocks - ZB));
+  (void) memcpy(c, z, sizeof(V) * ZB);
+  (void) memset(c + ZB, 0, sizeof(V) * (own->blocks - ZB));
   for (int j = 0; j < own->limited; ++j) ((double*) (c + ZB))[j] = dot(q->G[k * NG + own->row[j]], z);
 }
 
@@ -365,7 +365,7 @@ static double direction(int n, const Program* q, Stage* stages, double mu, int c
     for (int side = 0; side < 2; ++side)
       for (int i = 0; i < own->blocks; ++i) {
         Side* x = own->side + side;
-        V sign = EVERY(side ? 1 : -1), change = sign * (c[i] - own->c[i]);
+        V sign = EVERY(side ? 1.0 : -1.0), change = sign * (c[i] - own->c[i]);
         V value = sign * own->c[i];
         Newton y;
         newton(x, i, &value, w1 + i, w2 + i, mu, corrected, &y);
@@ -391,7 +391,7 @@ int stage_qp(int n, const Program* q, Stage* stages, int most, double tolerance,
   int status = 1, iteration = 0;
   double mu = 0, left = 1;
   for (int k = 0; k <= n; ++k) {
-    memcpy(stages[k].z, z + k * NZP, sizeof stages[k].z);
+    (void) memcpy(stages[k].z, z + k * NZP, sizeof stages[k].z);
     choose(q->lower + k * NC, q->upper + k * NC, stages + k);
     values(k, q, stages + k, stages[k].z, stages[k].c);
   }
