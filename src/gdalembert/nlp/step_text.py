@@ -132,9 +132,9 @@ int main(void) {{
   for (int k = 0; k < 10; ++k) {{ /* at each tick of the controller's clock */
     for (int i = 0; i < {state}; ++i) {name}_x_0[i] = {name}_x[{shift}][i]; /* as sensors measure it */{schedule}
     int outcome = {name}({shift});
-    printf("%d", outcome);
-    for (int i = 0; i < {inputs}; ++i) printf(" %.17g", (double) {name}_u[0][i]); /* which go to the motors */
-    printf("\\n");
+    (void) printf("%d", outcome);
+    for (int i = 0; i < {inputs}; ++i) (void) printf(" %.17g", (double) {name}_u[0][i]); /* which go to the motors */
+    (void) printf("\\n");
   }}
   return 0;
 }}

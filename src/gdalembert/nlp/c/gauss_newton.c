@@ -94,7 +94,7 @@ static void place_rows(Tick* t, int64_t i) {
   for (int64_t e = 0; e < F->entries; ++e) placed[F->place[2 * e]] = 1;
   for (int r = 0; r < NG; ++r) {
     placed[r] |= !(lower[r] == -INFINITY && upper[r] == INFINITY);
-    if (placed[r]) memset(G[r], 0, sizeof G[r]);
+    if (placed[r] != 0) (void) memset(G[r], 0, sizeof G[r]);
   }
   for (int64_t e = 0; e < R->entries; ++e)
     if (placed[R->place[2 * e]]) G[R->place[2 * e]][R->place[2 * e + 1]] = entry[e];
@@ -123,7 +123,7 @@ static void eliminate(Tick* t, int64_t i) {
 /* Shift the plan, and make the quadratic program about it; another number than 0 if a Function fails. */
 int64_t gauss_newton_prepare(Tick* t, int64_t by) {
   int64_t n = t->n, failed = 0;
-  if (by) cut(t->x, n + 1, STATE, by), cut(t->u, n, NU, by), cut(t->w, n, ELIMINATED, by);
+  if (by > 0) cut(t->x, n + 1, STATE, by), cut(t->u, n, NU, by), cut(t->w, n, ELIMINATED, by);
   (void) memcpy(t->y, t->x + STATE, sizeof(double) * n * STATE);
   (void) memcpy(t->y + n * STATE, t->x + n * STATE, sizeof(double) * STATE);
   for (int64_t k = 0; k < n; ++k)
@@ -181,7 +181,7 @@ int64_t gauss_newton_step(Tick* t, double* delta, int64_t iterations, double lar
   int64_t n = t->n;
   double cost = 0, found[4];
   weigh(t);
-  if (evaluate(t->start, 0, 1)) return 1;
+  if (evaluate(t->start, 0, 1) != 0) return 1;
   for (int64_t k = 0; k <= n; ++k) cost += t->cost[k];
   double kick = norm(delta, NX), first_gap = 1e-2 * cost / n, kicked = 2e-3 * t->weight;
   if (kicked < first_gap) first_gap = kicked; /* of a goal out of reach, the cost is no measure of what can be gained */

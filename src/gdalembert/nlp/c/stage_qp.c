@@ -183,7 +183,7 @@ static void factor(int n, const Program* q, Stage* stages) {
       for (int c = 0; c < ZB; ++c) active[m][c] = row[c], rest[m][c] = D[NZP + j] * row[c];
       ++m;
     }
-    if (m) product(1, (const double*) active, (const Row*) rest, m, S, NZ, 0);
+    if (m > 0) product(1, (const double*) active, (const Row*) rest, m, S, NZ, 0);
     for (int i = 0; i < NU && k < n; ++i) {
       for (int c = 0; c < ZB; ++c) own->L[i][c] = S[i][c];
       for (int j = 0; j < i; ++j) add(((double*) minus[j])[i], own->L[j], own->L[i]);
@@ -308,7 +308,7 @@ static int begin(int n, const Program* q, Stage* stages, double mu) {
         if (soft && !equation && (left > margin || reached)) { /* p s = mu, and p = w1 + w2 s - l */
           p = 0.5 * (w1 - l + sqrt((w1 - l) * (w1 - l) + 4 * w2 * mu)), p = p > 0.01 * w1 ? p : 0.01 * w1 + 1e-12;
           s = mu / p, t = (left > margin ? left : margin) + s;
-        } else if (soft) { /* beyond, and out of reach of u; both forces share w1 + w2 s */
+        } else if (soft != 0) { /* beyond, and out of reach of u; both forces share w1 + w2 s */
           s = equation ? fmax(margin, margin - left) : margin - left, t = left + s, l = p = 0.5 * (w1 + w2 * s);
         }
         ((double*) x->least)[i] = equation ? 1e-11 * w1 * w1 : 0;
@@ -403,7 +403,7 @@ int stage_qp(int n, const Program* q, Stage* stages, int most, double tolerance,
     if (!status || iteration == most || mu > 1e100) break; /* forces grow for ever where hard limits have no solution */
     double part = direction(n, q, stages, 0, 0);
     double rest = pairs ? gap(n, stages, part) / now : 0;
-    if (pairs) part = direction(n, q, stages, mu * rest * rest * rest, 1);
+    if (pairs > 0) part = direction(n, q, stages, mu * rest * rest * rest, 1);
     if (part != part) {
       status = 2;
       break;
