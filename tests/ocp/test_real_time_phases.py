@@ -220,7 +220,9 @@ def test_generated_c_takes_the_same_steps(tmp_path: Path) -> None:
     solver(**VIA)
     assert solver.generate(tmp_path / "tick.c") == tmp_path / "tick.c"
     (tmp_path / "main.c").write_text(MAIN)
-    assert "phase 2  rows 11 to 19" in (tmp_path / "tick.h").read_text()
+    header = (tmp_path / "tick.h").read_text()
+    assert "phase 2  rows 11 to 19" in header
+    assert "the last row is written by the tick." in " ".join(header.replace("*", " ").split())
     command = "cc -std=c99 -O1 -Wall -Wextra -pedantic -Werror tick.c main.c -o main -lm"
     built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert not built.returncode, built.stderr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gdalembert.errors import ArgumentError
 from gdalembert.model.tree import Joint, Tree
@@ -12,13 +12,20 @@ from gdalembert.spatial.source_text import comment_text
 
 
 def exported_arrays(
-    problem: RealTimeProblem, layout: Layout, parameters: Mapping[str, str], schedule: Sequence[str], *, ends: bool
+    problem: RealTimeProblem,
+    layout: Layout,
+    parameters: Mapping[str, str],
+    varying: Collection[str],
+    schedule: Sequence[str],
+    *,
+    ends: bool,
 ) -> dict[str, ExportedArray]:
     """The arrays of a tick that its callers write and read, by key.
 
     Args:
         problem: the first one. ``layout``: of its inputs.
-        parameters: the names of parameters by key. ``schedule``: the arrays of a schedule.
+        parameters: the names of parameters by key. ``varying``: of those of every instant.
+        schedule: the arrays of a schedule.
         ends: whether the end of the motion fixes anything.
     """
     tree, bounds = problem.con.tree, problem.motion.bounds
@@ -42,7 +49,7 @@ def exported_arrays(
         x_end = f"the state where the motion ends, of which the entries that are fixed are read. {state}."
         arrays["x_end"] = ExportedArray("x_end", x_end)
     for key, name in parameters.items():
-        arrays[key] = ExportedArray(name, _parameter(problem, name))
+        arrays[key] = ExportedArray(name, _parameter(problem, name, varies=name in varying))
     return arrays
 
 
@@ -88,7 +95,8 @@ def _listed(entries: Iterable[tuple[str, str]]) -> str:
     return ", ".join(f"{comment_text(name)} [{unit}]" for name, unit in entries)
 
 
-def _parameter(problem: RealTimeProblem, name: str) -> str:
+def _parameter(problem: RealTimeProblem, name: str, *, varies: bool) -> str:
     if name == "p":
         return f"p, parameters of the robot [SI]: {', '.join(map(comment_text, problem.con.parameters.names))}."
-    return f"the parameter {comment_text(name)} of the problem, in the units in which its expressions have it."
+    rows = " Row k is that of instant k; the last row is written by the tick." if varies else ""
+    return f"the parameter {comment_text(name)} of the problem, in the units in which its expressions have it.{rows}"

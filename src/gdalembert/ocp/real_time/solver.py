@@ -330,7 +330,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         stem, read = target.stem, arrays_read(self._steps)
         parameters = {key: name for name, key in self._inputs.items() if key in read}
         exported = exported_arrays(
-            self._first, self._layouts[0], parameters, self._of_schedule, ends=self._ends.are_fixed
+            self._first, self._layouts[0], parameters, self._padded, self._of_schedule, ends=self._ends.are_fixed
         )
         taken = [array.name for key, array in exported.items() if key not in parameters]
         check_names(stem, parameters.values(), [*taken, *self._steps.found])
