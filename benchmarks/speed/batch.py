@@ -2,6 +2,7 @@
 
     python -m benchmarks.speed.batch                  PUMA 560, Panda arm and Talos
     python -m benchmarks.speed.batch ur5 --rounds 9   any robot that is counted
+    python -m benchmarks.speed.batch --kinematics     the section of the end effector alone
     python -m benchmarks.speed.batch --choices        the section of few states, layouts, types and parts alone
 
 Everything is measured in one process and one thread, by the time that the thread has had a processor, in rounds that
@@ -15,13 +16,14 @@ import argparse
 from collections.abc import Sequence
 from functools import partial
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 
 import gdalembert as gd
 from benchmarks.common.robots import NAMES, TITLES, known, load
 from benchmarks.common.tables import RESULTS, markdown, with_section
-from benchmarks.speed.speed import FUNCTIONS, Call, Timing, machine, paired, states
+from benchmarks.speed.speed import FUNCTIONS, Array, Call, Timing, machine, paired, states
 
 ROBOTS = ("puma560_benchmark", "panda7", "talos")
 STATES = {"talos": 1000}
@@ -38,20 +40,27 @@ ROUNDING = 4e-15
 
 def calls(model: pin.Model, name: str, n: int) -> tuple[dict[str, Call], int]:
     """The ways to evaluate n states, which agree; and how many states are evaluated at once."""
-    function = getattr(gd.NewtonEuler(model), name)
     given = states(model, n)
     inputs = [given[letter] for letter in FUNCTIONS[name][2]]
-    compiled = {AT_ONCE: gd.compile(function), IN_TURN: gd.compile(function, flags="-O3 -march=native -DWIDTH=1")}
-    outputs = {way: f.batch(*inputs) for way, f in compiled.items()}
-    found: dict[str, Call] = {way: partial(f.batch, *inputs, out=outputs[way]) for way, f in compiled.items()}
-    _compare(model, name, outputs[AT_ONCE], outputs[IN_TURN], ROUNDING)
+    found, outputs, width = _compiled(model, getattr(gd.NewtonEuler(model), name), inputs)
     if name in PARALLEL and hasattr(pin, PARALLEL[name]):  # in wheels with OpenMP
         columns = [np.asfortranarray(x.T) for x in inputs]
         result = np.empty((model.nv, n), order="F")
         found[PINOCCHIO] = partial(getattr(pin, PARALLEL[name]), 1, pin.ModelPool(model, 1), *columns, result)
         found[PINOCCHIO]()
-        _compare(model, name, outputs[AT_ONCE], result.T, 1e-9)  # of the cleaned model
-    return found, compiled[AT_ONCE].width
+        _compare(model, name, outputs, result.T, 1e-9)  # of the cleaned model
+    return found, width
+
+
+def _compiled(
+    model: pin.Model, function: ca.Function, inputs: Sequence[Array]
+) -> tuple[dict[str, Call], Array | tuple[Array, ...], int]:
+    """Ours, several at once and one after the other, which agree; their outputs; how many are evaluated at once."""
+    compiled = {AT_ONCE: gd.compile(function), IN_TURN: gd.compile(function, flags="-O3 -march=native -DWIDTH=1")}
+    outputs = {way: f.batch(*inputs) for way, f in compiled.items()}
+    _compare(model, function.name(), outputs[AT_ONCE], outputs[IN_TURN], ROUNDING)
+    found: dict[str, Call] = {way: partial(f.batch, *inputs, out=outputs[way]) for way, f in compiled.items()}
+    return found, outputs[AT_ONCE], compiled[AT_ONCE].width
 
 
 def _compare(model: pin.Model, name: str, ours: object, reference: object, tolerance: float) -> None:
@@ -59,6 +68,35 @@ def _compare(model: pin.Model, name: str, ours: object, reference: object, toler
     for own, other in zip(ours if several else (ours,), reference if several else (reference,), strict=True):
         if np.abs(own - other).max() > tolerance * max(1.0, np.abs(other).max()):
             raise SystemExit(f"{model.name}: {name}: the batches do not agree")
+
+
+KINEMATICS = {"frame_placement": "placement", "frame_jacobian": "Jacobian"}
+"""What is evaluated of the end effector, with its name in the table."""
+AXES = pin.LOCAL_WORLD_ALIGNED
+
+
+def kinematics(model: pin.Model, name: str, n: int) -> dict[str, Call]:
+    """The ways to evaluate the last frame of a model in n states, and a loop of Pinocchio, which agree."""
+    frame, kin, data = model.nframes - 1, gd.Kinematics(model), model.createData()
+    label = model.frames[frame].name
+    function = kin.frame_placement(label) if name == "frame_placement" else kin.frame_jacobian(label, AXES)
+    q = states(model, n)["q"]
+    found, outputs, _ = _compiled(model, function, [q])
+    reference = np.empty_like(outputs)
+
+    def placements() -> None:
+        for state, out in zip(q, reference, strict=True):
+            pin.forwardKinematics(model, data, state)
+            out[...] = pin.updateFramePlacement(model, data, frame).homogeneous
+
+    def jacobians() -> None:
+        for state, out in zip(q, reference, strict=True):
+            out[...] = pin.computeFrameJacobian(model, data, state, frame, AXES)
+
+    found[PINOCCHIO] = placements if name == "frame_placement" else jacobians
+    found[PINOCCHIO]()
+    _compare(model, name, outputs, reference, 1e-9)
+    return found
 
 
 def few(model: pin.Model, name: str) -> dict[str, Call]:
@@ -151,6 +189,22 @@ def table(rows: Sequence[Row]) -> list[str]:
     return markdown(head, cells)
 
 
+def kinematics_table(names: Sequence[str], rounds: int, n: int | None = None) -> list[str]:
+    """Nanoseconds for a state of the placement and of the Jacobian of the end effector."""
+    cells = []
+    for name in names:
+        model, count = load(name), n or STATES.get(name, 10_000)
+        for function, title in KINEMATICS.items():
+            timings = paired(kinematics(model, function, count), IN_TURN, rounds)
+            times = (f"{1e9 * timings[way].seconds / count:,.0f}" for way in (AT_ONCE, IN_TURN, PINOCCHIO))
+            own = timings[AT_ONCE].gain
+            at_once, in_turn, pinocchio = times
+            gains = (f"{own:.2f}×", pinocchio, f"{own / timings[PINOCCHIO].gain:.0f}×")
+            cells.append((f"{TITLES[name]}, `{model.frames[-1].name}`", title, f"{count:,}", at_once, in_turn, *gains))
+    head = ("", "", "states", f"{AT_ONCE} [ns]", f"{IN_TURN} [ns]", "ratio", "loop of Pinocchio [ns]", "ratio to it")
+    return markdown(head, cells)
+
+
 def few_table(names: Sequence[str], rounds: int) -> list[str]:
     """Microseconds of a small batch and of as many single calls."""
     cells = []
@@ -196,6 +250,22 @@ ours agree to 4e-15.
 {table}
 """
 
+OF_END = """\
+## Kinematics of the end effector
+
+{machine}
+
+The placement of the last frame of the model, and its Jacobian in `LOCAL_WORLD_ALIGNED`, as above. Pinocchio has no
+batches of them: its loop is one in Python, with `forwardKinematics` and `updateFramePlacement`, or
+`computeFrameJacobian`.
+
+{table}
+
+On a GPU: [bard](https://github.com/YueWang996/bard-pytorch-dynamics), which is not on PyPI, publishes up to 64 times
+the throughput of Pinocchio for forward kinematics, and up to 63 times for Jacobians, for batches of 4,096 on an NVIDIA
+H200 ([Wang et al. 2026](https://arxiv.org/abs/2605.31481)). That was not measured here.
+"""
+
 CHOICES = """\
 ## Few states, and what is written
 
@@ -221,6 +291,11 @@ def report(rows: Sequence[Row], width: int) -> str:
     return NOTES.format(width=width, machine=machine(), table="\n".join(table(rows)))
 
 
+def kinematics_section(names: Sequence[str], rounds: int) -> str:
+    """The section of the end effector."""
+    return OF_END.format(machine=machine(), table="\n".join(kinematics_table(names, rounds)))
+
+
 def choices_section(width: int, few_rows: Sequence[str], choice_rows: Sequence[str]) -> str:
     """The section of choices, which may be measured on another machine than the rest of the page."""
     tables = {"few": "\n".join(few_rows), "choices": "\n".join(choice_rows)}
@@ -233,18 +308,21 @@ def main() -> None:
         "robots", nargs="*", type=known, metavar="ROBOT", default=ROBOTS, help=f"any of {', '.join(NAMES)}"
     )
     parser.add_argument("--rounds", type=int, default=31, metavar="N")
-    parser.add_argument("--choices", action="store_true", help="measure the section of choices alone")
+    alone = parser.add_mutually_exclusive_group()
+    alone.add_argument("--kinematics", action="store_true", help="measure the section of the end effector alone")
+    alone.add_argument("--choices", action="store_true", help="measure the section of choices alone")
     arguments = parser.parse_args()
     names, rounds = arguments.robots, arguments.rounds
-    width = gd.compile(gd.NewtonEuler(load(names[0])).inverse_dynamics).width
-    section = choices_section(width, few_table(names, rounds), choices_table(names, rounds))
     page = RESULTS / "batch.md"
-    if arguments.choices:
-        print(section)
-        text = with_section(page.read_text(encoding="utf-8"), section)
-    else:
-        text = with_section(report(*measure(names, rounds)), section)
-        print(text)
+    sections = [] if arguments.choices else [kinematics_section(names, rounds)]
+    if not arguments.kinematics:
+        width = gd.compile(gd.NewtonEuler(load(names[0])).inverse_dynamics).width
+        sections.append(choices_section(width, few_table(names, rounds), choices_table(names, rounds)))
+    alone = arguments.choices or arguments.kinematics
+    text = page.read_text(encoding="utf-8") if alone else report(*measure(names, rounds))
+    for section in sections:
+        text = with_section(text, section)
+    print("\n".join(sections) if alone else text)
     if arguments.robots == ROBOTS:
         page.write_text(text, encoding="utf-8")
 
