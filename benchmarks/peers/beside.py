@@ -1,12 +1,14 @@
-"""The Panda arm in packages of environments of their own: frax, biorbd-casadi and figaroh.
+"""The Panda arm in packages of environments of their own: frax, biorbd-casadi, figaroh and colmpc.
 
     python3 -m venv a && a/bin/pip install frax
     python3 -m venv b && b/bin/pip install biorbd-casadi
     python3 -m venv c && c/bin/pip install figaroh
-    python -m benchmarks.peers.beside --frax a/bin/python --biorbd b/bin/python --figaroh c/bin/python
+    python3 -m venv d && d/bin/pip install colmpc
+    python -m benchmarks.peers.beside --frax a/bin/python --biorbd b/bin/python --figaroh c/bin/python \\
+        --colmpc d/bin/python
 
 Each one first gives the numbers of gdalembert, or the command ends. Then instructions and base parameters are counted,
-and batches of frax timed, in ``--rounds`` rounds (0, the default, times nothing). With all three, the page goes to
+and batches of frax timed, in ``--rounds`` rounds (0, the default, times nothing). With all four, the page goes to
 ``benchmarks/results``.
 """
 
@@ -24,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import casadi as ca
+import coal
 import numpy as np
 import pinocchio as pin
 
@@ -108,9 +111,9 @@ def with_inertials(urdf: Path) -> str:
 BIORBD = """\
 ## biorbd-casadi
 
-Version {version}, with casadi {casadi}. It reads no URDF: the arm was written as a .bioMod. Its values differ from ours
-by at most {difference:.0e} of the largest entry. Its graphs are of MX; here they are expanded to SX, and instructions
-counted after `ca.cse`, as ours are:
+Version {version}, with casadi {casadi}. It reads no URDF: the arm was written as a .bioMod. Its values differ from
+ours by at most {difference:.0e} of the largest entry. Its graphs are of MX; here they are expanded to SX, and
+instructions counted after `ca.cse`, as ours are:
 
 {table}
 """
@@ -158,6 +161,33 @@ def figaroh(python: str, given: dict[str, Array]) -> str:
         raise SystemExit(f"figaroh: {theirs.shape[1]} base parameters, ours {ours.shape[1]}, spans differ by {spans:g}")
     counts = {"theirs": theirs.shape[1], "ours": ours.shape[1], "samples": COMPARED}
     return FIGAROH.format(version=found["version"], **counts, difference=spans, torques=torques)
+
+
+COLMPC = """\
+## colmpc
+
+Version {version}, with crocoddyl {crocoddyl}; `pinocchio` is imported first, without which its module finds no
+libraries. Its `ResidualDistanceCollision` of a capsule at the last joint and a ball differs from `gd.Distances` by at
+most {distance:.0e} m, and the derivatives by q by {derivative:.0e} m/rad.
+"""
+
+
+def colmpc(python: str, given: dict[str, Array]) -> str:
+    """The section of colmpc."""
+    model, tool, ball = load(ROBOT), (0.05, 0.2), (0.5, 0.2, 0.4, 0.1)
+    last, q = model.njoints - 1, given["q"][:COMPARED]
+    question = {"urdf": str(path(ROBOT)), "frame": model.names[last], "tool": tool, "ball": ball, "q": q.tolist()}
+    found = answer(python, "colmpc_distances.py", question)
+    geometry = pin.GeometryModel()
+    geometry.addGeometryObject(pin.GeometryObject("tool", last, pin.SE3.Identity(), coal.Capsule(*tool)))
+    shapes = gd.Distances(model, geometry, {"ball": gd.Sphere(ball[:3], ball[3])})
+    ours = np.array([np.hstack([y.full().ravel() for y in shapes.derivatives(state)]) for state in q])
+    theirs = np.column_stack([found["distances"], found["derivatives"]])
+    distance, *rest = np.abs(ours - theirs).max(axis=0)
+    if not max(distance, *rest) <= TOLERANCE:
+        raise SystemExit(f"colmpc: distances differ by {distance:.1g} m, derivatives by {max(rest):.1g} m/rad")
+    versions = {name: found[name] for name in ("version", "crocoddyl")}
+    return COLMPC.format(**versions, distance=distance, derivative=max(rest))
 
 
 FRAX = """\
@@ -222,17 +252,18 @@ in {compared} random states. `placement` is that of the last joint, and *Jacobia
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for package in ("frax", "biorbd", "figaroh"):
+    for package in ("frax", "biorbd", "figaroh", "colmpc"):
         parser.add_argument(f"--{package}", metavar="PYTHON", help=f"the Python of an environment with {package}")
     parser.add_argument("--rounds", type=int, default=0, metavar="N", help="time frax in so many rounds")
     asked = parser.parse_args()
     given = states(load(ROBOT), BATCH)
-    sections = [run(python, given) for run, python in ((biorbd, asked.biorbd), (figaroh, asked.figaroh)) if python]
+    counted = ((biorbd, asked.biorbd), (figaroh, asked.figaroh), (colmpc, asked.colmpc))
+    sections = [section(python, given) for section, python in counted if python]
     if asked.frax:
         sections.append(frax(asked.frax, given, asked.rounds))
     text = NOTES.format(compared=COMPARED, sections="\n".join(sections))
     print(text)
-    if len(sections) == 3:
+    if len(sections) == 4:
         (RESULTS / "peers.md").write_text(text, encoding="utf-8")
 
 

@@ -264,6 +264,8 @@ def test_batches_are_compared_and_then_timed(monkeypatch: pytest.MonkeyPatch) ->
         ["| PUMA 560", symbol, "3"] for symbol, *_ in speed.FUNCTIONS.values()
     ]
     assert [row.count("×") for row in choices[2:]] == [3, 4, 3, 4]
+    end = batch.kinematics_table([PUMA], rounds=1, n=3)
+    assert [row.split(" | ")[1:3] for row in end[2:]] == [[title, "3"] for title in batch.KINEMATICS.values()]
     ways = batch.few(model := robots.load(PUMA), "inverse_dynamics")
     whole = ways[batch.ONE_BATCH]()
     ways[batch.SINGLE_CALLS]()
