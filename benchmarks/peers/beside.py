@@ -200,8 +200,9 @@ added. Its values differ from ours by at most {difference:.0e} of the largest en
 """
 TIMED = """\
 Nanoseconds for a state, in batches of {batch:,}: `jax.jit(jax.vmap(…))` on the processor, in one thread, and
-`gd.compile(…).batch`, medians of {rounds} rounds, of the time that the process has had a processor. The two run one
-after the other.
+`gd.compile(…).batch`, medians of {rounds} rounds, of the time that the process has had a processor, one after the
+other. The flags of XLA are those that frax recommends, with the jax that pip installs; frax recommends one before
+0.4.32 for the processor, which was not tried.
 
 {machine}
 
