@@ -1,6 +1,6 @@
 """The Panda arm in packages of environments of their own: frax, biorbd-casadi, figaroh and colmpc.
 
-    python3 -m venv a && a/bin/pip install frax
+    python3 -m venv a && a/bin/pip install frax "jax==0.4.31" "jaxlib==0.4.31"
     python3 -m venv b && b/bin/pip install biorbd-casadi
     python3 -m venv c && c/bin/pip install figaroh
     python3 -m venv d && d/bin/pip install colmpc
@@ -201,8 +201,7 @@ added. Its values differ from ours by at most {difference:.0e} of the largest en
 TIMED = """\
 Nanoseconds for a state, in batches of {batch:,}: `jax.jit(jax.vmap(…))` on the processor, in one thread, and
 `gd.compile(…).batch`, medians of {rounds} rounds, of the time that the process has had a processor, one after the
-other. The flags of XLA are those that frax recommends, with the jax that pip installs; frax recommends one before
-0.4.32 for the processor, which was not tried.
+other. The flags of XLA are those that frax recommends, and so is a jax before 0.4.32 for the processor.
 
 {machine}
 
