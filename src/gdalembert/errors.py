@@ -116,7 +116,7 @@ class SimulationWarning(UserWarning):
 
 
 class SolutionWarning(UserWarning):
-    """A solution that may be invalid: too coarse, not physical, inconsistent, or the previous one instead of a new one."""
+    """A solution that may be invalid: too coarse, not physical, inconsistent, or the previous one."""
 
 
 class ArgumentError(GdalembertError, ValueError):
