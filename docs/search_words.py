@@ -33,10 +33,10 @@ def paragraph_with(text: str, word: str) -> int:
 
 
 def with_index_entries(app: Sphinx, docname: str, source: list[str]) -> None:
-    """A directive ``index`` before the paragraph of each word."""
+    """A directive ``index`` before the paragraph of each word; ``!`` marks it as the main entry, which counts most."""
     for word in WORDS.get(docname, ()):
         place = paragraph_with(source[0], word)
-        source[0] = f"{source[0][:place]}```{{index}} {word}\n```\n\n{source[0][place:]}"
+        source[0] = f"{source[0][:place]}```{{index}} !{word}\n```\n\n{source[0][place:]}"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -109,7 +109,7 @@ def test_search_finds_words_of_the_field(words: str) -> None:
     number = index["docnames"].index(FIELD[words])
     for stem in stems:
         assert number in np.hstack([index[where].get(stem, []) for where in ("terms", "titleterms")])
-    assert [place[0] for place in index["indexentries"][words.lower()]] == [number]
+    assert [(page, main) for page, _, main in index["indexentries"][words.lower()]] == [(number, True)]
 
 
 def test_the_sidebar_has_eight_entries() -> None:
