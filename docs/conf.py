@@ -19,7 +19,7 @@ release = version = version_of("gdalembert")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
 extensions += ["sphinx-mathjax-offline"]  # MathJax is in the site: equations are read without a network
-extensions += ["api_reference", "notebooks"]  # beside this file
+extensions += ["api_reference", "notebooks", "search_words"]  # beside this file
 include_patterns = ["*.md", "docs/**.md", "benchmarks/**.md", "urdf/README.md"]
 exclude_patterns = [".*", "dist", "docs/_build", "examples", "src", "tests"]  # not searched for pages: 100,000 files
 root_doc = "docs/index"

@@ -1,18 +1,23 @@
 """The moving pictures of the start page, and the same scenes as pages that turn under the mouse.
 
-python docs/make_scenes.py [plans] [soft_arm]    needs the extra viewer, and a browser (chromium)
+python docs/make_scenes.py [plans] [soft_arm] [ball]    needs the extras viewer and distances, example-robot-data and
+                                                        a browser (chromium)
 
-The films are ``docs/images/NAME.webp``, the pages ``docs/_static/NAME.html``.
+The films are ``docs/images/NAME.webp``, the pages ``docs/_static/NAME.html``; that of the ball would be of meshes, and
+is none.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 
 import gdalembert as gd
 from gdalembert.viewer import Viewer
@@ -21,6 +26,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
 from examples import flexible_rest_to_rest as plans  # noqa: E402  # beside this folder
+from examples import panda_past_ball  # noqa: E402
 
 APART = 1.3
 """Distance of the two arms [m]."""
@@ -31,8 +37,8 @@ TENSION, LET_GO = 9.0, 4.5
 """The largest [N], and the time at which it is gone [s]."""
 DISCS, OFFSET = 6, 0.35
 """Frames along the soft arm that its tendons run through, and their distance from its axis over its diameter."""
-Motion = tuple[gd.Dynamics, np.ndarray, np.ndarray, dict[str, tuple[float, float, float]]]
-"""A robot, times [s], configurations, and labels with their places [m]."""
+Motion = tuple[gd.Dynamics | pin.Model, np.ndarray, np.ndarray, dict[str, tuple[float, float, float]], dict[str, Any]]
+"""A robot, times [s], configurations, labels with their places [m], and arguments of the viewer."""
 
 
 def two_plans() -> Motion:
@@ -62,7 +68,7 @@ def two_plans() -> Motion:
         f"plan for a {side} arm: {1000 * plans.residual(motions[side]):.{digits}f} mm of vibration": (0.15, y, 0.0)
         for side, digits, y in (("rigid", 0, -0.12), ("flexible", 1, APART - 0.12))
     }
-    return both, motions["rigid"].simulation.t, q, labels
+    return both, motions["rigid"].simulation.t, q, labels, {}
 
 
 def beside(names: tuple[str, ...]) -> str:
@@ -124,24 +130,51 @@ def soft_arm() -> Motion:
     pulls = [size * ca.fmax(0, ca.cos(2 * np.pi * (t / 3.0 - k / 3))) for k in range(3)]
     law = ca.Function("law", [t, x], [ca.vertcat(*pulls)])
     run = gd.simulate(arm, np.zeros(2 * arm.tree.nv), np.linspace(0, 6.0, 241), law, reltol=1e-5, abstol=1e-7)
-    return arm, run.t, run.q, {}
+    return arm, run.t, run.q, {}, {}
 
 
-SCENES: dict[str, tuple[Callable[[], Motion], float]] = {"plans": (two_plans, 0.75), "soft_arm": (soft_arm, 1.0)}
+def ball() -> Motion:
+    """The loop of examples/panda_past_ball.py, with the meshes of the Panda, without its hand."""
+    share = Path(str(metadata.distribution("example-robot-data").locate_file("cmeel.prefix/share")))
+    path = share / "example-robot-data/robots/panda_description/urdf/panda.urdf"
+    whole = gd.load_urdf(path, check="off")
+    meshes = pin.buildGeomFromUrdf(whole, str(path), pin.GeometryType.VISUAL, package_dirs=[str(share)])
+    fingers = [k for k, name in enumerate(whole.names) if "finger" in name]
+    model, [visual] = pin.buildReducedModel(whole, [meshes], fingers, pin.neutral(whole))
+    for name in [solid.name for solid in visual.geometryObjects if "hand" in solid.name or "finger" in solid.name]:
+        visual.removeGeometryObject(name)
+    capsules = panda_past_ball.build()[1]
+    place = gd.Kinematics(gd.load_urdf("panda7")).frame_placement("flange")(panda_past_ball.HOME).full()[:3, 3]
+    loop = panda_past_ball.run(1.8)
+    drawn = {
+        "visual_model": visual,
+        "shapes": panda_past_ball.distances(model, capsules),
+        "obstacles": lambda t: panda_past_ball.ball(place, np.array([t]))[:, 0],
+    }
+    return model, panda_past_ball.TICK * np.arange(len(loop.q)), loop.q, {}, drawn
+
+
+SCENES: dict[str, tuple[Callable[[], Motion], float]] = {
+    "plans": (two_plans, 0.75),
+    "soft_arm": (soft_arm, 1.0),
+    "ball": (ball, 0.5),
+}
 """What makes each motion, and how fast it is shown."""
+CAMERAS = {"plans": ((0.92, 0.85, 0.0), (0.92, 0.2, 3.4)), "ball": ((0.2, 0.05, 0.5), (1.45, -0.3, 0.8))}
+"""Where the camera looks, and where it stands [m]; other scenes have the viewer's."""
 
 
 def main(names: list[str]) -> None:
     for name in names or SCENES:
         make, speed = SCENES[name]
-        robot, t, q, labels = make()
-        with Viewer(robot, port=0, q=q[len(q) // 2]) as viewer:
-            if name == "plans":  # from above
-                viewer.server.initial_camera.look_at = (0.92, 0.85, 0.0)
-                viewer.server.initial_camera.position = (0.92, 0.2, 3.4)
+        robot, t, q, labels, drawn = make()
+        with Viewer(robot, port=0, q=q[len(q) // 2], **drawn) as viewer:
+            if name in CAMERAS:
+                viewer.server.initial_camera.look_at, viewer.server.initial_camera.position = CAMERAS[name]
             for k, (text, place) in enumerate(labels.items()):
                 viewer.server.scene.add_label(f"/label{k}", text, position=place, anchor="top-left")
-            for path in (HERE / "_static" / f"{name}.html", HERE / "images" / f"{name}.webp"):
+            page, film = HERE / "_static" / f"{name}.html", HERE / "images" / f"{name}.webp"
+            for path in (film,) if drawn else (page, film):
                 viewer.record((t, q), path, speed=speed, **FILM)
                 print(path.relative_to(HERE), path.stat().st_size)
 

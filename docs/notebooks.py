@@ -75,7 +75,7 @@ class Published:
         if path.endswith(".md"):
             page = f"{self.site}{self.release or self.version}/{path.removesuffix('.md')}.html"
             return f"{page}#{heading}" if heading else page
-        return f"{self.repository}/{'raw' if path.endswith('.png') else 'blob'}/{self.version}/{path}"
+        return f"{self.repository}/{'raw' if path.endswith(('.png', '.webp')) else 'blob'}/{self.version}/{path}"
 
 
 _SKIPPED = {"tags": ["skip-execution"]}

@@ -36,6 +36,7 @@ CAPSULES = {  # joint: ends in its axes [m], radius [m]
 class Loop(NamedTuple):
     """What happened: a row for each tick."""
 
+    q: np.ndarray  # rad
     gap: np.ndarray  # the least one [m]
     off: np.ndarray  # the flange from its place [m]
     torque: np.ndarray  # of each joint, as a part of its limit
@@ -76,13 +77,18 @@ def solver_of(dyn: gd.Dynamics, model: pin.Model, shapes: gd.Distances, place: n
     return problem.solver("rti", {"iterations": 6})
 
 
+def distances(model: pin.Model, geometry: pin.GeometryModel) -> gd.Distances:
+    """Those of each capsule to the ball and to the floor, but for the shoulder, which stands near it."""
+    obstacles = {"ball": gd.Sphere, "floor": gd.HalfSpace([0, 0, 1])}
+    pairs = [(joint, name) for joint in CAPSULES for name in obstacles if (joint, name) != ("joint2", "floor")]
+    return gd.Distances(model, geometry, obstacles, pairs=pairs)
+
+
 def run(duration: float, *, blind: bool = False) -> Loop:
     """Close the loop: torques are held for a tick; a blind robot expects the ball far away."""
     model, geometry = build()
     dyn, flange = gd.NewtonEuler(model), gd.Kinematics(model).frame_placement("flange")
-    obstacles = {"ball": gd.Sphere, "floor": gd.HalfSpace([0, 0, 1])}
-    pairs = [(joint, name) for joint in CAPSULES for name in obstacles if (joint, name) != ("joint2", "floor")]
-    shapes = gd.Distances(model, geometry, obstacles, pairs=pairs)
+    shapes = distances(model, geometry)
     place, grid = flange(HOME).full()[:3, 3], INTERVAL * np.arange(INTERVALS + 1)
     solver = solver_of(dyn, model, shapes, place)
     q, v, rows = HOME, np.zeros(7), []
@@ -93,7 +99,7 @@ def run(duration: float, *, blind: bool = False) -> Loop:
         seconds = time.perf_counter() - begin
         gap = shapes.distance(q, ball(place, np.array([t]))[:, 0]).full().min()
         off = np.linalg.norm(flange(q).full()[:3, 3] - place)
-        rows.append((gap, off, np.abs(plan.u[0] / model.effortLimit), seconds, plan.solved))
+        rows.append((q, gap, off, np.abs(plan.u[0] / model.effortLimit), seconds, plan.solved))
         motion = gd.simulate(dyn, (q, v), [0, TICK], plan.u[0])
         q, v = motion.q[-1], motion.v[-1]
     return Loop(*(np.array(column) for column in zip(*rows, strict=True)))

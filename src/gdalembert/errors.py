@@ -116,7 +116,7 @@ class SimulationWarning(UserWarning):
 
 
 class SolutionWarning(UserWarning):
-    """A solution that may be none: too coarse, not physical, inconsistent, or the last one in place of a new one."""
+    """A solution that may be invalid: too coarse, not physical, inconsistent, or the previous one."""
 
 
 class ArgumentError(GdalembertError, ValueError):
@@ -221,7 +221,7 @@ class SimulationError(GdalembertError, RuntimeError):
 
 
 class OptimizationError(GdalembertError, RuntimeError):
-    """A problem that was not solved.
+    """An optimal control problem that a solver did not solve.
 
     Attributes:
         solution: the last iterate of the solver, of the kind that a solve returns.

@@ -8,10 +8,13 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sphinx.search.en import SearchEnglish
 
 import gdalembert as gd
 from tests.helpers.paths import ROOT
+from tests.helpers.scripts import script
 
 SITE = ROOT / "docs" / "_build"
 PAGES = sorted((SITE / "docs" / "api").glob("*.html"))
@@ -45,6 +48,7 @@ def signatures() -> dict[str, str]:
 
 
 SIGNATURES = signatures()
+START = text(SITE / "docs" / "index.html")
 
 
 def test_every_public_function_has_types() -> None:
@@ -91,6 +95,36 @@ def test_search_finds_headings(words: str) -> None:
         if words in title.lower()
     }
     assert SEARCHED[words] <= pages
+
+
+FIELD = {word: page for page, words in script(ROOT / "docs/search_words.py").WORDS.items() for word in words}
+"""Words of the field, and the page that answers."""
+
+
+@pytest.mark.parametrize("words", FIELD)
+def test_search_finds_words_of_the_field(words: str) -> None:
+    """The page that answers has all of them in its text, and an index entry, which search shows first."""
+    index = json.loads(re.fullmatch(r"Search\.setIndex\((.*)\)\s*", text(SITE / "searchindex.js"), re.DOTALL)[1])
+    stems = [SearchEnglish({}).stem(word.lower()) for word in words.split()]
+    number = index["docnames"].index(FIELD[words])
+    for stem in stems:
+        assert number in np.hstack([index[where].get(stem, []) for where in ("terms", "titleterms")])
+    assert [(page, main) for page, _, main in index["indexentries"][words.lower()]] == [(number, True)]
+
+
+def test_the_sidebar_has_eight_entries() -> None:
+    entries = re.findall(r'<li class="toctree-l1.*?>\s*<a class="reference internal" href="(.*?)">(.*?)</a>', START)
+    assert [name for _, name in entries] == [
+        *("Start", "Control", "Flexible", "Identify"),
+        *("Formulations", "Export", "Reference", "About"),
+    ]
+    assert 'class="toctree-l2' in START  # the others are folded below
+
+
+def test_the_reference_begins_with_formulations() -> None:
+    entries = re.findall(r'<a class="reference internal" href="(.*?)">', text(SITE / "docs/api/index.html"))
+    inside = [entry for entry in entries if "/" not in entry and not entry.startswith("#")]
+    assert inside[0] == "formulations.html"
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:

@@ -33,6 +33,10 @@ def test_the_package_is_that_of_the_citation_file(cff: dict[str, Any]) -> None:
     assert cff["license"] == project["license"]
 
 
+def test_readme_has_the_entry_for_a_bibliography() -> None:
+    assert gd.citation() in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def test_the_sources_are_those_of_the_citation_file(cff: dict[str, Any]) -> None:
     listed = {
         each["title"]: (

@@ -9,6 +9,8 @@ import runpy
 import subprocess
 import sys
 import tomllib
+import warnings
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
@@ -52,7 +54,9 @@ LONG = {
     "docs/simulation.md",
     "docs/constraints.md",
     "docs/distances.md",
+    "docs/cheat_sheet.md",
     "docs/optimal_control.md",
+    "docs/receding_horizon.md",
     "docs/solvers.md",
     "docs/contacts_in_time.md",
     "docs/flexible_plans.md",
@@ -79,6 +83,9 @@ EXTRAS = {
     "docs/tutorial.md",
 }
 SYSTEM = {
+    "README.md",
+    "docs/index.md",
+    "docs/cheat_sheet.md",
     "docs/compiled_functions.md",
     "docs/contacts_in_time.md",
     "docs/estimation.md",
@@ -240,7 +247,23 @@ def lines_of(code: str) -> int:
 
 def test_the_five_line_starts_have_five_lines() -> None:
     assert lines_of(python_blocks(ROOT / "README.md")[0]) == 5
-    assert [lines_of(block) for block in python_blocks(DOCS / "index.md")] == [7, 5, 5, 4]
+    assert [lines_of(block) for block in python_blocks(DOCS / "index.md")] == [5, 9, 4, 1, 4, 4]
+
+
+@pytest.mark.extras
+@pytest.mark.system
+@pytest.mark.long
+@pytest.mark.parametrize("path", ["ur_description/urdf/ur5_robot.urdf", "kinova_description/robots/kinova.urdf"])
+def test_the_first_mpc_asks_for_another_path_alone(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """In at most 25 lines, with a robot that is not shipped; that of Kinova has continuous joints."""
+    share = metadata.distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")
+    code = python_blocks(DOCS / "mpc.md")[0]
+    assert lines_of(code) <= 25
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gd.errors.UrdfWarning)
+        exec(code.replace("panda7", f"{share}/{path}"), {})
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "Real_Time_Iteration, True: 0.0 mm off"
 
 
 def test_each_of_the_thirty_answers_stands_alone() -> None:
@@ -311,8 +334,21 @@ def test_every_result_has_its_command() -> None:
     assert [name for name in modules if not (ROOT / f"{name.replace('.', '/')}.py").is_file()] == []
 
 
+def words_of(page: Path) -> int:
+    return len(page.read_text(encoding="utf-8").split())
+
+
 def test_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 1200
+    assert words_of(ROOT / "README.md") <= 1200
+
+
+def test_pages_of_optimal_control_are_short() -> None:
+    """Those that stand under "Control" in the sidebar."""
+    first = DOCS / "optimal_control.md"
+    tree = first.read_text(encoding="utf-8").partition("```{toctree}\n:hidden:\n\n")[2].partition("```")[0]
+    pages = [first, *(DOCS / f"{name}.md" for name in tree.split())]
+    assert len(pages) > 5
+    assert {named(page): words_of(page) for page in pages if words_of(page) > 2500} == {}
 
 
 @pytest.mark.parametrize(("name", "size"), [("CHANGELOG.md", 20_000), ("CONTRIBUTING.md", 7_000)])

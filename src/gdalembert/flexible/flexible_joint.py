@@ -281,7 +281,7 @@ def _offset(spring: FlexibleJoint) -> Array:
 
 
 def _moved(body: Array, placement: Array) -> Array:
-    """A pseudo-inertia (4 × 4) in a frame in which its own is placed (4 × 4)."""
+    """A pseudo-inertia (4 × 4) in another frame, in which its frame has the placement (4 × 4)."""
     return frozen(clean_matrix(placement @ body @ placement.T))
 
 

@@ -163,7 +163,7 @@ class SegmentInertia(ByValue):
         return frozen(clean_matrix(whole.full()))
 
     def placed(self, frame: Array) -> SegmentInertia:
-        """The inertia in a frame in which its own is placed at ``frame`` (4 × 4)."""
+        """The inertia in another frame, in which its frame has the placement ``frame`` (4 × 4)."""
         r = frame[:3, :3]
         sections = frozen([clean_matrix(r @ section @ r.T) for section in self.sections])
         return replace(self, segment=self.segment.placed(frame), sections=sections)

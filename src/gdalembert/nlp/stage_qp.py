@@ -50,7 +50,7 @@ class StageQPSolution(Brief):
 
 
 class StageQP(FilledInPlace):
-    """The least cost of a linear motion of N intervals, with limits: for controllers that solve one each tick.
+    """A quadratic program of N stages, as those of optimal control, for controllers that solve one each tick.
 
         min  Σ_k  z_kᵀ H_k z_k / 2 + g_kᵀ z_k + penalties,     z_k = (u_k, x_k),  k = 0 … N
              x_{k+1} = A_k z_k + b_k,     lower_k ≤ z_k ≤ upper_k,     rows_lower_k ≤ G_k z_k ≤ rows_upper_k

@@ -205,7 +205,7 @@ class StrainSegment(ByValue):
         return int(self.tangents.shape[2] - 1)
 
     def placed(self, frame: Array) -> StrainSegment:
-        """A copy in a frame in which its own is placed at ``frame`` (4 × 4)."""
+        """A copy in another frame, in which the frame of the segment has the placement ``frame`` (4 × 4)."""
         r = frame[:3, :3]
         steps = tuple(step.turned(r) for step in self.steps)
         tangents, origin = clean_matrix(r @ self.tangents), clean_matrix(frame[:3, 3] + r @ self.origin)
