@@ -1,4 +1,4 @@
-"""``benchmarks/distances``: the guesses of the planner, and the least time of a straight line."""
+"""``benchmarks/distances``: covers, plans, and the least time of a straight line."""
 
 from __future__ import annotations
 
@@ -8,37 +8,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from benchmarks.distances import covers, guesses, plans, scenes
+from benchmarks.distances import covers, plans, scenes
 from benchmarks.distances.straight import least_time
 from gdalembert.distances import selection
-from gdalembert.spatial.arrays import Array
-
-CENTRE, RADIUS = np.array([0.0, 0.0]), 1.0
-ENDS = np.array([[-2.0, 0.1], [2.0, 0.1]])
-LIMITS = np.full(2, -3.0), np.full(2, 3.0)
-
-
-def around_disc(q: Array) -> Array:
-    return np.asarray(np.linalg.norm(q - CENTRE, axis=1) > RADIUS)
-
-
-def lacking(q: Array) -> tuple[Array, Array]:
-    away = np.linalg.norm(q - CENTRE, axis=1)
-    return np.maximum(1.1 * RADIUS - away, 0.0)[:, None], ((q - CENTRE) / away[:, None])[:, None, :]
-
-
-def test_trees_go_around_a_disc() -> None:
-    path = guesses.connect(around_disc, (ENDS[0], ENDS[1]), LIMITS, np.random.default_rng(0), 30.0)
-    assert path is not None
-    assert np.abs(path[[0, -1]] - ENDS).max() < 1e-12
-    assert around_disc(guesses.even(path, 400)[1:-1]).all()
-
-
-def test_a_straight_line_is_pushed_around_a_disc() -> None:
-    path = guesses.pushed(guesses.even(ENDS, 40), lacking, LIMITS, guesses.GENTLE)
-    assert np.abs(path[[0, -1]] - ENDS).max() < 1e-12
-    assert around_disc(guesses.even(path, 400)).all()
-    assert np.linalg.norm(np.diff(path, axis=0), axis=1).sum() < 5.2  # 4.9 is the shortest around
 
 
 def single_joint(torque: float, speed: float) -> pin.Model:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from itertools import product
 from typing import Any
 
 import casadi as ca
@@ -339,7 +340,27 @@ def test_nothing_is_nan_where_axes_are_parallel_touch_or_cross(rng: np.random.Ge
     assert np.isfinite(hessian.map(200)(columns[:, :200]).full()).all()
 
 
-@pytest.mark.parametrize(("first", "second", "most"), [("capsule", "capsule", 60), ("capsule", "box", 124)])
+def test_gaps_are_nan_where_q_is(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, ("RX", "PY", "RZ"), ("capsule", "sphere", "box"))
+    base, last = ([item.name for item in geometry.geometryObjects if item.parentJoint == k] for k in (0, 3))
+    solids = {"floor": gd.HalfSpace([0.2, 0.3, 1], -2.0), "block": gd.Box(placement(rng), [1, 1, 1])}
+    shapes = gd.Distances(model, geometry, solids, pairs=list(product(last, [*base, *solids])))
+    for k in range(3):
+        q = rng.normal(size=3)
+        q[k] = np.nan
+        assert np.isnan(shapes.distance(q).full()).all()
+        assert np.isnan(shapes.derivatives(q)[1].full()).any(axis=1).all()
+
+
+def test_a_factory_gives_the_derivatives_of_the_envelope(rng: np.random.Generator) -> None:
+    model, geometry = with_solids(rng, ("RX", "PY", "RZ"), ("capsule", "sphere"))
+    shapes, q = gd.Distances(model, geometry), rng.normal(size=3)
+    made = shapes.distance.factory("both", ["q"], ["d", "jac:d:q"])(q)
+    for one, other in zip(made, shapes.derivatives(q), strict=True):
+        np.testing.assert_allclose(one.full(), other.full(), atol=1e-14)
+
+
+@pytest.mark.parametrize(("first", "second", "most"), [("capsule", "capsule", 45), ("capsule", "box", 120)])
 def test_a_further_pair_takes_so_many_instructions(first: str, second: str, most: int) -> None:
     assert _instructions(first, second, 3) - _instructions(first, second, 2) <= most
 
@@ -382,6 +403,8 @@ def _matrices(placed: Any) -> list[Any]:
         ({"pairs": [("sphere 1", "sphere 1")]}, "no distance"),
         ({"geometry": None}, "no shapes that move"),
         ({"obstacles": {"sphere 1": gd.Sphere([0, 0, 0], 1.0)}}, "sphere 1"),
+        ({"obstacles": {"": gd.Sphere([0, 0, 0], 1.0)}}, "name ''; give letters, digits and _"),
+        ({"obstacles": {"a b": gd.Sphere}}, "name 'a b'; give letters, digits and _"),
         ({"obstacles": {"q": gd.Sphere}}, "'q' has the name of another input; rename it"),
         ({"obstacles": {"p": gd.Sphere([0, 0, 0], 1.0)}}, "'p' has the name of another input; rename it"),
     ],
@@ -444,6 +467,24 @@ def test_the_geometry_of_another_model_is_refused(rng: np.random.Generator) -> N
     geometry.addGeometryObject(item)
     with pytest.raises(gd.errors.ArgumentError, match="frame 3 of random is not; give the geometry of this model"):
         gd.Distances(longer, geometry)
+    named, solids = model_of_names("arm"), pin.GeometryModel()
+    for frame in (2, 1):
+        name = f"{named.frames[3 - frame].name}_0"
+        solids.addGeometryObject(pin.GeometryObject(name, frame, frame, pin.SE3.Identity(), coal.Sphere(0.1)))
+    with pytest.raises(gd.errors.ArgumentError, match="'arm1_0' is on frame 2, which is 'arm2' in arm; give the geom"):
+        gd.Distances(named, solids)
+    with pytest.warns(gd.errors.DistanceWarning, match="no object, as 'arm1_0', has the name of a body of leg; give"):
+        gd.Distances(model_of_names("leg"), solids)
+
+
+def model_of_names(name: str) -> pin.Model:
+    """Two joints in a row, whose frames are its only ones."""
+    model, joint = pin.Model(), 0
+    model.name = name
+    for k in (1, 2):
+        joint = model.addJoint(joint, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([0.5, 0, 0])), f"{name}{k}")
+        model.addJointFrame(joint)
+    return model
 
 
 @pytest.mark.parametrize("radius", [0.0, -1.0, np.nan])

@@ -15,6 +15,7 @@ from gdalembert import ocp
 from gdalembert.distances.distances import Distances
 from gdalembert.distances.shapes import Capsule, Sphere
 from gdalembert.errors import ArgumentError, ArgumentTypeError, OptimizationError, SolutionWarning
+from gdalembert.ocp.clearance import clear_path
 
 LENGTH, RADIUS, POST, POST_RADIUS, MARGIN = 0.5, 0.04, np.array([0.6, 0.55]), 0.05, 0.02
 START, END = [0.0, 0.3], [1.5, 0.3]
@@ -105,6 +106,19 @@ def test_a_guess_gets_out_of_collision() -> None:
     np.testing.assert_allclose(begun[[0, -1]], [START, END], atol=1e-12)
     clear = ocp.Guess(np.linspace(0, 1, len(begun)), begun, 0 * begun, 0 * begun, 0 * begun)
     assert problem._initial.motion(clear) is clear
+
+
+def test_steps_of_a_band_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps, moved = list[float](), clear_path._Band.moved
+
+    def watched(band: clear_path._Band, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        if len(q) == clear_path._INTERVALS + 1 and not v[[0, -1]].any():
+            steps.append(float(np.abs(v).max()))
+        return moved(band, q, v)
+
+    monkeypatch.setattr(clear_path._Band, "moved", watched)
+    fastest()._initial.motion(None)
+    assert max(steps) == pytest.approx(0.5, rel=1e-12)
 
 
 def test_obstacles_that_move_are_parameters_of_every_instant() -> None:

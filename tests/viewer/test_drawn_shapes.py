@@ -128,6 +128,8 @@ def test_obstacles_move_with_the_motion(tmp_path: Path) -> None:
     [
         ({"shapes": 3}, ArgumentTypeError, "Viewer: shapes: expected a gd.Distances"),
         ({"obstacles": None}, ArgumentError, "4 numbers or a function of t"),
+        ({"obstacles": {"ball": BALL}}, ArgumentTypeError, "Viewer: obstacles"),
+        ({"obstacles": [1, 2]}, ArgumentError, "Viewer: obstacles has shape"),
         ({"shapes": shapes, "obstacles": [1, 2]}, ArgumentError, "are none"),
         ({"near": -1.0}, ArgumentError, "near"),
         ({"scale": 2.0}, ArgumentError, "scale"),

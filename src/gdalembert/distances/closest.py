@@ -2,7 +2,7 @@
 
 Points within a radius of a segment or of a point are *rounded* shapes: capsules and spheres. Two of them are closest
 where their segments are (Ericson 2005, 5.1.9); a segment and a box where the convex function t → d(x(t), box)² has its
-minimum (ours, :func:`_nearest_on_segment`). A gap is negative where shapes overlap, and its size is there that of one
+minimum (ours, :func:`_nearest_on_line`). A gap is negative where shapes overlap, and its size is there that of one
 way out of the overlap, not always the shortest. With u the unit normal from the second shape to the first, and x, y the
 points of both that are closest,
 
@@ -51,13 +51,13 @@ class Rounded(NamedTuple):
 
     Attributes:
         carrier: the link in which the ends are fixed, or move by their ``deformations``.
-        direction: from the first end to the second. ``squared_length``: of it [m²], a number on a rigid link.
+        length: between the ends [m], a number on a rigid link. ``direction``: to the second, of length 1.
     """
 
     carrier: int
     ends: Sequence[Matrix]
     radius: Matrix
-    squared_length: Matrix = 0.0
+    length: Matrix = 0.0
     direction: Matrix = 0.0
     deformations: Sequence[Deformation] = ()
 
@@ -65,11 +65,11 @@ class Rounded(NamedTuple):
     def is_point(self) -> bool:
         return len(self.ends) == 1
 
-    def at(self, share: Matrix, place: Matrix) -> list[Material]:
-        """The point between both ends, this share of the way from the first to the second."""
+    def at(self, along: Matrix, place: Matrix) -> list[Material]:
+        """The point between both ends, so far from the first [m]."""
         if not self.deformations:
             return [Material(self.carrier, 1.0, place)]
-        shares = (1 - share, share)[: len(self.ends)]
+        shares = (1 - along / self.length, along / self.length)
         return [Material(self.carrier, *point) for point in zip(shares, self.ends, self.deformations, strict=True)]
 
 
@@ -130,8 +130,8 @@ def _surface_point(shape: Placed, points: list[Material], outwards: Matrix) -> M
     return place + shape.radius * outwards if isinstance(shape, Rounded) else place
 
 
-def _clamped(share: Matrix) -> Matrix:
-    return ca.fmin(1, ca.fmax(0, share))
+def _clamped(along: Matrix, length: Matrix) -> Matrix:
+    return ca.fmin(length, ca.fmax(0, along))
 
 
 def _of_rounded(first: Rounded, second: Rounded) -> Closest:
@@ -139,16 +139,16 @@ def _of_rounded(first: Rounded, second: Rounded) -> Closest:
     s: Matrix = 0.0
     t: Matrix = 0.0
     if first.is_point and not second.is_point:
-        t = _clamped(ca.dot(second.direction, apart) / second.squared_length)
+        t = _clamped(ca.dot(second.direction, apart), second.length)
     elif second.is_point and not first.is_point:
-        s = _clamped(-ca.dot(first.direction, apart) / first.squared_length)
+        s = _clamped(-ca.dot(first.direction, apart), first.length)
     elif not first.is_point:
-        a, b, squared_a, squared_b = first.direction, second.direction, first.squared_length, second.squared_length
+        a, b = first.direction, second.direction
         ab, along_a, along_b = ca.dot(a, b), ca.dot(a, apart), ca.dot(b, apart)
         # parallel axes have 0 / 0 without the last term, and any s is right
-        s = _clamped((ab * along_b - along_a * squared_b) / (squared_a * squared_b * (1 + 1e-12) - ab * ab))
-        t = _clamped((ab * s + along_b) / squared_b)
-        s = _clamped((ab * t - along_a) / squared_a)
+        s = _clamped((ab * along_b - along_a) / (1 + 1e-12 - ab * ab), first.length)
+        t = _clamped(ab * s + along_b, second.length)
+        s = _clamped(ab * t - along_a, first.length)
     on_first, on_second = s * first.direction, t * second.direction
     x, y = first.ends[0] + on_first, second.ends[0] + on_second
     way = apart + on_first - on_second  # not x − y: gaps alone need neither
@@ -156,14 +156,14 @@ def _of_rounded(first: Rounded, second: Rounded) -> Closest:
     return Closest(distance - (first.radius + second.radius), way / distance, first.at(s, x), second.at(t, y))
 
 
-def _nearest_on_segment(start: Matrix, direction: Matrix, squared_length: Matrix, half_sizes: Matrix) -> Matrix:
-    """−t of the share t of a segment, in the axes of a box, at which it is nearest to the box, not clamped to [0, 1].
+def _nearest_on_line(start: Matrix, direction: Matrix, half_sizes: Matrix) -> Matrix:
+    """−t of the point start + t direction that is nearest to a box, in the axes of the box; direction has length 1.
 
     The squared distance is Σ d_i² dist(t, [lo_i, hi_i])², the i-th coordinate being within the box from lo_i to hi_i.
     If the intervals have no t in common, that which ends first (at H, weight w) and that which begins last (at L,
     weight w') are apart, the minimum lies between, and with the mean t₀ = (w H + w' L) / (w + w') of both
 
-        t = Σ d_i² clamp(t₀, lo_i, hi_i) / Σ d_i²
+        t = Σ d_i² clamp(t₀, lo_i, hi_i)
 
     which is the minimum of all three: at the third interval either t₀ is within, or it pulls from its nearer end. If
     they have some t in common, t₀ is one of those. (Sorting the six ends takes 60 instructions more.)
@@ -181,26 +181,25 @@ def _nearest_on_segment(start: Matrix, direction: Matrix, squared_length: Matrix
     )
     mean = (w * first + of_last * last) / (w + of_last)
     pulls = (x * ca.fmin(ca.fmax(mean, low), high) for x, low, high in zip(weights, lows, highs, strict=True))
-    return sum(pulls) / squared_length
+    return sum(pulls)
 
 
 def _extreme(values: Sequence[Matrix], weights: Sequence[Matrix], is_least: bool) -> tuple[Matrix, Matrix]:
-    """The least or the largest of three values, and its weight."""
+    """The least or the largest of three values, and its weight; of equal ones, which pull together, the sum."""
     choose = ca.fmin if is_least else ca.fmax
-    of_two = choose(values[0], values[1])
-    # not w₁ + (v₀ = v) (w₀ − w₁), one instruction less: of a large w₁ and a small w₀ it leaves 0
-    weight = ca.if_else(values[0] == of_two, weights[0], weights[1])
-    value = choose(of_two, values[2])
-    return value, ca.if_else(of_two == value, weight, weights[2])
+    value = choose(choose(values[0], values[1]), values[2])
+    return value, sum((x == value) * weight for x, weight in zip(values, weights, strict=True))
 
 
 def _outside(point: Matrix, half_sizes: Matrix) -> tuple[Matrix, Matrix]:
     """The signed distance of a point from a box, in its axes, and its gradient."""
     beyond = ca.fabs(point) - half_sizes
-    out, deepest = ca.fmax(beyond, 0), ca.fmax(ca.fmax(beyond[0], beyond[1]), beyond[2])
+    within = ca.fmin(beyond, 0)
+    out = beyond - within  # not fmax(beyond, 0), which takes NaN for 0
     distance = ca.sqrt(ca.dot(out, out) + _TOUCHING)
+    deepest = ca.fmax(ca.fmax(beyond[0], beyond[1]), beyond[2])
     gradient = ca.if_else(deepest > 0, out / distance, beyond >= deepest)
-    return distance + ca.fmin(deepest, 0), ca.sign(point) * gradient
+    return distance + ca.fmax(ca.fmax(within[0], within[1]), within[2]), ca.sign(point) * gradient
 
 
 def _to_box(first: Rounded, box: PlacedBox) -> Closest:
@@ -211,8 +210,7 @@ def _to_box(first: Rounded, box: PlacedBox) -> Closest:
     start = box.rotation.T @ (x - box.centre) if moves else box.rotation.T @ x - box.rotation.T @ box.centre
     if not first.is_point:
         direction = box.rotation.T @ first.direction
-        back = _nearest_on_segment(start, direction, first.squared_length, box.half_sizes)
-        back = ca.fmax(-1, ca.fmin(0, back))
+        back = ca.fmax(-first.length, ca.fmin(0, _nearest_on_line(start, direction, box.half_sizes)))
         start, x, s = start - back * direction, x - back * first.direction, -back
     distance, gradient = _outside(start, box.half_sizes)
     return Closest(distance - first.radius, box.rotation @ gradient, first.at(s, x), [Material(box.carrier, 1.0, x)])
@@ -223,7 +221,7 @@ def _to_half_space(first: Rounded, solid: PlacedHalfSpace) -> Closest:
     height, x = heights[0], first.ends[0]
     s: Matrix = 0.0
     if not first.is_point:
-        s = heights[1] < heights[0]
+        s = first.length * (heights[1] < heights[0])
         height, x = ca.fmin(*heights), x + s * first.direction
     gap = height - solid.offset - first.radius
     return Closest(gap, solid.normal, first.at(s, x), [Material(solid.carrier, 1.0, x)])
@@ -261,6 +259,5 @@ def _edges(box: PlacedBox) -> list[Rounded]:
             corner = list(signs)
             corner.insert(axis, sign)
             ends.append(box.centre + box.rotation @ (ca.DM(corner) * box.half_sizes))
-        direction = 2 * box.half_sizes[axis] * box.rotation[:, axis]
-        edges.append(Rounded(box.carrier, ends, 0.0, 4 * box.half_sizes[axis] ** 2, direction))
+        edges.append(Rounded(box.carrier, ends, 0.0, 2 * box.half_sizes[axis], box.rotation[:, axis]))
     return edges

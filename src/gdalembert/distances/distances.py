@@ -228,7 +228,7 @@ class Distances:
         options: dict[str, Any] = {"custom_jacobian": self._jacobian(), "jac_penalty": 0}
         options |= {"enable_forward": False, "enable_reverse": False}  # which a map would take
         inputs = plain.sx_in()
-        return Function("distance", inputs, plain.call(inputs), plain.name_in(), ["d"], options)
+        return _Gaps("distance", inputs, plain.call(inputs), plain.name_in(), ["d"], options)
 
     @cached_property
     def derivatives(self) -> ca.Function:
@@ -323,6 +323,16 @@ class Distances:
                 raise ArgumentError(f"obstacle {name!r}: its normal is zero; give the direction out of the solid")
 
 
+class _Gaps(Function):
+    """A Function that has a Jacobian and no other derivatives."""
+
+    def factory(self, *args: Any, **kwargs: Any) -> ca.Function:
+        """As CasADi has it, of a graph in which this Function is called."""
+        inputs = self.mx_in()
+        called = ca.Function(self.name(), inputs, self.call(inputs), self.name_in(), self.name_out())
+        return called.factory(*args, **kwargs)
+
+
 def _is_asked(pair: Row, asked: Pairs) -> bool:
     names = pair[0].name, pair[1].name
     return names in asked or names[::-1] in asked
@@ -369,6 +379,10 @@ def _checked_obstacles(obstacles: Any) -> dict[str, Shape | type[Shape]]:
     for name, shape in obstacles.items():
         if not isinstance(name, str):
             raise ArgumentTypeError(f"Distances: obstacles: got the name {shown(name)}; give text")
+        if not name or (isinstance(shape, type) and not name.isidentifier()):
+            raise ArgumentError(
+                f"Distances: an obstacle has the name {name!r}; give letters, digits and _, and no digit first"
+            )
         if name in _RESERVED:
             raise ArgumentError(f"Distances: obstacle {name!r} has the name of another input; rename it")
         if shape is Box:
@@ -410,7 +424,8 @@ def _items_of(kinematics: Kinematics, geometry: Any, flexible: Collection[int]) 
         raise ArgumentTypeError(
             f"Distances: geometry: got {shown(geometry)}; give a pin.GeometryModel, as pin.buildGeomFromUrdf makes one"
         )
-    tree, items = kinematics.parameters.nominal, []
+    tree, items, unknown = kinematics.parameters.nominal, list[Item](), list[bool]()
+    bodies = {frame.name for frame in tree.frames}
     for item in geometry.geometryObjects:
         frame = item.parentFrame if item.parentFrame < _NO_FRAME else None
         if item.parentJoint > len(tree.links) or (frame is not None and frame >= len(tree.frames)):
@@ -425,10 +440,23 @@ def _items_of(kinematics: Kinematics, geometry: Any, flexible: Collection[int]) 
                 f"Distances: {item.name!r} is on joint {item.parentJoint}, and frame {frame} of {tree.name} is not; "
                 "give the geometry of this model"
             )
+        body, k = item.name.rpartition("_")[::2]  # as Pinocchio names the objects of a URDF
+        if frame is not None and k.isdigit() and body != (name := tree.frames[frame].name) and body in bodies:
+            raise ArgumentError(
+                f"Distances: {item.name!r} is on frame {frame}, which is {name!r} in {tree.name}; give the geometry of "
+                "this model"
+            )
+        unknown.append(frame is not None and k.isdigit() and body not in bodies)
         if link not in flexible:
             items.append(Item(item.name, link, item))
         elif frame is not None and (carrier := tree.frames[frame].joint) != link:
             items.append(Item(item.name, carrier, _on_station(item, tree.joints[carrier], tree)))
+    if unknown and all(unknown):
+        name = geometry.geometryObjects[0].name
+        text = (
+            f"Distances: no object, as {name!r}, has the name of a body of {tree.name}; give the geometry of this model"
+        )
+        warn(text, DistanceWarning)
     return items
 
 

@@ -18,8 +18,8 @@ from gdalembert.spatial.algebra import Matrix
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.spatial_vectors import Motion
 
-_DEGENERATE = 1e-30
-"""What is added to the squared length of a capsule that is an input [m²], whose ends may be one point."""
+_DEGENERATE, _SHORTEST = 1e-30, 1e-15
+"""What is added to squared lengths [m²], and the least length [m]: the ends of a capsule may be one point."""
 
 
 class LinkShape(NamedTuple):
@@ -62,7 +62,8 @@ class RobotWithShapes:
         points, slopes = (of_all[piece.first : piece.first + 2] for of_all in self._axes[link])
         moved = [list(zip(piece.columns, ca.horzsplit(slope), strict=True)) for slope in slopes]
         way = points[1] - points[0]
-        return Rounded(link, points, piece.radius, ca.dot(way, way), way, moved)
+        length = _length(way)
+        return Rounded(link, points, piece.radius, length, way / length, moved)
 
     @cached_property
     def _columns(self) -> list[Motion]:
@@ -121,8 +122,8 @@ def _on_link(shape: Shape, link: int, rotation: Matrix, translation: Matrix) -> 
         return Rounded(link, [translation + rotation @ spatial.constant(shape.centre)], shape.radius)
     if isinstance(shape, Capsule):
         ends = [translation + rotation @ spatial.constant(end) for end in (shape.a, shape.b)]
-        way = shape.b - shape.a
-        return Rounded(link, ends, shape.radius, float(way @ way), rotation @ spatial.constant(way))
+        length = max(float(np.linalg.norm(shape.b - shape.a)), _SHORTEST)
+        return Rounded(link, ends, shape.radius, length, rotation @ spatial.constant((shape.b - shape.a) / length))
     if isinstance(shape, Box):
         placement = spatial.constant(shape.placement)
         centre = translation + rotation @ placement[:3, 3]
@@ -138,7 +139,8 @@ def _in_universe(kind: type[Shape], numbers: Mapping[str, Matrix]) -> Placed:
         return Rounded(-1, [numbers["centre"]], numbers["radius"])
     if kind is Capsule:
         way = numbers["b"] - numbers["a"]
-        return Rounded(-1, [numbers["a"], numbers["b"]], numbers["radius"], ca.dot(way, way) + _DEGENERATE, way)
+        length = _length(way)
+        return Rounded(-1, [numbers["a"], numbers["b"]], numbers["radius"], length, way / length)
     return PlacedHalfSpace(-1, numbers["normal"] / _length(numbers["normal"]), numbers["offset"])
 
 

@@ -13,7 +13,7 @@ from gdalembert.distances.distances import Distances
 from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from gdalembert.errors import ArgumentError
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.arguments import instance, number
+from gdalembert.spatial.arguments import instance, number, vector
 from gdalembert.spatial.arrays import Array, turned_to
 from gdalembert.viewer.scene import color_of
 
@@ -36,7 +36,7 @@ class DrawnShapes:
         near: gaps below it have a line and a number [m]. ``size``: of the scene [m].
 
     Raises:
-        ArgumentTypeError, ArgumentError: if the shapes are of another robot, or numbers are missing.
+        ArgumentTypeError, ArgumentError: if the shapes are of another robot, or numbers are missing or no such numbers.
     """
 
     def __init__(
@@ -53,6 +53,9 @@ class DrawnShapes:
         if (obstacles is None) == bool(shapes.inputs):
             wanted = f"are {sum(shapes.inputs.values())} numbers or a function of t" if shapes.inputs else "are none"
             raise ArgumentError(f"Viewer: obstacles that are inputs of the shapes {wanted}; give obstacles= so")
+        self._count = sum(shapes.inputs.values())
+        if obstacles is not None and not callable(obstacles):
+            vector("Viewer: obstacles", obstacles, self._count)
         self._near = number("Viewer: near", near, "m", inclusive=True)
         self._server, self._shapes, self._obstacles, self._size = server, shapes, obstacles, size
         self._solids: list[Any] = []
@@ -63,7 +66,7 @@ class DrawnShapes:
     def draw(self, q: Array, time: float) -> None:
         """Place all shapes, lines and numbers at a configuration and a time of the motion [s]."""
         moving = self._obstacles(time) if callable(self._obstacles) else self._obstacles
-        arguments = [q] if moving is None else [q, np.asarray(moving, dtype=float)]
+        arguments = [q] if moving is None else [q, vector("Viewer: obstacles", moving, self._count)]
         bodies = self._shapes.bodies(*arguments)
         for k, body in enumerate(bodies):
             assert isinstance(body.shape, Shape)
