@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import textwrap
 import time
 from collections.abc import Sequence
 from itertools import pairwise
@@ -346,7 +347,11 @@ def page(results: Sequence[Result], planner: Planner) -> str:
         over=1e3 * max(0.0, over[farthest]),
         farthest=farthest,
     )
-    told = [f"* {result.scene.name}: {result.told}" for result in results if not result.duration]
+    told = [
+        textwrap.fill(f"* {result.scene.name}: {result.told}", 120, subsequent_indent="  ")
+        for result in results
+        if not result.duration
+    ]
     table = markdown(HEAD, [_cells(result, planner.robot.model) for result in planned])
     parts = [text, "\n".join(table), *(["Not solved, and what stood in the way:", "\n".join(told)] if told else [])]
     return "\n\n".join(part.strip() for part in [*parts, machine()]) + "\n"
