@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from benchmarks.identification import ur10e
+from benchmarks.identification import quanser, ur10e
 
 pytestmark = pytest.mark.extras
 
@@ -54,3 +56,62 @@ def test_both_filters_follow_a_motion(tmp_path: Path) -> None:
         middle, at = slice(100, -100), motion.t + start
         assert motion.v[middle, 3] == pytest.approx(0.5 * np.cos(0.5 * at[middle]), abs=1e-3)
         assert motion.a[middle, 3] == pytest.approx(-0.25 * np.sin(0.5 * at[middle]), abs=1e-3)
+
+
+TRUE = {**quanser.BEGIN, "link1.stiffness_factor": 0.5, "link2.stiffness_factor": 0.8, "motor.m": 1.3, "load.m": 0.17}
+GAINS = (0.35, 0.4)
+
+
+def write_window(of: gd.FlexibleArm, path: Path, seed: int) -> None:
+    """Hubs and gauges of the simulated arm, from rest, in the columns of the data."""
+    t, rng = np.arange(0.0, 1.5, 0.004), np.random.default_rng(seed)
+    phases, sizes = rng.uniform(0, 6, (2, 3)), np.array([[0.4], [0.1]]) * rng.uniform(0.5, 1.0, (2, 3))
+    waves = [sizes[k] * np.sin(np.outer(t, [4.0, 9.0, 13.0]) + phases[k]) for k in range(2)]
+    u = np.column_stack([wave.sum(axis=1) for wave in waves]) * np.sin(np.pi * np.minimum(t, 0.5))[:, None] ** 2
+    run = gd.simulate(of, (np.zeros(of.tree.nq), np.zeros(of.tree.nv)), t, u, p=TRUE)
+    shown = [
+        [float(gauge(q, gain)) for q in run.q] for gauge, gain in zip(quanser.outputs(of).values(), GAINS, strict=True)
+    ]
+    rows = np.column_stack([t, run.q[:, :2], *shown])
+    header = "t_s,theta1_rad,theta2_rad,gauge1_rad,gauge2_rad"
+    np.savetxt(path, rows, delimiter=",", header=header, comments="")
+
+
+@pytest.mark.long
+def test_windows_of_a_simulated_quanser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three windows are fitted, gauges of others predicted; the lines that are printed, and the page of results."""
+    of, folder, other = quanser.arm(), tmp_path / "folder", tmp_path / "other"
+    for directory, names in ((folder, "abcd"), (other, "ef")):
+        directory.mkdir()
+        for name in names:
+            write_window(of, directory / f"{name}.csv", ord(name))
+    (folder / "0 notes.csv").write_text("not,a,window\n", encoding="utf-8")
+    fits = list[gd.identification.OutputFit]()
+
+    def once(*arguments: object) -> gd.identification.OutputFit:
+        fits.append(fits[0] if fits else fitted(*arguments))  # type: ignore[arg-type]
+        return fits[0]
+
+    fitted = quanser.fitted
+    monkeypatch.setattr(quanser, "fitted", once)
+    monkeypatch.setattr(quanser, "RESULTS", tmp_path)
+    expected = of.at(TRUE).natural_frequencies(np.zeros(6), joints="locked")[:2] / (2 * np.pi)
+    for others, names in (([other], ["e", "f"]), ([], ["a", "b", "c", "d"])):
+        monkeypatch.setattr(sys, "argv", ["quanser", str(folder), *map(str, others)])
+        quanser.main()
+        lines = [line.split() for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
+        assert [words[0] for words in lines] == [*names, "modes", "parameters"]
+        # the filter of the encoders, and lines through the first samples, leave some per cent
+        assert all(float(x) < 8 for words in lines[:-2] for x in words[1:])
+        assert all(len(words) == 3 for words in lines[:-1])
+        assert [float(x) for x in lines[-2][1:]] == pytest.approx(expected, rel=0.02)
+        assert lines[-1] == ["parameters", "8"]
+        assert (tmp_path / "quanser.md").exists() == (not others)
+    assert [*fits[0].records] == ["a", "b", "c"]
+    page = (tmp_path / "quanser.md").read_text(encoding="utf-8")
+    assert re.findall(r"\| (\w) .*fitted", page) == ["a", "b", "c"]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SystemExit, match="no CSV file with the column gauge1_rad; give the folder of the windows"):
+        quanser.windows(tmp_path / "empty")

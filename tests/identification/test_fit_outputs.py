@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
+import casadi as ca
 import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
@@ -353,3 +354,102 @@ def test_a_filter_that_is_fast_for_the_samples(cycles: float) -> None:
         fine.append(x[0])
     assert sensor.seen(t, y, first) == pytest.approx(np.array(fine), abs=1e-7)
     assert sensor.seen(t, np.ones_like(t), np.array([1.0, 0.0])) == pytest.approx(np.ones_like(t), abs=1e-12)
+
+
+def test_gain_and_offset_of_a_motor_are_in_its_drive() -> None:
+    """u of the record is the current; beside it an arm that efforts drive."""
+    known = driven(motion(noise=1e-4))
+    current = replace(known, u=(effort(T) - 0.2) / 1.7)
+    options = {"parameters": CHOSEN[:2], "p": TRUE}
+    fit = quiet(
+        ARM, [current], OUTPUTS, others={"gain": 1.0, "motor": 1.0, "bias": 0.0},
+        drive=lambda u, motor, bias: motor * u + bias, **options,
+    )  # fmt: skip
+    assert fit.values == pytest.approx([1.2, 0.7, GAIN, 1.7, 0.2], rel=5e-3)
+    known_motor = quiet(ARM, [current], OUTPUTS, others={"gain": 1.0}, drive=lambda u: 1.7 * u + 0.2, **options)
+    efforts = quiet(ARM, [known], OUTPUTS, others={"gain": 1.0}, **options)
+    assert known_motor.values == pytest.approx(efforts.values, rel=1e-6)
+    assert known_motor.standard_deviation == pytest.approx(efforts.standard_deviation, rel=1e-5)
+
+
+def test_outputs_of_u_are_those_of_the_efforts_behind_the_drive() -> None:
+    """Of a joint whose motion is prescribed: linear least squares; and what a drive cannot be."""
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "joint")
+    model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
+    dyn, u = gd.NewtonEuler(model), np.cos(5 * T)
+    y = 3.0 * (u + 0.4) + 0.01 * np.random.default_rng(0).normal(size=len(T))
+    record = Record(T, u=u, motion={"joint": np.column_stack([T, T**0, 0 * T])}, outputs={"torque": y})
+    unknown = {"motor": 1.0, "bias": 0.0}
+    fit = fit_outputs(
+        dyn, [record], {"torque": lambda u: u[0]}, others=unknown, drive=lambda u, motor, bias: motor * u + bias
+    )
+    expected = np.linalg.lstsq(np.column_stack([u, np.ones(len(T))]), y, rcond=None)[0]
+    assert fit.values == pytest.approx(expected, rel=1e-6)
+    with pytest.raises(ArgumentError, match=r"fit_outputs: drive gives 2 efforts; give 1"):
+        fit_outputs(dyn, [record], {"torque": lambda u: u[0]}, others=unknown, drive=lambda u: ca.vertcat(u, u))
+
+
+@pytest.mark.long
+def test_a_flexible_joint_and_a_flexible_link() -> None:
+    """Stiffness and damping of a gear and of the link behind it, from the rotor, the tip and a gauge with 1 % noise."""
+    beam = gd.Beam(0.8, 0.45, EI_z=20.0)
+    arm = gd.FlexibleArm(
+        gd.load_urdf("two_link_flexible"),
+        {"link2": gd.FlexibleLink(beam, gd.modes.hermite(), rayleigh=(0.0, 2e-3))},
+        joints={"joint1": gd.FlexibleJoint(60.0, 0.2, 0.5)},
+        parameters=["stiffness", "damping"],
+    )
+    rotor, strain = arm.coordinate_names.index("joint1 rotor"), arm.strain("link2", fibre=2e-3)
+    outputs: dict[str, Callable[..., object]] = {
+        "motors": lambda q: ca.vertcat(q[rotor], q[1]),
+        "gauge": lambda q: 1e3 * strain(q),
+    }
+    true = dict(zip(arm.parameters.names, (1.3, 0.8, 0.7, 1.4), strict=True))
+    t = np.arange(0.0, 1.5, 0.01)
+    u = np.column_stack([12 * np.sin(5 * t) + 6 * np.sign(np.sin(23 * t)), 4 * np.sin(9 * t + 1)])
+    run, rng = gd.simulate(arm, (np.zeros(arm.tree.nq), np.zeros(arm.tree.nv)), t, u, p=true), np.random.default_rng(0)
+    clean = {"motors": run.q[:, [rotor, 1]], "gauge": 1e3 * strain.map(len(t))(run.q.T).full().T}
+    measured = {name: y + NOISE * y.std(axis=0) * rng.normal(size=y.shape) for name, y in clean.items()}
+    fit = quiet(arm, [Record(t, u=u, outputs=measured)], outputs)
+    expected = np.array([*true.values()])
+    off = np.abs(fit.values - expected)
+    assert np.all(off <= 3 * fit.standard_deviation)
+    assert np.all(fit.standard_deviation <= 0.05 * expected)
+    assert all(98.5 < x < 99.5 for x in fit.fit["1"].values())
+
+
+@pytest.mark.parametrize("factor", [0.2, 0.35])
+def test_segments_converge_from_values_that_are_far(factor: float) -> None:
+    """To the estimate of whole records from near, where whole records alone end elsewhere."""
+    record = driven(motion())
+    options = {"parameters": CHOSEN, "others": {"gain": 1.0}, "bounds": dict.fromkeys(CHOSEN, (1e-3, 100.0))}
+    near = quiet(ARM, [record], OUTPUTS, p=TRUE, **options)
+    far = {**TRUE, "link.stiffness_factor": factor * TRUE["link.stiffness_factor"]}
+    whole = quiet(ARM, [record], OUTPUTS, p=far, **options)
+    assert abs(whole.values[0] - near.values[0]) > 10 * near.standard_deviation[0]
+    fit = quiet(ARM, [record], OUTPUTS, p=far, segments=4, **options)
+    assert fit.values == pytest.approx(near.values, rel=1e-6)
+    assert fit.standard_deviation == pytest.approx(near.standard_deviation, rel=1e-6)
+    assert fit.nominal[0] == far["link.stiffness_factor"]
+
+
+@pytest.mark.parametrize("initial", ["free", "measured"])
+def test_segments_and_priors_leave_the_estimate_from_near_as_it_is(initial: str) -> None:
+    """A prior holds about its value, not about what segments alone tell."""
+    options = {"parameters": CHOSEN, "others": {"gain": 1.0}, "initial": initial}
+    options |= {"prior": {"link.stiffness_factor": (1.0, 0.01)}}
+    one, four = (quiet(ARM, [driven(motion())], OUTPUTS, p=TRUE, segments=k, **options) for k in (1, 4))
+    assert one.values[0] < 1.19
+    assert four.values == pytest.approx(one.values, rel=1e-5)
+    assert four.standard_deviation == pytest.approx(one.standard_deviation, rel=1e-4)
+
+
+def test_segments_have_samples_enough() -> None:
+    record = replace(driven(motion()), label="a")
+    options = {"parameters": CHOSEN[:1], "others": {"gain": 1.0}}
+    message = "fit_outputs: segments=13: record 'a' has 120 samples; give at most 12, 10 samples for each"
+    with pytest.raises(ArgumentError, match=message):
+        fit_outputs(ARM, [record], OUTPUTS, segments=13, **options)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="segments"):
+        fit_outputs(ARM, [record], OUTPUTS, segments=0, **options)  # type: ignore[arg-type]

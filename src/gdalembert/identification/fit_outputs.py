@@ -32,11 +32,14 @@ from gdalembert.identification.records import Initial, Output, Outputs, Record, 
 from gdalembert.identification.result import root_mean_square
 from gdalembert.identification.simulation_errors import SimulationErrors, mean_of_seen
 from gdalembert.identification.unknowns import Bounds, Prior, limits_by_name, priors_by_name
-from gdalembert.spatial.arguments import flag, instance, listed, number
+from gdalembert.spatial.arguments import flag, instance, integer, listed, number
 from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import Expression
 from gdalembert.spatial.interrupts import interruptible
 from gdalembert.spatial.progress import progress as show_progress
+
+_LEAST = 10
+"""Samples of a segment."""
 
 
 @interruptible
@@ -52,6 +55,7 @@ def fit_outputs(
     bounds: Bounds | None = None,
     prior: Prior | None = None,
     initial: Initial = "free",
+    segments: int = 1,
     progress: bool = False,
 ) -> OutputFit:
     """The parameters of a robot with which its simulated outputs are the measured ones.
@@ -65,18 +69,17 @@ def fit_outputs(
         records: the runs (:class:`~gdalembert.identification.Record`).
         outputs: by name, a Function or a callable of (q, v, a, u, p) and of ``others``, or a
             :class:`~gdalembert.identification.Sensor` with one: ``lambda q, gain: gain * strain(q)``.
-        parameters: names of the parameters of the robot that are estimated, or one name; by default all. The others are
-            as in ``p``.
+        parameters: names of parameters of the robot, or one: those estimated, by default all. Others are as in ``p``.
         others: unknowns that the robot does not have, with the values to begin with: gains and offsets of sensors and
             motors, ``{"gain": 1.0}``, inputs of ``outputs`` and ``drive``.
-        drive: efforts of the actuators (nu) as an expression of u and ``others``: ``lambda u, gain: gain * u``. By
-            default u of the records are efforts.
+        drive: efforts of the actuators (nu), of u and ``others``: ``lambda u, gain: gain * u``; by default they are u.
         p: values of parameters, to begin with or to stay; by default those of the model.
         bounds, prior: as in :func:`~gdalembert.identification.fit`, of parameters and of ``others``; values of
             ``prior`` are those to begin with, too.
         initial: the state of each record at its first instant, of what is not prescribed: ``"free"``, which is
             estimated with the parameters; ``"measured"``, of the states in which the outputs have the values and rates
             that they show in the first samples that of least energy; or (q, v), as it is known.
+        segments: parts of each record that are fitted first, from free states, to begin nearer: for values far off.
         progress: show the progress on stderr.
 
     Raises:
@@ -95,7 +98,7 @@ def fit_outputs(
     limits = limits_by_name("fit_outputs", bounds, problem.names)
     _check_start(problem, limits)
     with show_progress(f"{dyn.nominal.name}: fit_outputs", shown=progress):
-        result = _result(problem, *_descended(problem, deviations, limits), limits)
+        result = _result(*_descended(problem, deviations, limits, segments), limits)
     for remark in result.remarks:
         warnings.warn(f"fit_outputs: {remark}", IdentificationWarning, stacklevel=3)
     return result
@@ -152,13 +155,27 @@ def _check_start(problem: SimulationErrors, limits: tuple[Array, Array]) -> None
 
 
 def _descended(
-    problem: SimulationErrors, deviations: Mapping[int, float], limits: tuple[Array, Array]
-) -> tuple[Descent, Array]:
-    """The end of the steps, and the sizes of the unknowns."""
+    problem: SimulationErrors, deviations: Mapping[int, float], limits: tuple[Array, Array], segments: int
+) -> tuple[SimulationErrors, Descent, Array]:
+    """The problem, behind its segments if there are several, the end of the steps, and the sizes of the unknowns."""
+    _check_segments(problem, segments)
     try:
-        return problem.descended(deviations, *limits)
+        if segments > 1:
+            problem = problem.of_segments(segments, deviations, *limits)
+        return problem, *problem.descended(deviations, *limits)
     except np.linalg.LinAlgError:  # of rows that are not finite
         raise problem.astray from None
+
+
+def _check_segments(problem: SimulationErrors, segments: Any) -> None:
+    """Refuse segments that leave too few samples to each."""
+    integer("fit_outputs: segments", segments, least=1)
+    shortest = min(problem.samples, key=lambda samples: len(samples.t))
+    if segments > 1 and (most := len(shortest.t) // _LEAST) < segments:
+        raise ArgumentError(
+            f"fit_outputs: segments={segments}: record {shortest.label!r} has {len(shortest.t)} samples; give at most "
+            f"{max(most, 1)}, {_LEAST} samples for each"
+        )
 
 
 def _chosen(known: Sequence[str], parameters: Any) -> tuple[str, ...]:

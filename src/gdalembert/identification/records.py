@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import casadi as ca
@@ -175,6 +176,12 @@ class Samples:
         motion = {name: x[rows] for name, x in self.motion.items()}
         arrays = {name: getattr(self, name)[rows] for name in ("t", "u", "y", "weights")}
         return replace(self, motion=motion, **arrays)
+
+    def segments(self, count: int) -> list[Samples]:
+        """Parts of about equal length; all but the first begin in a state that is free."""
+        ends = np.linspace(0, len(self.t), count + 1).round().astype(int).tolist()
+        parts = [self.part(slice(*pair)) for pair in pairwise(ends)]
+        return [replace(x, label=f"{x.label}/{k}", initial="free") if k else x for k, x in enumerate(parts)]
 
 
 def checked(

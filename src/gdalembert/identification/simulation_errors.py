@@ -1,9 +1,13 @@
 """Simulation errors of a robot: residuals of measured outputs, their derivatives, and their least squares.
 
-Single shooting: each record is simulated as a whole, with the derivatives of its states. Multiple shooting, as a
-problem of :mod:`gdalembert.ocp`, has all states at all samples as variables, of which the least squares of some ten
-unknowns need no more than these derivatives; its gain, records in which errors grow without limit, is not that of arms
-that are damped and whose joints are measured. Where the first simulation is far off, cut the record in several.
+Single shooting: each record is simulated as a whole, with the derivatives of its states. Where the first simulation is
+far off, records are cut into segments first, whose initial states are all free (multiple shooting without continuity),
+and the whole begins at what they tell. Of 30 starts of three simulated arms (stiffness × 0.2 to 5, damping × 0.1 to 10,
+an offset of a gauge), whole records alone find stiffness to 0.2 % from 16, behind segments from 24: driven, 8 and 10;
+clamped, with 5 s of free vibration, 7 and 10; with a free hub, 1 and 4. Continuity as constraints of each step, by
+condensing (Bock and Plitt, "A multiple shooting algorithm for direct solution of optimal control problems", IFAC World
+Congress 1984), was tried on the first two: driven, as far as segments; clamped, 4 of 6 starts, where segments converge
+from 5, in up to seven times the time.
 """
 
 from __future__ import annotations
@@ -74,8 +78,9 @@ class SimulationErrors:
     x: parameters and other unknowns θ first, then, record by record, the displacement of an initial state that is free.
 
     Attributes:
-        model: the robot along a record. ``samples``: the records. ``start``: θ to begin with.
+        model: the robot along a record. ``samples``: the records. ``start``: θ to begin with, and by its prior.
         scales: the root mean square of each output (m), without its mean, in all records: the unit of residuals.
+        near: θ of the first step, where that is an estimate (:meth:`of_segments`).
     """
 
     model: OutputModel
@@ -83,6 +88,7 @@ class SimulationErrors:
     samples: tuple[Samples, ...]
     start: Array
     scales: Array
+    near: Array | None = None
 
     @cached_property
     def free(self) -> list[slice | None]:
@@ -106,7 +112,7 @@ class SimulationErrors:
     @cached_property
     def begun(self) -> list[tuple[Array, Array]]:
         """q and v about which the initial state of each record is displaced."""
-        return [self._begun(samples, self.start) for samples in self.samples]
+        return [self._begun(samples, self.first) for samples in self.samples]
 
     def _begun(self, samples: Samples, theta: Array) -> tuple[Array, Array]:
         if isinstance(samples.initial, tuple):
@@ -115,7 +121,7 @@ class SimulationErrors:
 
     def steps(self, samples: Samples) -> int:
         """Steps for each sample of a record."""
-        return self.model.steps(samples, self.start)
+        return self.model.steps(samples, self.first)
 
     def residuals(self, i: int, x: Array, *, derivatives: bool) -> tuple[Array, Array]:
         """Measured less simulated outputs of record i in units of their scales (N × m), and −1 times its derivatives.
@@ -187,13 +193,21 @@ class SimulationErrors:
         return np.where(np.isfinite(squares), np.sqrt(squares), np.inf)
 
     @property
+    def first(self) -> Array:
+        """θ of the first step."""
+        return self.start if self.near is None else self.near
+
+    @property
     def whole(self) -> Array:
         """The vector x to begin with."""
-        return np.concatenate([self.start, np.zeros(len(self.unknowns) - len(self.names))])
+        return self._whole(self.start)
+
+    def _whole(self, theta: Array) -> Array:
+        return np.concatenate([theta, np.zeros(len(self.unknowns) - len(self.names))])
 
     def sizes(self, widths: Array) -> Array:
         """The size of each unknown: it makes a tenth of the outputs, and is no larger than its value or its bounds."""
-        rows = self.reduced(self.whole, np.ones(len(self.unknowns))).factors[..., :-1]
+        rows = self.reduced(self._whole(self.first), np.ones(len(self.unknowns))).factors[..., :-1]
         effect = np.sqrt(np.sum(rows**2, axis=(0, 1)) / max(self._counted[0].sum(), 1.0))
         with np.errstate(divide="ignore"):
             sizes = np.where(effect > 0, _PART / effect, np.inf)
@@ -205,6 +219,13 @@ class SimulationErrors:
     def of(self, samples: tuple[Samples, ...]) -> SimulationErrors:
         """The same of other records."""
         return replace(self, samples=samples)
+
+    def of_segments(self, count: int, deviations: Mapping[int, float], lower: Array, upper: Array) -> SimulationErrors:
+        """The same from θ that fits the records cut in segments, which begin in states that are free."""
+        cut = self.of(tuple(part for samples in self.samples for part in samples.segments(count)))
+        descent, sizes = cut.descended(deviations, lower, upper)
+        n = len(self.names)
+        return replace(self, near=np.clip(self.start + (sizes * descent.s)[:n], lower, upper))
 
     def prediction(self, i: int, x: Array) -> Prediction:
         """Measured and simulated outputs of record i."""
@@ -239,14 +260,15 @@ class SimulationErrors:
         if count <= unknown:
             raise ArgumentError(
                 f"fit_outputs: the records have {count} numbers with a weight, and {unknown} are unknown, "
-                f"{unknown - len(self.names)} of them of initial states; give more samples, or initial=(q, v)"
+                f"{unknown - len(self.names)} of them of initial states; give more samples, fewer segments "
+                "or initial=(q, v)"
             )
 
     def descended(self, deviations: Mapping[int, float], lower: Array, upper: Array) -> tuple[Descent, Array]:
         """The last estimate, and the sizes of the unknowns."""
-        n, x0, count = len(self.names), self.whole, len(self.unknowns)
+        n, x0, first, count = len(self.names), self.whole, self._whole(self.first), len(self.unknowns)
         self._check_counts()
-        if not np.isfinite(self.norms(x0)).all():
+        if not np.isfinite(self.norms(first)).all():
             raise self.astray
         sizes = self.sizes(np.where(np.isfinite(upper - lower), upper - lower, np.inf))
         rows = [np.append(np.eye(count)[k], 0.0) / (deviation / sizes[k]) for k, deviation in deviations.items()]
@@ -260,7 +282,7 @@ class SimulationErrors:
             self.unknowns,
             np.array(rows).reshape(-1, count + 1),
             np.zeros(count),
-            np.zeros(count),
+            (first - x0) / sizes,
             bounds=ends,
         )
         return descent, sizes
