@@ -165,7 +165,7 @@ has the one with the lowest median. (With the three iterations of rti, HPIPM end
 """
 HEAD = (
     *("", "rti [µs]", "worst [µs]", "acados [µs]", "worst [µs]", "ratio", "error of rti [mm]", "of acados [mm]"),
-    *("most u / limit", "not solved", "condensed to"),
+    *("most u / limit of acados", "not solved", "condensed to"),
 )
 
 

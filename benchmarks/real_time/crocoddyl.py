@@ -109,7 +109,7 @@ tick. (It has no flexible links; a sphere would be one more penalty.)
 """
 HEAD = (
     *("", "rti [µs]", "worst [µs]", f"{NAME} [µs]", "worst [µs]", "ratio", "error of rti [mm]", f"of {NAME} [mm]"),
-    *("most u / limit", "friction by rti [N]", f"by {NAME} [N]", "not finite"),
+    *(f"most u / limit of {NAME}", "friction by rti [N]", f"by {NAME} [N]", "not finite"),
 )
 
 

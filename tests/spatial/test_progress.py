@@ -45,6 +45,13 @@ def as_stderr(stream: Stream, monkeypatch: Patch) -> Stream:
     return stream
 
 
+def test_a_line_that_is_too_long_loses_whole_parts(terminal: Terminal) -> None:
+    """Half of a number would be another one."""
+    with progress("arm: ipopt", shown=True) as line:
+        line.show("iteration 57, cost 1.10087, violation 8.6e-07")
+    assert terminal.getvalue().rstrip().endswith("iteration 57, cost 1.10087")
+
+
 def test_nothing_is_shown_unless_asked_for(terminal: Terminal) -> None:
     with progress("task", shown=False) as line:
         line.show("step 1")

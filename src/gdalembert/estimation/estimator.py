@@ -37,7 +37,7 @@ from gdalembert.spatial.arguments import c_file, instance, integer, number, vect
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import Expression
 from gdalembert.spatial.interrupts import interruptible
-from gdalembert.spatial.source_text import c_comment, comment_text, compile_lines, write_whole
+from gdalembert.spatial.source_text import c_comment, check_stem, comment_text, compile_lines, write_whole
 
 _DETUNED = 0.05
 """The relative error of the fastest frequency, by the length of a step, that is told."""
@@ -254,6 +254,7 @@ class Estimator:
         target = c_file(path, "ekf.c")
         if not self._is_reset:
             raise ArgumentError("generate: the filter has no state yet; call reset(q)")
+        check_stem(target.stem, self._code)
         header, body = self._code(target.stem)
         write_whole({target.with_suffix(".h"): header, target: f'#include "{target.stem}.h"\n{body}'})
         return target

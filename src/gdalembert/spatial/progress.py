@@ -85,7 +85,8 @@ class ProgressLine:
             return
         # one column is left free: terminals go on to the next line where the last one is written
         width = self._columns - 1
-        line = line[:width]
+        if len(line) > width:  # without its last parts: half a number would be a wrong one
+            line = line[: width + 2].rpartition(", ")[0] or line[:width]
         self._print(f"\r{line.ljust(min(self._drawn, width))}")
         self._drawn = len(line)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+
+from gdalembert.errors import ArgumentError
 
 _UNSAFE = frozenset("\\\"'*`")
 """Characters that begin an escape or a line splice, end a string or a comment, or run a command (Julia's backquote)."""
@@ -14,6 +16,17 @@ _LONGEST_STEM = 100
 """Length at which names of files are cut, which systems limit to 255."""
 _RESERVED = re.compile(r"con|prn|aux|nul|com\d|lpt\d", re.IGNORECASE)
 """Names of devices on Windows, where no file can have them, whatever its suffix."""
+_OF_C = """
+auto break case char const continue default do double else enum extern float for goto if inline int long register
+restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main printf
+acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax
+fmin fmod frexp gamma hypot ilogb isfinite isinf isnan isnormal j0 j1 jn ldexp lgamma llrint llround log log10 log1p
+log2 logb lrint lround modf nan nearbyint nextafter nexttoward pow remainder remquo rint round scalbln scalbn
+signbit signgam sin sinh sqrt tan tanh tgamma trunc y0 y1 yn NAN INFINITY memchr memcmp memcpy memmove memset strcat
+strchr strcmp strcpy strlen
+"""
+"""Keywords, and names of the headers that generated files include."""
+_OTHER_STEM = "stem__"
 
 
 def comment_text(name: str, limit: int = 200) -> str:
@@ -65,8 +78,27 @@ def c_comment(lines: Iterable[str]) -> list[str]:
     return ["/*", *(f" * {line}".rstrip() for line in parted.splitlines()), " */"]
 
 
+def check_stem(stem: str, texts: Callable[[str], tuple[str, str]]) -> None:
+    """Refuse a stem that generated C files have as a name of their own, by what is generated with another one.
+
+    Raises:
+        ArgumentError: if the files would not compile.
+    """
+    code = re.sub(r"/\*.*?\*/", "", " ".join(texts(_OTHER_STEM)), flags=re.DOTALL)
+    if stem in _OF_C.split() or re.search(rf"\b{stem}\b", code):
+        raise ArgumentError(f"generate: {stem!r} is a name of C or of the file itself; give another, as 'arm_{stem}.c'")
+
+
 def write_whole(files: Mapping[Path, str]) -> None:
-    """Write files as a whole or none of them: beside their places first."""
+    """Write files as a whole or none of them: beside their places first.
+
+    Raises:
+        FileNotFoundError: if a folder is not there.
+        OSError: if a file cannot be written.
+    """
+    for path in files:
+        if not path.parent.is_dir():
+            raise FileNotFoundError(f"{path}: there is no folder {str(path.parent)!r}; make it first")
     beside = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in files}
     try:
         for path, text in files.items():

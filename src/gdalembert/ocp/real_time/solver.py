@@ -45,7 +45,7 @@ from gdalembert.spatial.arguments import UNIT_ERROR, c_file, integer, number
 from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.interrupts import Interrupts, interruptible
 from gdalembert.spatial.progress import current, progress
-from gdalembert.spatial.source_text import comment_text, write_whole
+from gdalembert.spatial.source_text import check_stem, comment_text, write_whole
 
 STATUS = "Real_Time_Iteration"
 _FAILED = "Invalid_Number_Detected"
@@ -336,7 +336,12 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         check_names(stem, parameters.values(), [*taken, *self._steps.found])
         about, remarks = f"Real-time iterations of {comment_text(self._tree.name)}", self._remarks_in_c(stem)
         limits = self._most_shift, self._iterations, _UNMET
-        code, header = StepCode(self._steps, stem, exported, about, remarks, *limits, width, real).texts()
+
+        def texts(stem: str) -> tuple[str, str]:
+            return StepCode(self._steps, stem, exported, about, remarks, *limits, width, real).texts()
+
+        check_stem(stem, texts)
+        code, header = texts(stem)
         write_whole({target.with_suffix(".h"): header, target: code})
         return target
 
