@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -186,7 +187,7 @@ class _Search:
         for both in (rows := pair.rows if rows is None else rows):
             if both not in self._gaps:
                 self._gaps[both] = self.gap(pair, both, TRIED)
-        return np.asarray(np.min([np.full(TRIED, np.inf), *(self._gaps[both] for both in rows)], axis=0))
+        return reduce(np.minimum, (self._gaps[both] for both in rows), np.full(TRIED, np.inf))
 
     def said(self, pair: _Pair) -> Mask:
         """Mask of configurations in which shapes of a pair overlap."""
