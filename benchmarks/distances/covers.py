@@ -43,7 +43,8 @@ In {COUNT:,} configurations at random within the limits, of another seed than th
 `python -m benchmarks.distances.covers`, `--robots` for some. *Missed* are configurations in which objects of a pair
 touch and its covers do not; *always overlapping*, pairs whose covers overlap in 99 % of the configurations in which
 their objects do not touch; those *told* are named by the `DistanceWarning`, and count only here and as missed, since
-they are to be left out. Pairs whose objects touch in 99 % count nowhere. Seconds are those of the choice.
+they are to be left out; sampling leaves them out, so that their contacts are missed. Pairs whose objects touch in 99 %
+count nowhere. Seconds are those of the choice.
 """
 Pair = tuple[int, int]
 
