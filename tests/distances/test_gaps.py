@@ -15,6 +15,7 @@ import pytest
 
 import gdalembert as gd
 from gdalembert.distances.placed import RobotWithShapes
+from tests.helpers.meshes import box_of, hull_of, item_of
 from tests.helpers.models import build, placement, states
 
 pytestmark = pytest.mark.filterwarnings("ignore::gdalembert.errors.DistanceWarning")  # of solids at random
@@ -448,6 +449,20 @@ def test_pairs_that_touch_always_are_warned_of(rng: np.random.Generator) -> None
     with pytest.warns(gd.errors.DistanceWarning, match="base and arm: touch in all configurations, leave them out"):
         shapes = gd.Distances(model, geometry, pairs=[("base", "arm")])
     assert "base and arm touch always, and are kept as asked" in shapes.report()
+
+
+def test_pairs_whose_covers_overlap_always_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gdalembert.distances.selection._ROWS", 2)
+    monkeypatch.setattr("gdalembert.distances.selection.CONFIGURATIONS", 4000)
+    model, geometry = pin.Model(), pin.GeometryModel()
+    model.addJoint(0, pin.JointModelRY(), pin.SE3.Identity(), "turn")
+    model.appendBodyToJoint(1, pin.Inertia.Random(), pin.SE3.Identity())
+    for name, parent, y in (("base", 0, -0.0101), ("disc", 1, 0.0101)):  # flat faces 0.2 mm from each other
+        geometry.addGeometryObject(item_of(hull_of(box_of([0, y, 0], [0.5, 0.02, 0.5])), name=name, joint=parent))
+    text = "base and disc: covers overlap in all configurations, though the meshes do not; leave them out, and bound q"
+    with pytest.warns(gd.errors.DistanceWarning, match=text):
+        shapes = gd.Distances(model, geometry, pairs=[("base", "disc")])
+    assert shapes.pairs == [("base", "disc")]
 
 
 def test_two_half_spaces_have_no_gap(rng: np.random.Generator) -> None:

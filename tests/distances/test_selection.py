@@ -172,6 +172,24 @@ def test_pairs_that_are_asked_for_and_touch_always_are_told() -> None:
     assert "around and lower touch always" in str(selected)
 
 
+def test_pairs_whose_covers_overlap_always_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selection, "_ROWS", 2)
+    plate, knob = box_of([0, -0.0101, 0], [6.0, 0.02, 6.0]), box_of([1.0, 0.0, 0], [0.2, 0.2, 0.2])
+    wall = Item("wall", -1, item_of(hull_of(plate, knob), name="wall"))
+    disc = Item("disc", 1, item_of(hull_of(box_of([0, 0.0101, 0], [0.5, 0.02, 0.5])), name="disc"))
+    asked, sampled = (chosen([wall, disc], pairs, beside=[]) for pairs in ([(0, 1)], None))
+    assert asked.inseparable == sampled.inseparable == [("wall", "disc")]
+    assert [(first.name, second.name) for first, second in asked.rows] == [("wall", "disc")]
+    assert sampled.rows == []
+    assert asked.false_alarms == 0
+    q = configurations(arm(), np.full(3, -TURN), np.full(3, TURN), 1000, seed=0)[:500]
+    touch = touching(arm(), wall, disc, q)
+    assert 0 < touch.mean() < 0.5
+    reason = f"covers overlap always, objects in {touch.mean():.1%} of configurations"
+    assert ("wall", "disc", reason) in sampled.left_out
+    assert "wall and disc touch not always, but their covers do" in str(asked)
+
+
 def test_one_of_two_boxes_is_covered() -> None:
     items = [Item(name, link, item_of(coal.Box(0.1, 0.1, 0.4), name=name)) for name, link in (("one", -1), ("two", 2))]
     kinds = {frozenset(type(body.shape) for body in row) for row in chosen(items, [(0, 1)], pays=1.0).rows}

@@ -137,6 +137,10 @@ class Distances:
             self.near = np.inf
         if touching := [f"{first} and {second}" for first, second in self._selection.touching]:
             warn(f"Distances: {'; '.join(touching)}: touch in all configurations, leave them out", DistanceWarning)
+        if overlapping := [f"{first} and {second}" for first, second in self._selection.inseparable]:
+            do = "are left out" if chosen is None else "leave them out"
+            text = "covers overlap in all configurations, though the meshes do not"
+            warn(f"Distances: {'; '.join(overlapping)}: {text}; {do}, and bound q instead", DistanceWarning)
         self.inputs = {
             name: sum(shape.sizes.values()) for name, shape in self._obstacles.items() if isinstance(shape, type)
         }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -105,7 +106,7 @@ class _Pair:
             self.parts = ([box], self.parts[1])  # of 148 instructions, not 2,464
         self.touches: Mask = np.zeros(TRIED, dtype=bool)
         self.never: set[tuple[CoveredPart, CoveredPart]] = set()
-        self.is_always_touching = False
+        self.is_always_touching = self.is_inseparable = False
 
     @property
     def rows(self) -> list[tuple[CoveredPart, CoveredPart]]:
@@ -133,7 +134,8 @@ class ChosenPairs:
     Attributes:
         rows: pairs of shapes whose gaps tell whether the pairs touch.
         left_out: (name, name, reason) of pairs that are left out. ``touching``: those that touch always, and were
-            asked for.
+            asked for. ``inseparable``: those whose covers overlap always, cut or not, though objects touch not always,
+            as neighbours with flat faces 0.1 mm apart.
         covers: of objects without a closed form. ``bodies``: what obstacles are compared with, on each moving link.
         false_alarms: the part of configurations in which shapes overlap and no objects touch.
         contacts: the part in which objects of the pairs touch.
@@ -142,6 +144,7 @@ class ChosenPairs:
     rows: list[tuple[LinkShape, LinkShape]]
     left_out: list[tuple[str, str, str]]
     touching: list[tuple[str, str]]
+    inseparable: list[tuple[str, str]]
     covers: list[Cover]
     bodies: list[LinkShape]
     false_alarms: float
@@ -158,6 +161,7 @@ class ChosenPairs:
             other = "obstacles" if cover.beside_obstacles else "links"
             lines.append(f"  {', '.join(cover.names)}, beside {other}: in capsules of radius {radii} m, {proof}")
         lines += [f"{first} and {second} touch always, and are kept as asked" for first, second in self.touching]
+        lines += [f"{' and '.join(names)} touch not always, but their covers do" for names in self.inseparable]
         lines += ["left out:"] if self.left_out else []
         return "\n".join([*lines, *(f"  {first}, {second}: {reason}" for first, second, reason in self.left_out)])
 
@@ -171,6 +175,7 @@ class _Search:
     pays: float = _PAYS
     near: float = NEAR
     left_out: list[tuple[str, str, str]] = field(default_factory=list)
+    inseparable: list[tuple[str, str]] = field(default_factory=list)
     _gaps: dict[tuple[CoveredPart, CoveredPart], Array] = field(default_factory=dict)
 
     def gap(self, pair: _Pair, both: tuple[CoveredPart, CoveredPart], count: int) -> Array:
@@ -182,7 +187,7 @@ class _Search:
         for both in (rows := pair.rows if rows is None else rows):
             if both not in self._gaps:
                 self._gaps[both] = self.gap(pair, both, TRIED)
-        return np.asarray(np.min([np.full(TRIED, np.inf), *(self._gaps[both] for both in rows)], axis=0))
+        return reduce(np.minimum, (self._gaps[both] for both in rows), np.full(TRIED, np.inf))
 
     def said(self, pair: _Pair) -> Mask:
         """Mask of configurations in which shapes of a pair overlap."""
@@ -216,8 +221,9 @@ class _Search:
 
     @property
     def told(self) -> list[_Pair]:
-        """The pairs that tell something: those that were asked for may touch always, or need no cover."""
-        return [pair for pair in self.pairs if not pair.is_always_touching and not (pair.asked and pair.is_exact)]
+        """The pairs that tell something: those that were asked for may touch or overlap always, or need no cover."""
+        varying = [pair for pair in self.pairs if not (pair.is_always_touching or pair.is_inseparable)]
+        return [pair for pair in varying if not (pair.asked and pair.is_exact)]
 
     def _touch(self, pair: _Pair, chosen: npt.NDArray[np.int64]) -> Mask:
         """Mask of configurations, chosen where shapes overlap, in which objects of both groups collide, by coal."""
@@ -351,17 +357,25 @@ class _Search:
                 pair.never.add(both)
 
     def separate(self, pair: _Pair) -> None:
-        """Cut parts that overlap always, though meshes do not, until they do not."""
-        free = ~pair.touches
+        """Cut parts that overlap always, though meshes do not, until they do not; whole again if they still do."""
+        free, whole = ~pair.touches, pair.parts
+
+        def overlaps() -> bool:
+            return bool(self.said(pair)[free].mean() > _ALWAYS)
 
         def depth(parts: Parts) -> float:
             return float(np.maximum(-self.least(pair, list(product(*parts))), 0.0)[free].mean())
 
-        while self.said(pair)[free].mean() > _ALWAYS and len(pair.rows) < _ROWS:
+        while overlaps() and len(pair.rows) < _ROWS:
             finer = min(self._finer(pair), key=depth, default=None)
             if finer is None:
                 break
             self._take(pair, finer)
+        if overlaps():
+            pair.parts, pair.is_inseparable = whole, True
+            self.inseparable.append(pair.names)
+            if not pair.asked:
+                self._drop(pair, f"covers overlap always, objects in {pair.touches.mean():.1%} of configurations")
 
     def _finer(self, pair: _Pair) -> Iterator[Parts]:
         """The parts of a pair with one of them cut, by each of its cuts."""
@@ -519,7 +533,14 @@ def _selected(search: _Search, items: Sequence[Item], alone: bool) -> ChosenPair
     ]
     touching = [pair.names for pair in search.pairs if pair.is_always_touching]
     return ChosenPairs(
-        rows, search.left_out, touching, covers, bodies, float(search.alarms.mean()), float(search.contacts.mean())
+        rows=rows,
+        left_out=search.left_out,
+        touching=touching,
+        inseparable=search.inseparable,
+        covers=covers,
+        bodies=bodies,
+        false_alarms=float(search.alarms.mean()),
+        contacts=float(search.contacts.mean()),
     )
 
 
