@@ -157,9 +157,10 @@ The same loops, with the same references, kicks and robots between the ticks, by
 (Verschueren et al. 2022), in one process with rti, on the same graphs of `gdalembert`: one iteration a tick, which
 begins at the shifted plan, nonlinear least squares, hard bounds of u, soft ones of q and v, external functions compiled
 with `-O3 -march=native`. acados is the wheel `comma-deps-acados` {version}, with BLASFEO for {target}. Its
-times are those that its library tells of itself, without Python; ours are of the whole tick, called from Python. Its
-steps are semi-implicit Euler's, as those of crocoddyl below. Of programs condensed to 20, 10 and 5 intervals, the table
-has the one with the lowest median. (With the three iterations of rti, HPIPM ends unsolved and acados takes no step.)
+times are those that its library tells of itself, without Python; ours are of the whole tick, called from Python. These
+loops are of a process of their own, at another time than those above. Steps of acados are semi-implicit Euler's, as
+those of crocoddyl below. Of programs condensed to 20, 10 and 5 intervals, the table has the one with the lowest median.
+(With the three iterations of rti, HPIPM ends unsolved and acados takes no step.)
 
 {table}
 """

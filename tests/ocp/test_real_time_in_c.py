@@ -129,6 +129,26 @@ def test_a_width_or_a_type_that_c_has_not_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
+@pytest.mark.parametrize("stem", ["norm", "solve", "values", "NX", "int", "log1p", "main", "u", "my__tick", "tick_"])
+def test_a_stem_that_c_or_the_file_has_is_refused(stem: str, tmp_path: Path) -> None:
+    """Of words in its comments it may have any."""
+    solver, numbers = two_links()
+    solver(q0=np.zeros(2), v0=np.zeros(2), **numbers)
+    with pytest.raises(ArgumentError, match=f"generate: .*{stem}"):
+        solver.generate(tmp_path / f"{stem}.c")
+    assert list(tmp_path.iterdir()) == []
+    assert "controller" in solver.generate(tmp_path / "controller.c").read_text().split("*/", 1)[0]
+
+
+@pytest.mark.system
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    solver, numbers = two_links()
+    solver(q0=np.zeros(2), v0=np.zeros(2), **numbers)
+    with pytest.raises(FileNotFoundError, match=r"tick\.[ch]: there is no folder '.*nowhere'; make it first"):
+        solver.generate(tmp_path / "nowhere" / "tick.c")
+
+
+@pytest.mark.system
 def test_the_header_tells_sizes_units_and_entries(tmp_path: Path) -> None:
     solver, numbers = two_links()
     solver(q0=np.zeros(2), v0=np.zeros(2), **numbers)

@@ -121,7 +121,8 @@ class Distances:
             chosen = [(objects[pair.first].name, objects[pair.second].name) for pair in geometry.collisionPairs]
         limits = _limits_of(robot, self.tree, bounds)
         with show_progress(f"{self.tree.name}: distances", shown=flag("Distances: progress", progress)) as line:
-            self._selection = self._selected(items, asked, chosen, limits)
+            links_alone = not self._obstacles and not pieces
+            self._selection = self._selected(items, asked, chosen, limits, links_alone=links_alone)
             line.show(f"{len(self._selection.rows)} between links")
         of_pieces = [*combinations(pieces, 2), *product(pieces, self._selection.bodies)]
         self._left_out: list[tuple[str, str]] = []
@@ -146,10 +147,20 @@ class Distances:
         }
 
     def _selected(
-        self, items: list[Item], asked: Pairs | None, chosen: Pairs | None, limits: tuple[Array, Array]
+        self,
+        items: list[Item],
+        asked: Pairs | None,
+        chosen: Pairs | None,
+        limits: tuple[Array, Array],
+        *,
+        links_alone: bool,
     ) -> ChosenPairs:
-        """The pairs of geometry objects, and their shapes; ``chosen``: those of the geometry, or asked for."""
-        index, beside = {item.name: k for k, item in enumerate(items)}, None
+        """The pairs of geometry objects, and their shapes.
+
+        ``chosen``: pairs of the geometry, or asked for. ``links_alone``: there is nothing else to compare them with.
+        """
+        index = {item.name: k for k, item in enumerate(items)}
+        beside: set[int] | None = set() if links_alone else None
         of_items = [(index[i], index[k]) for i, k in chosen or () if i in index and k in index]
         if asked is not None:
             both = [*asked, *(pair[::-1] for pair in asked)]

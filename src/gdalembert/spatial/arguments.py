@@ -93,8 +93,10 @@ def c_file(path: Any, example: str) -> Path:
         ArgumentTypeError, ArgumentError: if it is none.
     """
     target = file_path("generate", path, f"the name of a file, as {example!r}")
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", target.stem) or target.suffix != ".c":
-        raise ArgumentError(f"generate: got {shown(target.name)}; give a name as {example!r}, of letters, digits and _")
+    if not re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*", target.stem) or target.suffix != ".c":
+        raise ArgumentError(
+            f"generate: got {shown(target.name)}; give a name as {example!r}, of letters, digits and single _"
+        )
     return target
 
 

@@ -26,7 +26,7 @@ signbit signgam sin sinh sqrt tan tanh tgamma trunc y0 y1 yn NAN INFINITY memchr
 strchr strcmp strcpy strlen
 """
 """Keywords, and names of the headers that generated files include."""
-_OTHER_STEM = "stem__"
+_OTHER_STEM = "anotherStem"
 
 
 def comment_text(name: str, limit: int = 200) -> str:

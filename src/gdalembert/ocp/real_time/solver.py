@@ -299,7 +299,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
 
         * 0 if the step is taken; 4 if it is, but more than half of the violations are left (``solved=False``);
         * 1 or 2 if the last plan, shifted, stands for it: the step is not finite, or is out of all proportion;
-        * −1 if ``shift`` is none, and −2 if the schedule is none; then nothing is done.
+        * −1 if ``shift`` is out of range, −2 if the schedule names no problem; then nothing is done.
 
         ``tick_step``, ``tick_gap`` and ``tick_infeasibility`` are what ``plan.stats`` has. Of a
         :class:`ContactSchedule` the caller writes the schedule too, that of the horizon behind the shift:
@@ -336,12 +336,9 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         check_names(stem, parameters.values(), [*taken, *self._steps.found])
         about, remarks = f"Real-time iterations of {comment_text(self._tree.name)}", self._remarks_in_c(stem)
         limits = self._most_shift, self._iterations, _UNMET
-
-        def texts(stem: str) -> tuple[str, str]:
-            return StepCode(self._steps, stem, exported, about, remarks, *limits, width, real).texts()
-
-        check_stem(stem, texts)
-        code, header = texts(stem)
+        rest = exported, about, remarks, *limits, width, real
+        check_stem(stem, lambda other: StepCode(self._steps, other, *rest).texts())
+        code, header = StepCode(self._steps, stem, *rest).texts()
         write_whole({target.with_suffix(".h"): header, target: code})
         return target
 
