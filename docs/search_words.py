@@ -20,16 +20,22 @@ WORDS = {
 }
 """By page; each page has them, if only in brackets."""
 _FENCES = re.compile(r"^ *(```|~~~).*?^ *\1", re.MULTILINE | re.DOTALL)
+_TEXT = re.compile(r"^(?!#).*$", re.MULTILINE)
+"""All but headings."""
 
 
 def paragraph_with(text: str, word: str) -> int:
-    """Where the first paragraph or table begins that has a word, in singular or plural; ValueError if none does."""
+    """Where the first heading that has a word begins, in singular or plural, or the first paragraph; or ValueError."""
     stem = re.escape(word.removesuffix("y"))
-    prose = _FENCES.sub(lambda block: re.sub(r"[^\n]", " ", block[0]), text)
-    place = re.search(rf"\b{stem}", re.sub(r"\s", " ", prose), re.IGNORECASE)
-    if place is None:
-        raise ValueError(f"no paragraph has '{word}'")
-    return text.rfind("\n\n", 0, place.start()) + 2
+    prose = _FENCES.sub(_blank, text)
+    for searched in (_TEXT.sub(_blank, prose), prose):
+        if place := re.search(rf"\b{stem}", re.sub(r"\s", " ", searched), re.IGNORECASE):
+            return text.rfind("\n\n", 0, place.start()) + 2
+    raise ValueError(f"no paragraph has '{word}'")
+
+
+def _blank(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", match[0])
 
 
 def with_index_entries(app: Sphinx, docname: str, source: list[str]) -> None:
