@@ -13,15 +13,16 @@ import contextlib
 import ctypes
 import io
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
 from benchmarks.common.tables import markdown
+from benchmarks.real_time.crocoddyl import Plan
 from benchmarks.real_time.tasks import INTERVALS, PandaArm, Task
 from gdalembert.ocp.solvers.acados import _LIBRARIES, _SUFFIX, _package
 from gdalembert.spatial.arrays import Array
@@ -39,16 +40,6 @@ FIRST = 30
 """Iterations of the first call, which settles the plan."""
 SOFT = 100.0
 """The weight of limits of q and v."""
-
-
-class Plan(NamedTuple):
-    """What a loop reads of a plan, with the seconds that acados' library says it took."""
-
-    u: Array
-    v: Array
-    solved: bool
-    seconds: float
-    violations: Mapping[str, float]
 
 
 def name(condensed: int) -> str:

@@ -32,7 +32,7 @@ BARRIER = 100.0
 
 
 class Plan(NamedTuple):
-    """What a loop reads of a plan, with the seconds of the processor that it took."""
+    """What a loop reads of a plan of a peer, with the seconds that it says it took."""
 
     u: Array
     v: Array
