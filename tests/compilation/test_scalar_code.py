@@ -12,6 +12,7 @@ import pytest
 
 from gdalembert.compilation.machine_code import REALS
 from gdalembert.compilation.scalar_code import angles_code, literal, scalar_code
+from gdalembert.errors import UnsupportedError
 
 X, Y = ca.SX.sym("x", 2, 2), ca.SX.sym("y", 3)
 UNREAD = ca.SX.sym("unread", 2)
@@ -53,6 +54,11 @@ def test_every_operation_is_that_of_casadi(dtype: str, length: int, tmp_path: Pa
         finite[-3:] &= dtype == "float64"  # of angles whose last bit turns them
         assert np.abs(values - wanted.ravel())[finite].max() < close
         assert np.abs(square - product).max() < close
+
+
+def test_an_operation_that_c_has_not_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="generate: f has OP_ERFINV, which C has not"):
+        scalar_code("f", ca.Function("f", [A], [ca.erfinv(A)], ["x"], ["y"]))
 
 
 def test_literals_are_numbers_of_their_type() -> None:

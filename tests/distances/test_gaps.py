@@ -492,6 +492,16 @@ def test_the_geometry_of_another_model_is_refused(rng: np.random.Generator) -> N
         gd.Distances(model_of_names("leg"), solids)
 
 
+def test_an_object_may_have_the_name_of_its_frame() -> None:
+    """Also where that ends with a number, and another frame has the words before it."""
+    model, geometry = model_of_names("arm"), pin.GeometryModel()
+    model.addFrame(pin.Frame("arm1_0", 2, model.getFrameId("arm2"), pin.SE3.Identity(), pin.FrameType.BODY))
+    for name, joint in (("arm1", 1), ("arm1_0", 2)):
+        frame, place = model.getFrameId(name), pin.SE3(np.eye(3), np.array([joint, 0.0, 0]))
+        geometry.addGeometryObject(pin.GeometryObject(name, joint, frame, place, coal.Sphere(0.1)))
+    assert gd.Distances(model, geometry, pairs=[("arm1", "arm1_0")]).pairs == [("arm1", "arm1_0")]
+
+
 def model_of_names(name: str) -> pin.Model:
     """Two joints in a row, whose frames are its only ones."""
     model, joint = pin.Model(), 0

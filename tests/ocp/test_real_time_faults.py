@@ -405,15 +405,15 @@ def test_a_path_or_a_name_that_c_has_not_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
-def test_a_parameter_of_generated_c_has_a_name_of_its_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["gap", "stage_0"])
+def test_a_parameter_of_generated_c_has_a_name_of_its_own(name: str, tmp_path: Path) -> None:
     problem = reaching()
-    gap = problem.parameter("gap")
-    problem.minimize(gap * problem.integral(lambda q: ca.sumsqr(q)) + problem.integral(lambda u: ca.sumsqr(u)))
+    weight = problem.parameter(name)
+    problem.minimize(weight * problem.integral(lambda q: ca.sumsqr(q)) + problem.integral(lambda u: ca.sumsqr(u)))
     solver = problem.solver("rti")
-    solver(**numbers(), gap=1.0)  # the reference and its weight have no cost now
-    with pytest.raises(
-        ArgumentError, match="generate: the parameter 'gap' would be tick_gap, an array of its own; ren"
-    ):
+    solver(**numbers(), **{name: 1.0})  # the reference and its weight have no cost now
+    told = f"generate: the parameter '{name}' would be tick_{name}, a name of the file itself; rename it"
+    with pytest.raises(ArgumentError, match=told):
         solver.generate(tmp_path / "tick.c")
 
 

@@ -129,7 +129,10 @@ def test_a_width_or_a_type_that_c_has_not_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("stem", ["norm", "solve", "values", "NX", "int", "log1p", "main", "u", "my__tick", "tick_"])
+@pytest.mark.parametrize(
+    "stem",
+    ["norm", "solve", "values", "NX", "int", "log1p", "main", "u", "my__tick", "tick_", "gauss_newton", "own", "new"],
+)
 def test_a_stem_that_c_or_the_file_has_is_refused(stem: str, tmp_path: Path) -> None:
     """Of words in its comments it may have any."""
     solver, numbers = two_links()

@@ -12,7 +12,8 @@ import numpy as np
 
 from gdalembert.compilation.machine_code import REALS, row_major, source_of
 from gdalembert.compilation.statements import LENGTH, Statement, body_of, places_of
-from gdalembert.spatial.instructions import evaluate
+from gdalembert.errors import UnsupportedError
+from gdalembert.spatial.instructions import evaluate, operation_name
 
 _OPERATORS = {
     ca.OP_ASSIGN: "{0}",
@@ -84,6 +85,9 @@ def scalar_code(name: str, function: ca.Function, dtype: str = "float64", length
         name: a C identifier.
         function: whose graph is of scalar operations, and whose inputs and outputs have names of C.
         dtype: ``"float64"`` or ``"float32"``.
+
+    Raises:
+        UnsupportedError: if it has an operation that C has not.
     """
     real, suffix = REALS[dtype], "" if dtype == "float64" else "f"
     graph = row_major(function)
@@ -104,6 +108,8 @@ def scalar_code(name: str, function: ca.Function, dtype: str = "float64", length
                 )
                 number.update({f"s{k}": k, f"c{k}": k})
             return f"{_ANGLES[op]}{k}"
+        if op not in _CALLS and op not in _OPERATORS:
+            raise UnsupportedError(f"generate: {function.name()} has {operation_name(op)}, which C has not")
         arguments = ", ".join(operands)
         formula = f"{_CALLS[op]}{suffix}({arguments})" if op in _CALLS else _OPERATORS[op].format(*operands)
         statements.append(Statement(f"const {real} a{k} = {formula};", [f"a{k}"], known))

@@ -456,7 +456,8 @@ def _items_of(kinematics: Kinematics, geometry: Any, flexible: Collection[int]) 
                 "give the geometry of this model"
             )
         body, k = item.name.rpartition("_")[::2]  # as Pinocchio names the objects of a URDF
-        if frame is not None and k.isdigit() and body != (name := tree.frames[frame].name) and body in bodies:
+        name = item.name if frame is None else tree.frames[frame].name
+        if k.isdigit() and name not in (body, item.name) and body in bodies:
             raise ArgumentError(
                 f"Distances: {item.name!r} is on frame {frame}, which is {name!r} in {tree.name}; give the geometry of "
                 "this model"

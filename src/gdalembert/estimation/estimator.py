@@ -299,7 +299,9 @@ extern const {stem}_state {stem}_initial;
             values = [_braced(np.nan_to_num(x).tolist()) for x in self._fields.values()]
         includes = f"#include <math.h>\n#include <stdint.h>\n#include <string.h>\ntypedef {stem}_state State;"
         initial = f"const {stem}_state {stem}_initial = {{{', '.join(values)}}};"
-        code = [includes, angles_code("float64"), *(_function(*item) for item in functions.items()), engine, initial]
+        texts = [_function(*item) for item in functions.items()]
+        angles = [angles_code("float64")] if any("sin_cos(" in text for text in texts) else []
+        code = [includes, *angles, *texts, engine, initial]
         code.append(f"{call} {{ return step(self, u, y, dt); }}\n")
         return "\n".join([*about, head]), "\n".join(code)
 

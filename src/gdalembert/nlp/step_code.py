@@ -105,7 +105,7 @@ class StepCode:
             *head(described),
             f'#include "{self.name}.h"',
             self._engine(),
-            angles_code(self.dtype),
+            *([angles_code(self.dtype)] if any("sin_cos(" in text for text in functions) else []),
             *(self._array(key, array) for key, array in arrays.items()),
             *functions,
             self._tick(arrays),
@@ -161,7 +161,8 @@ static {_INTEGER} evaluate(const Function* f, {_INTEGER} first, {_INTEGER} count
         integers, exported = values.dtype == np.int64, key in self.exported
         shape = "".join(f"[{n}]" for n in values.shape) if exported else f"[{max(1, values.size)}]"
         kind = _INTEGER if integers else REALS[self.dtype]
-        aligned = " __attribute__((aligned(64)))" if self.width > 1 and not exported and not integers else ""
+        alignment = max(64, self.width * np.dtype(self.dtype).itemsize)
+        aligned = f" __attribute__((aligned({alignment})))" if self.width > 1 and not exported and not integers else ""
         constant = "const " if key == "order" or key.startswith("places_") else ""
         declared = f"{'' if exported else 'static '}{constant}{kind} {self._name_of(key)}{shape}{aligned}"
         if not (exported or key in _BEGUN or constant) or not (np.any(values) or constant):
@@ -303,7 +304,7 @@ int {self.name}(int shift) {{
         places = sum(2 * pattern.nnz() for patterns in self.steps.patterns.values() for pattern in patterns)
         constants = 4 * (places + len(self.steps.order))
         numbers = sum(x.size * (4 if x.dtype == np.int64 else size) for key, x in arrays.items() if key != "order")
-        variables = numbers + (sizes.intervals + 1) * self._bytes_of_stage(size)
+        variables = numbers + (sizes.intervals + 1) * self._alignmentof_stage(size)
         shapes = {key: arrays[key].shape for key in self.exported}
         return Described(
             self.name,
@@ -320,7 +321,7 @@ int {self.name}(int shift) {{
             operations,
         )
 
-    def _bytes_of_stage(self, size: int) -> int:
+    def _alignmentof_stage(self, size: int) -> int:
         """The size of a Stage of c/stage_qp.c."""
         sizes, vector = self.steps.sizes, self.width * size
         inputs, wide, limits = max(1, sizes.nu), self._widths.wide, self._widths.limits

@@ -23,9 +23,11 @@ acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp 
 fmin fmod frexp gamma hypot ilogb isfinite isinf isnan isnormal j0 j1 jn ldexp lgamma llrint llround log log10 log1p
 log2 logb lrint lround modf nan nearbyint nextafter nexttoward pow remainder remquo rint round scalbln scalbn
 signbit signgam sin sinh sqrt tan tanh tgamma trunc y0 y1 yn NAN INFINITY memchr memcmp memcpy memmove memset strcat
-strchr strcmp strcpy strlen
+strchr strcmp strcpy strlen and bitand bitor bool catch class compl delete explicit export false friend mutable
+namespace new not operator or private protected public remove rename puts putchar template this throw true try typeid
+typename using virtual wchar_t xor
 """
-"""Keywords, and names of the headers that generated files include."""
+"""Keywords of C and C++, and names of the headers that generated files include."""
 _OTHER_STEM = "anotherStem"
 
 
@@ -85,7 +87,7 @@ def check_stem(stem: str, texts: Callable[[str], tuple[str, str]]) -> None:
         ArgumentError: if the files would not compile.
     """
     code = re.sub(r"/\*.*?\*/", "", " ".join(texts(_OTHER_STEM)), flags=re.DOTALL)
-    if stem in _OF_C.split() or re.search(rf"\b{stem}\b", code):
+    if stem in _OF_C.split() or re.search(rf"\b{stem}(_\w*)?\b", code):
         raise ArgumentError(f"generate: {stem!r} is a name of C or of the file itself; give another, as 'arm_{stem}.c'")
 
 
@@ -93,12 +95,14 @@ def write_whole(files: Mapping[Path, str]) -> None:
     """Write files as a whole or none of them: beside their places first.
 
     Raises:
-        FileNotFoundError: if a folder is not there.
+        FileNotFoundError, IsADirectoryError: if a folder is not there, or stands in the place of a file.
         OSError: if a file cannot be written.
     """
     for path in files:
         if not path.parent.is_dir():
             raise FileNotFoundError(f"{path}: there is no folder {str(path.parent)!r}; make it first")
+        if path.is_dir():
+            raise IsADirectoryError(f"{path}: it is a folder; give another name")
     beside = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in files}
     try:
         for path, text in files.items():

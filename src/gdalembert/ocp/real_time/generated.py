@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gdalembert.errors import ArgumentError
@@ -13,7 +14,7 @@ from gdalembert.spatial.source_text import comment_text
 
 def exported_arrays(
     problem: RealTimeProblem,
-    layout: Layout,
+    layouts: Sequence[Layout],
     parameters: Mapping[str, str],
     varying: Collection[str],
     schedule: Sequence[str],
@@ -23,14 +24,16 @@ def exported_arrays(
     """The arrays of a tick that its callers write and read, by key.
 
     Args:
-        problem: the first one. ``layout``: of its inputs.
+        problem: the first one. ``layouts``: those of the inputs of all.
         parameters: the names of parameters by key. ``varying``: of those of every instant.
         schedule: the arrays of a schedule.
         ends: whether the end of the motion fixes anything.
     """
-    tree, bounds = problem.con.tree, problem.motion.bounds
-    state, inputs = _state(tree), _inputs(tree, bounds.u_names, layout.driven)
-    before = ""
+    tree, bounds, layout, before = problem.con.tree, problem.motion.bounds, layouts[0], ""
+    state, of_each = _state(tree), [_inputs(tree, bounds.u_names, layout.driven) for layout in layouts]
+    inputs = of_each[0]
+    if any(entries != inputs for entries in of_each):
+        inputs = "; ".join(f"of problem {k}: {entries}" for k, entries in enumerate(of_each))
     if layout.remembered:
         before = f"; u before: {_inputs(tree, bounds.u_names, layout.remembered)}"
     x_0 = f"the state where the motion begins, as measured. {state}{before}."
@@ -47,23 +50,25 @@ def exported_arrays(
     arrays |= {key: ExportedArray(key, meanings[key]) for key in schedule}
     if ends:
         x_end = f"the state where the motion ends, of which the entries that are fixed are read. {state}."
+        if problem.con.nc:
+            x_end += " It satisfies contacts and loops, and is fixed in the directions of the last problem of the plan."
         arrays["x_end"] = ExportedArray("x_end", x_end)
     for key, name in parameters.items():
         arrays[key] = ExportedArray(name, _parameter(problem, name, varies=name in varying))
     return arrays
 
 
-def check_names(stem: str, parameters: Iterable[str], taken: Iterable[str]) -> None:
-    """Refuse parameters whose names cannot be those of arrays in C.
+def check_names(stem: str, parameters: Iterable[str], taken: Iterable[str], functions: Iterable[str]) -> None:
+    """Refuse parameters whose names cannot be those of arrays in C; ``functions``: the kinds of those in the file.
 
     Raises:
         ArgumentError: if one has the name of an array of its own, or none of C.
     """
-    others = set(taken)
+    others, kinds = set(taken), "|".join(functions)
     for name in parameters:
-        if name in others:
+        if name in others or re.fullmatch(rf"({kinds})_\d+(_at(_\d+)?)?", name):
             raise ArgumentError(
-                f"generate: the parameter {name!r} would be {stem}_{name}, an array of its own; rename it"
+                f"generate: the parameter {name!r} would be {stem}_{name}, a name of the file itself; rename it"
             )
         if not name.isascii():
             raise ArgumentError(f"generate: the parameter {name!r} is no name in C; give it letters from a to z")

@@ -330,10 +330,10 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         stem, read = target.stem, arrays_read(self._steps)
         parameters = {key: name for name, key in self._inputs.items() if key in read}
         exported = exported_arrays(
-            self._first, self._layouts[0], parameters, self._padded, self._of_schedule, ends=self._ends.are_fixed
+            self._first, self._layouts, parameters, self._padded, self._of_schedule, ends=self._ends.are_fixed
         )
         taken = [array.name for key, array in exported.items() if key not in parameters]
-        check_names(stem, parameters.values(), [*taken, *self._steps.found])
+        check_names(stem, parameters.values(), [*taken, *self._steps.found], self._steps.functions)
         about, remarks = f"Real-time iterations of {comment_text(self._tree.name)}", self._remarks_in_c(stem)
         limits = self._most_shift, self._iterations, _UNMET
         rest = exported, about, remarks, *limits, width, real

@@ -64,7 +64,7 @@ class Watched(Protocol):
 
 def watched(made: Any, *, progress: bool) -> Any:
     """The solver, which shows its progress or not, if it can."""
-    if isinstance(made, Watched):
+    if isinstance(made, Watched) and isinstance(made.progress, bool):
         made.progress = progress
     return made
 
