@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gdalembert.compilation.cache import Cache, remove
-from gdalembert.compilation.statements import LENGTH, Statement, body_of, places_of
+from gdalembert.compilation.statements import ARITHMETIC, LENGTH, Statement, body_of, places_of
 from gdalembert.errors import CompilationError
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.instructions import evaluate, operations
@@ -255,16 +255,8 @@ AT_ONCE = 2000
 INLINE_ANGLES = 16
 """Up to so many sines and cosines are written out in place; more would make the code too long."""
 
-_OPERATORS = {
-    ca.OP_ASSIGN: "{0}",
-    ca.OP_ADD: "{0} + {1}",
-    ca.OP_SUB: "{0} - {1}",
-    ca.OP_MUL: "{0} * {1}",
-    ca.OP_DIV: "{0} / {1}",
-    ca.OP_NEG: "-{0}",
+_OPERATORS = ARITHMETIC | {
     ca.OP_INV: "ALL(1.0) / {0}",
-    ca.OP_SQ: "{0} * {0}",
-    ca.OP_TWICE: "{0} + {0}",
     ca.OP_CONSTPOW: "v_pow({0}, {1})",
 }
 _OF_ONE = (

@@ -11,20 +11,12 @@ import casadi as ca
 import numpy as np
 
 from gdalembert.compilation.machine_code import REALS, row_major, source_of
-from gdalembert.compilation.statements import LENGTH, Statement, body_of, places_of
+from gdalembert.compilation.statements import ARITHMETIC, LENGTH, Statement, body_of, places_of
 from gdalembert.errors import UnsupportedError
 from gdalembert.spatial.instructions import evaluate, operation_name
 
-_OPERATORS = {
-    ca.OP_ASSIGN: "{0}",
-    ca.OP_ADD: "{0} + {1}",
-    ca.OP_SUB: "{0} - {1}",
-    ca.OP_MUL: "{0} * {1}",
-    ca.OP_DIV: "{0} / {1}",
-    ca.OP_NEG: "-{0}",
+_OPERATORS = ARITHMETIC | {
     ca.OP_INV: "1 / {0}",
-    ca.OP_SQ: "{0} * {0}",
-    ca.OP_TWICE: "{0} + {0}",
     ca.OP_LT: "{0} < {1}",
     ca.OP_LE: "{0} <= {1}",
     ca.OP_EQ: "{0} == {1}",

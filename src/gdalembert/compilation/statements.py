@@ -9,8 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import casadi as ca
+
 LENGTH = 1000
 """Number of statements of a part."""
+ARITHMETIC = {
+    ca.OP_ASSIGN: "{0}",
+    ca.OP_ADD: "{0} + {1}",
+    ca.OP_SUB: "{0} - {1}",
+    ca.OP_MUL: "{0} * {1}",
+    ca.OP_DIV: "{0} / {1}",
+    ca.OP_NEG: "-{0}",
+    ca.OP_SQ: "{0} * {0}",
+    ca.OP_TWICE: "{0} + {0}",
+}
+"""Operations that C has for numbers and for vectors of them."""
 
 
 @dataclass
