@@ -51,12 +51,16 @@ def path(name: str) -> Path:
         return HERE / "robots" / "puma560_benchmark.urdf"
     if name not in EXAMPLES:
         return Path(str(robot_folder())) / f"{name}.urdf"
+    return example(EXAMPLES[name][0])
+
+
+def example(file: str) -> Path:
+    """A file of the robots of example-robot-data."""
     try:
         package = metadata.distribution("example-robot-data")
     except metadata.PackageNotFoundError:
-        raise SystemExit(f"{name} is in the package example-robot-data: pip install '.[test-all]'") from None
-    shared = package.locate_file("cmeel.prefix/share/example-robot-data/robots")
-    return Path(str(shared)) / EXAMPLES[name][0]
+        raise SystemExit(f"{file} is in the package example-robot-data: pip install '.[test-all]'") from None
+    return Path(str(package.locate_file("cmeel.prefix/share/example-robot-data/robots"))) / file
 
 
 def chain(n: int) -> pin.Model:

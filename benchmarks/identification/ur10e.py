@@ -11,7 +11,6 @@ package) as CSV files of the names below: t, q (6), v (6), currents (6), … in 
 
 from __future__ import annotations
 
-import argparse
 import platform
 import re
 import time
@@ -23,16 +22,15 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import numpy.typing as npt
 import pinocchio as pin
 from scipy.signal import butter, filtfilt
 
 import gdalembert as gd
-from benchmarks.common.tables import RESULTS, markdown
+from benchmarks.common.tables import markdown
+from benchmarks.identification.folders import Array, relative, row, write_page
 from gdalembert.dynamics.friction import SMOOTHING
 from gdalembert.identification import Experiment, Identification, Signals, filtered, fit
 
-Array = npt.NDArray[np.float64]
 ROWS = {
     "fit_30s_12_harmonics": (635, 3510),
     "validation_point_to_point": (700, 4200),
@@ -88,11 +86,6 @@ def with_their_filters(folder: Path, name: str) -> Signals:
     return Signals(t, RATE, rows[:, 1:7], v, filtfilt(*low, a, axis=0), None, rows[:, 13:19], 0.0)
 
 
-def relative(predicted: Array, measured: Array) -> Array:
-    """Root mean squares of the residuals, % of those of what was measured."""
-    return np.asarray(100 * np.linalg.norm(measured - predicted, axis=0) / np.linalg.norm(measured, axis=0))
-
-
 @dataclass(frozen=True)
 class Published:
     """The authors' parameters: gains, drive inertias, viscous, Coulomb and offset of each joint, and bodies."""
@@ -137,8 +130,8 @@ def moving(predicted: Array, measured: Array, motion: Signals) -> Array:
 def last_direction(v: Array) -> Array:
     """The sign of each joint's speed when it last was not slow (N × n)."""
     found, last = np.zeros_like(v), np.zeros(v.shape[1])
-    for k, row in enumerate(v):
-        last = found[k] = np.where(np.abs(row) < SLOW, last, np.sign(row))
+    for k, speeds in enumerate(v):
+        last = found[k] = np.where(np.abs(speeds) < SLOW, last, np.sign(speeds))
     return found
 
 
@@ -163,12 +156,12 @@ def validation(folder: Path, model: pin.Model) -> Validation:
     own, published = with_their_filters(folder, list(ROWS)[1]), Published.read(folder)
     torque, rows = measured(unseen) * GAINS, Validation([], [], [], [], [], len(unseen.q))
     by_urdf = gd.NewtonEuler(model).inverse_dynamics(unseen.q.T, unseen.v.T, unseen.a.T).full().T
-    rows.all_samples.append(shown("the URDF as it is", relative(by_urdf, torque)))
+    rows.all_samples.append(row("the URDF as it is", relative(by_urdf, torque)))
     for what, motion in (("published parameters, with their filters", own), ("published parameters", unseen)):
         truth, predicted = measured(motion) * published.gains, published.torques(model, motion)
-        rows.held.append(shown(what, relative(published.torques(model, motion, held=True), truth), None))
-        rows.moving.append(shown(what, moving(predicted, truth, motion)))
-        rows.all_samples.append(shown(what, relative(predicted, truth)))
+        rows.held.append(row(what, relative(published.torques(model, motion, held=True), truth), None))
+        rows.moving.append(row(what, moving(predicted, truth, motion)))
+        rows.all_samples.append(row(what, relative(predicted, truth)))
     gains = dict(zip(model.names[1:], GAINS.tolist(), strict=True))
     for what, load, sticking in (
         ("fit", False, None),
@@ -184,18 +177,18 @@ def validation(folder: Path, model: pin.Model) -> Validation:
         seconds = f"{time.process_time() - begun:.0f}"
         assert result.held_back is not None
         if sticking:
-            rows.held.append(shown(what, 100 * result.held_back.relative, seconds))
-            rows.moving.append(shown(what, 100 * result.held_back.moving.relative))
+            rows.held.append(row(what, 100 * result.held_back.relative, seconds))
+            rows.moving.append(row(what, 100 * result.held_back.moving.relative))
         else:
-            rows.all_samples.append(shown(what, 100 * result.held_back.relative))
+            rows.all_samples.append(row(what, 100 * result.held_back.relative))
     judged = result.held_back
     rows.sides.extend(
         [
-            shown("every sample, predicted from q, v and a", 100 * judged.every_sample.relative),
-            shown("at rest what is beyond Coulomb friction", 100 * judged.relative),
-            shown("moving, without samples at rest", 100 * judged.moving.relative),
+            row("every sample, predicted from q, v and a", 100 * judged.every_sample.relative),
+            row("at rest what is beyond Coulomb friction", 100 * judged.relative),
+            row("moving, without samples at rest", 100 * judged.moving.relative),
             ["samples at rest", *(str(x) for x in judged.at_rest.sum(axis=0))],
-            shown("samples at rest, %", 100 * judged.at_rest.mean(axis=0)),
+            row("samples at rest, %", 100 * judged.at_rest.mean(axis=0)),
         ]
     )
     named = zip(result.parameters.items(), result.standard_deviation, strict=True)
@@ -213,13 +206,9 @@ def with_dry_friction(model: pin.Model, result: Identification, unseen: Signals,
 
     kept = np.where(np.abs(unseen.v) < SLOW, 1e-4 * last_direction(unseen.v), unseen.v)
     return [
-        shown("– sign of v, with their filters", relative(predicted(own, own.v), measured(own) * GAINS)),
-        shown("– at rest the sign of the last motion", relative(predicted(unseen, kept), measured(unseen) * GAINS)),
+        row("– sign of v, with their filters", relative(predicted(own, own.v), measured(own) * GAINS)),
+        row("– at rest the sign of the last motion", relative(predicted(unseen, kept), measured(unseen) * GAINS)),
     ]
-
-
-def shown(what: str, percent: Array, *more: str | None) -> list[object]:
-    return [what, *(f"{x:.1f}" for x in percent), *more]
 
 
 def gains_of(folder: Path, model: pin.Model) -> tuple[list[list[object]], Array]:
@@ -340,11 +329,7 @@ def page(folder: Path) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("folder", type=Path, help="of the data")
-    text = page(parser.parse_args().folder)
-    print(text)
-    (RESULTS / "identification.md").write_text(text, encoding="utf-8")
+    write_page(__doc__, page, "identification")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from benchmarks.identification import quanser, ur10e
+from benchmarks.identification import folders, quanser, talos, ur10e
 
 pytestmark = pytest.mark.extras
 
@@ -38,7 +38,7 @@ def test_published_parameters_are_read_in_their_order(tmp_path: Path) -> None:
     free = ur10e.Published.read(tmp_path).torques(model, still)
     held = ur10e.Published.read(tmp_path).torques(model, still, held=True)
     assert np.abs(held) == pytest.approx(np.maximum(0.0, np.abs(free) - friction[:, 1]))  # nearest to no current
-    assert ur10e.relative(0.9 * found, found) == pytest.approx(np.full(6, 10.0))
+    assert folders.relative(0.9 * found, found) == pytest.approx(np.full(6, 10.0))
     (tmp_path / "published_parameters.txt").write_text(text.replace("pi_rgd", "other"), encoding="utf-8")
     with pytest.raises(SystemExit, match=r"has no pi_rgd = "):
         ur10e.Published.read(tmp_path)
@@ -115,3 +115,62 @@ def test_windows_of_a_simulated_quanser(
     (tmp_path / "empty").mkdir()
     with pytest.raises(SystemExit, match="no CSV file with the column gauge1_rad; give the folder of the windows"):
         quanser.windows(tmp_path / "empty")
+
+
+def write_talos(folder: Path, noise: float) -> None:
+    """Positions that a TALOS of other placements has, and these as FIGAROH writes its estimate."""
+    rng, moved = np.random.default_rng(0), dict[str, np.ndarray]()
+    names = ["torso_1_joint", "torso_2_joint", *(f"arm_left_{k}_joint" for k in range(1, 8))]
+    full = gd.load_urdf(robots.example(talos.URDF), mimic=False, check="off")
+    others = [full.getJointId(name) for name in full.names[1:] if name not in names]
+    model = pin.buildReducedModel(full, others, pin.neutral(full))
+    for name in names:
+        moved[name] = rng.uniform(-0.01, 0.01, 6)
+    point, base = np.array([0.05, -0.01, -0.07]), pin.SE3(pin.rpy.rpyToMatrix(0.1, -0.2, 0.3), np.array([0.2, 0.1, 0]))
+    moved["torso_1_joint"] = np.concatenate([base.translation, [0.1, -0.2, 0.3]])
+    for joint, name in enumerate(model.names):
+        if joint > 1:
+            place = model.jointPlacements[joint]
+            model.jointPlacements[joint] = pin.SE3(
+                pin.rpy.rpyToMatrix(moved[name][3:]) @ place.rotation, place.translation + moved[name][:3]
+            )
+    data, rows = model.createData(), []
+    for t in range(61):
+        q = dict(zip(model.names[1:], rng.uniform(model.lowerPositionLimit, model.upperPositionLimit), strict=True))
+        pin.forwardKinematics(model, data, np.array([*q.values()]))
+        x = base.act(data.oMi[model.njoints - 1].act(point)) + noise * rng.normal(size=3)
+        rows.append([float(t), *x, *(q[name] for name in names)])
+    header = ",".join(["t", "x1", "y1", "z1", *names])
+    np.savetxt(folder / talos.SAMPLES, rows, delimiter=",", header=header, comments="")
+    estimate = [f"d_{kind}{axis}_{name} + 1.0*d_other,{float(moved[name][3 * k + j])!r},1.0E-06,0.1%"
+                for name in names for k, kind in enumerate(("p", "phi")) for j, axis in enumerate("xyz")]  # fmt: skip
+    estimate += [f"pEE{axis}_1,{x},1.0E-06,0.1%" for axis, x in zip("xyz", point.tolist(), strict=True)]
+    text = "\n".join(["BASE PARAMETER,VALUE,STANDARD DEV,PERCENTAGE_DEV", *estimate, ""])
+    (folder / talos.ESTIMATE).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.long
+def test_positions_of_a_simulated_talos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The published estimate, the fit and SciPy leave the noise of the positions; base and tool alone do not."""
+    (tmp_path / "data").mkdir()
+    write_talos(tmp_path / "data", 2e-4)
+    monkeypatch.setattr(folders, "RESULTS", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["talos", str(tmp_path)])
+    talos.main()
+    page = (tmp_path / "talos.md").read_text(encoding="utf-8")
+    rows = {line.split(" | ")[0].strip("| "): line.strip("| ").split(" | ")[1:] for line in page.splitlines()}
+    noise = 2e-1 * np.sqrt(3)
+    assert float(rows["published estimate"][2]) == pytest.approx(noise, rel=0.15)
+    assert rows["all placements"][0] == "39 of 39"
+    before, after, last, fifth = map(float, rows["all placements"][1:])
+    assert before > 100
+    assert after < noise
+    assert 0.8 * noise < min(last, fifth)
+    assert max(last, fifth) < 3 * noise
+    assert float(rows["base and tool"][2]) > 3 * noise
+    ours, near, far = (float(rows[name][0]) for name in ("this package", "SciPy from there", "SciPy from the model"))
+    assert after == pytest.approx(ours, abs=1e-3)
+    assert near == pytest.approx(ours, rel=1e-5)
+    assert far == pytest.approx(ours, rel=1e-3)
+    with pytest.raises(SystemExit, match=r"no file talos_left_arm_02_10_contact\.csv in it; give the folder"):
+        talos.page(tmp_path / "data" / "nothing")
