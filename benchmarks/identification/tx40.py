@@ -10,6 +10,8 @@ comparison are fitted and predicted. The page goes to standard output and to ``b
 
 from __future__ import annotations
 
+import textwrap
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ import numpy as np
 import gdalembert as gd
 from benchmarks.common.tables import markdown
 from benchmarks.identification.folders import Array, file_in, row, write_page
+from gdalembert.errors import IdentificationWarning
 from gdalembert.identification import Experiment, Identification, Signals, filtered, fit
 
 RATIOS = np.diag([32.0, 32.0, 45.0, -48.0, 45.0, 32.0])
@@ -90,10 +93,12 @@ def page(folder: Path) -> str:
     torques.append(row("what was measured", of_joints(unseen.unfiltered_tau)))
     torques += [[title, *(f"{x:.2f}" for x in values)] for title, values in PUBLISHED.items()]
     for title, sticking in (("fit", None), ("fit, sticking=0.01", SLOW)):
-        result = fit(
-            dyn, experiments=[experiment(seen)], gains=1.0, held_back=[experiment(unseen)],
-            decimation=DECIMATION, sticking=sticking,
-        )  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", IdentificationWarning)  # the page has the remarks
+            result = fit(
+                dyn, experiments=[experiment(seen)], gains=1.0, held_back=[experiment(unseen)],
+                decimation=DECIMATION, sticking=sticking,
+            )  # fmt: skip
         judged = result.held_back
         assert judged is not None
         torques.append([title, *(f"{x:.2f}" for x in of_joints(judged.every_sample.residuals))])
@@ -111,8 +116,8 @@ def page(folder: Path) -> str:
             "",
             "One motion at 5 kHz, measured by the authors of FIGAROH (the public repository",
             "thanhndv212/figaroh-examples, Apache 2.0): `python -m benchmarks.identification.tx40` FOLDER. The first",
-            f"{ROWS['fitted'].stop} samples are fitted, those from {ROWS['held back'].start} on predicted from q, v and a",
-            "alone, as in the authors' comparison: root mean squares of the residuals of unfiltered torques.",
+            f"{ROWS['fitted'].stop} samples are fitted, those from {ROWS['held back'].start} on predicted from q, v",
+            "and a alone, as in the authors' comparison: root mean squares of the residuals of unfiltered torques.",
             "",
             *markdown(["N m, held back", *joints], torques),
             "",
@@ -124,9 +129,10 @@ def page(folder: Path) -> str:
             "",
             *markdown(["", *motors], friction(result)),
             "",
-            f"{len(result.base)} of {result.structural_rank} combinations of {len(result.parameters)} parameters are known.",
-            *([] if not result.remarks else ["What the fit remarks:", ""]),
-            *(f"* {remark}" for remark in result.remarks),
+            f"{len(result.base)} of {result.structural_rank} combinations of {len(dyn.parameters)} parameters are",
+            "known. What the fit remarks:",
+            "",
+            *(textwrap.fill(f"* {remark}", 120, subsequent_indent="  ") for remark in result.remarks or ["nothing"]),
             "",
         ]
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.common import robots
-from benchmarks.identification import folders, quanser, talos, ur10e
+from benchmarks.identification import folders, panda, quanser, talos, tx40, ur10e
 
 pytestmark = pytest.mark.extras
 
@@ -117,6 +118,11 @@ def test_windows_of_a_simulated_quanser(
         quanser.windows(tmp_path / "empty")
 
 
+def table_rows(page: str) -> dict[str, list[str]]:
+    """Cells of the tables of a page, by the first one of each row."""
+    return {line.split(" | ")[0].strip("| "): line.strip("| ").split(" | ")[1:] for line in page.splitlines()}
+
+
 def write_talos(folder: Path, noise: float) -> None:
     """Positions that a TALOS of other placements has, and these as FIGAROH writes its estimate."""
     rng, moved = np.random.default_rng(0), dict[str, np.ndarray]()
@@ -158,7 +164,7 @@ def test_positions_of_a_simulated_talos(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(sys, "argv", ["talos", str(tmp_path)])
     talos.main()
     page = (tmp_path / "talos.md").read_text(encoding="utf-8")
-    rows = {line.split(" | ")[0].strip("| "): line.strip("| ").split(" | ")[1:] for line in page.splitlines()}
+    rows = table_rows(page)
     noise = 2e-1 * np.sqrt(3)
     assert float(rows["published estimate"][2]) == pytest.approx(noise, rel=0.15)
     assert rows["all placements"][0] == "39 of 39"
@@ -174,3 +180,113 @@ def test_positions_of_a_simulated_talos(tmp_path: Path, monkeypatch: pytest.Monk
     assert far == pytest.approx(ours, rel=1e-3)
     with pytest.raises(SystemExit, match=r"no file talos_left_arm_02_10_contact\.csv in it; give the folder"):
         talos.page(tmp_path / "data" / "nothing")
+
+
+def write_tx40(folder: Path, count: int) -> None:
+    """A motion of motors and what drives them, of a PUMA with the gears of the TX40 whose last body is a point."""
+    model, rng, t = gd.load_urdf("puma560"), np.random.default_rng(1), np.arange(count) / tx40.RATE
+    model.armature[:] = 0.0  # rotors are the motors'
+    motors = {f"motor {k + 1}": gd.Motor(0.3, viscous, coulomb) for k, (viscous, coulomb) in enumerate(TX40_FRICTION)}
+    columns = dict(zip(motors, tx40.B.T.tolist(), strict=True))
+    dyn = gd.NewtonEuler(model, actuation=columns, motors=motors)
+    q, v, a = (np.zeros((6, count)) for _ in range(3))
+    for w in (7.0, 12.0, 19.0):
+        size, phase = rng.uniform(0.1, 0.25, (6, 1)), rng.uniform(0, 6, (6, 1))
+        q += size * np.sin(w * t + phase)
+        v += w * size * np.cos(w * t + phase)
+        a -= w**2 * size * np.sin(w * t + phase)
+    u = np.linalg.solve(tx40.B, dyn.inverse_dynamics(q, v, a).full()).T
+    u += 0.02 * u.std(axis=0) * rng.normal(size=u.shape)
+    turned = (q.T - tx40.ZERO) @ tx40.RATIOS.T + 1e-4 * rng.normal(size=u.shape)
+    header = ",".join(f"m{k}" for k in range(1, 7))
+    for name, rows in (("pos_read_data", turned), ("curr_data", u / tx40.GEARS)):
+        np.savetxt(folder / f"{name}.csv", rows, fmt="%.8g", delimiter=",", header=header, comments="")
+    shutil.copy(robots.path("puma560"), folder / "tx40_mdh_modified.urdf")
+
+
+TX40_FRICTION = ((8.0, 7.0), (5.5, 8.0), (2.0, 6.0), (1.1, 2.5), (1.2, 3.0), (0.6, 2.0))
+
+
+@pytest.mark.long
+def test_currents_of_a_simulated_wrist_with_coupled_motors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torques of the samples held back are predicted to their noise, friction of all motors is found."""
+    monkeypatch.setattr(tx40, "ROWS", {"fitted": slice(0, 9000), "held back": slice(9500, 14000)})
+    write_tx40(tmp_path, 14000)
+    page = tx40.page(tmp_path)
+    rows = table_rows(page)
+    size, fit = (np.array(rows[name], dtype=float) for name in ("what was measured", "fit"))
+    assert np.all(fit < 0.05 * size)
+    assert np.all(np.array(rows["held back, every sample"], dtype=float) < 5.0)
+    for k, kind in enumerate(("viscous", "coulomb")):
+        assert np.array(rows[f"{kind}, fit"], dtype=float) == pytest.approx(np.array(TX40_FRICTION)[:, k], rel=0.1)
+    assert rows["viscous, published"] == ["8.05", "5.53", "1.97", "1.11", "–", "0.62"]
+
+
+def write_matlab(folder: Path) -> None:
+    """A model of constant inertias, of which joint 1 has 2 cos(q2) more, and joints 1 and 7 share 0.1 sin(q7)."""
+    stack = ["0.5" if k in (0, 2, 5, 9, 14, 20, 27) else "0" for k in range(28)]
+    stack[0], stack[21] = "a4.*(4.0e0)+t2.*2.0e+0", "t3.*1.0e-1"
+    head = "% q1 = comment;\nfunction f = get(q)\nq1 = q(1);\nq2 = q(2);\nq7 = q(7);\na4 = 0.125;\ng0 = 9.80665;\n"
+    lines = f"t2 = cos(q2);\nt3 = sin(q7);\nt4 = t3.^2;\nBstack_hat = [{';'.join(stack)}];\n\nMassMatrix = [...\n 0 ];"
+    (folder / "get_MassMatrix.m").write_text(head + lines, encoding="utf-8")
+    gravity = "t2 = sin(q2);\ng_li_hat = [0;g0.*t2.*(-3.0);0;0;0;0;0];\n"
+    (folder / "get_GravityVector.m").write_text(head + gravity, encoding="utf-8")
+    friction = ["0.5,0.5,0.5,0.5,0.5,0.5,0.5", *["0,0,0,0,0,0,0"] * 2, "5,5,5,5,5,5,5"]
+    text = ";...\n        ".join(friction)
+    (folder / "get_FrictionTorque.m").write_text(
+        f"    fp = [...\n        {text}];\n\n    A = fp(1,:);\n", encoding="utf-8"
+    )
+
+
+def test_matlab_text_of_a_published_model(tmp_path: Path) -> None:
+    """M a + c + g + friction; c of an M that depends on q, by hand."""
+    write_matlab(tmp_path)
+    q, v, a = np.random.default_rng(2).normal(size=(3, 7))
+    expected = 0.5 * a + 0.5 / (1 + np.exp(-5 * v)) - 0.25
+    expected[0] += 2 * np.cos(q[1]) * a[0] + 0.1 * np.sin(q[6]) * a[6]
+    expected[0] += -2 * np.sin(q[1]) * v[0] * v[1] + 0.1 * np.cos(q[6]) * v[6] ** 2
+    expected[1] += np.sin(q[1]) * v[0] ** 2 - 3 * 9.80665 * np.sin(q[1])
+    expected[6] += 0.1 * np.sin(q[6]) * a[0]
+    assert panda.published(tmp_path)(q, v, a).full().ravel() == pytest.approx(expected, rel=1e-12)
+    text = (tmp_path / "get_GravityVector.m").read_text(encoding="utf-8")
+    for wrong, message in (("g_hat = [", "has no g_li_hat"), ("g_li_hat = [open('x');", 'cannot read "open')):
+        (tmp_path / "get_GravityVector.m").write_text(text.replace("g_li_hat = [", wrong), encoding="utf-8")
+        with pytest.raises(SystemExit, match=message):
+            panda.published(tmp_path)
+
+
+@pytest.mark.long
+def test_torques_of_a_simulated_panda(tmp_path: Path) -> None:
+    """The fit predicts the samples held back to their noise; the shipped model, without friction, does not."""
+    write_matlab(tmp_path)
+    model, rng = gd.load_urdf("panda7"), np.random.default_rng(3)
+    dyn = gd.NewtonEuler(model, friction={name: gd.Friction(0.5, 0.8) for name in model.names[1:]})
+    t = np.cumsum(rng.uniform(0.8e-3, 1.2e-3, 12000))
+    q, v, a = (np.zeros((7, len(t))) for _ in range(3))
+    q += np.array([0, 0, 0, -1.5, 0, 1.5, 0])[:, None]
+    for w in (0.9, 1.7, 2.9, 4.1):
+        size, phase = rng.uniform(0.1, 0.35, (7, 1)), rng.uniform(0, 6, (7, 1))
+        q += size * np.sin(w * t + phase)
+        v += w * size * np.cos(w * t + phase)
+        a -= w**2 * size * np.sin(w * t + phase)
+    tau = dyn.inverse_dynamics(q, v, a).full()
+    for name, values, noise in (("positions", q, 0.0), ("velocity", v, 5e-3), ("torques", tau, 0.05)):
+        rows = (values + noise * rng.normal(size=values.shape)).T.ravel()
+        np.savetxt(tmp_path / f"exciting_traj_{name}.txt", rows, fmt="%.6g")
+    np.savetxt(tmp_path / "exciting_traj_time.txt", t, fmt="%.6g")
+    rows = {
+        line.split(" | ")[0].strip("| "): line.strip("| ").split(" | ")[1:]
+        for line in panda.page(tmp_path).splitlines()
+    }
+    shipped, theirs, *fits = (
+        np.array(rows[name], dtype=float)
+        for name in ("the shipped `panda7`, which has the hand", "published model and friction", "fit",
+                     "fit, smoothing 0.1, offsets")
+    )  # fmt: skip
+    assert theirs.min() > 10.0  # of another robot
+    for fitted in fits:
+        assert np.all(fitted < 0.3 * shipped)
+    assert fits[0].max() < 10.0
+    (tmp_path / "exciting_traj_time.txt").write_text("0\n1\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="2 instants, but 84000, 84000, 84000 lines"):
+        panda.signals(tmp_path)
