@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -266,6 +267,26 @@ def test_measurements_of_another_sensor_sign_or_unit_are_told(spoil: Any, told: 
     with pytest.warns(IdentificationWarning) as warnings:
         fit(gd.NewtonEuler(model, parameters=["inertia"]), q, v, a.T, spoil(tau), method="weighted")
     assert any(told.split(" .*")[0] in str(each.message) for each in warnings)
+
+
+@pytest.mark.parametrize(
+    ("unit", "wrong"), [([1.0, 1.0], []), ([1000.0, 1.0], ["motor1"])], ids=["light wrist", "other unit"]
+)
+def test_rotors_that_the_nominal_model_has_not_are_no_other_unit(unit: list[float], wrong: list[str]) -> None:
+    """Of a light last body a rotor makes the effort 300 times the nominal one; gravity of the first tells its unit."""
+    model = gd.load_urdf("two_link_arm")
+    model.inertias[2] = pin.Inertia(1e-3, np.zeros(3), 1e-3 * np.eye(3))
+    motors = {"motor1": [1.0, 0.0], "motor2": [0.0, 1.0]}
+    real = gd.NewtonEuler(model, actuation=motors, motors={"motor1": gd.Motor(0.1, 0.2, 0.3), "motor2": gd.Motor(0.3)})
+    q, v, a = fourier(np.random.default_rng(5), 2, 400)
+    current = real.inverse_dynamics(q.T, v.T, a.T).full().T * unit
+    dyn = gd.NewtonEuler(
+        model, actuation=motors, motors=dict.fromkeys(motors, gd.Motor()), parameters=["inertia", "motors"]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentificationWarning)
+        remarks = fit(dyn, q, v, a, current=current, gains=1.0, method="weighted").remarks
+    assert re.findall("current of '(.*?)' .* check its unit", "\n".join(map(str, remarks))) == wrong
 
 
 @pytest.mark.parametrize(("delay", "order", "told"), [(25, [0, 1, 2], 0), (0, [1, 2, 0], 3)], ids=["late", "cycle"])

@@ -82,7 +82,7 @@ def suspicions(problem: LeastSquaresProblem) -> list[str]:
         prefix = f"in run {run.label!r} " if len(problem.runs) > 1 else ""
         suspected = [*_of_another_motion(problem, run), *_constant(problem, samples)]
         suspected += _of_others(problem, _left(problem, samples, view))
-        suspected += _looks(problem, measured, nominal, ratios[-1])
+        suspected += _looks(problem, samples, view, measured, nominal, ratios[-1])
         said += [prefix + remark for remark in suspected]
     for i in problem.unknowns.gains:
         of_runs, size = (np.array([values[i] for values in by_run]) for by_run in (ratios, sizes))
@@ -284,7 +284,9 @@ def _of_others(problem: LeastSquaresProblem, left: Array | None) -> Iterator[str
             yield f"the {effort} of {names[i]!r} looks like that of {names[j]!r} {beside}; check the order of columns"
 
 
-def _looks(problem: LeastSquaresProblem, measured: Array, nominal: Array, ratio: Array) -> Iterator[str]:
+def _looks(
+    problem: LeastSquaresProblem, samples: Samples, view: View, measured: Array, nominal: Array, ratio: Array
+) -> Iterator[str]:
     """Sentences on one run, by the correlations of measured and nominal efforts, and their ratios (m)."""
     effort = _effort(problem)
     for i, (name, alike) in enumerate(
@@ -295,12 +297,32 @@ def _looks(problem: LeastSquaresProblem, measured: Array, nominal: Array, ratio:
                 f"the {effort} of {name!r} has the opposite sign of that of the nominal model "
                 f"(correlation {alike:.2f}); check its sign"
             )
-        is_scaled = alike > _ALIKE and not 1 / _FACTOR < ratio[i] < _FACTOR
-        if is_scaled and i not in problem.unknowns.gains:
+        is_scaled = alike > _ALIKE and not 1 / _FACTOR < ratio[i] < _FACTOR and i not in problem.unknowns.gains
+        if is_scaled and not _made_by_rotors(problem, samples, view, i):
             yield (
                 f"the {effort} of {name!r} is as that of the nominal model over time and {ratio[i]:.3g} times as "
                 "large; check its unit"
             )
+
+
+def _made_by_rotors(problem: LeastSquaresProblem, samples: Samples, view: View, sensor: int) -> bool:
+    """Whether rotors and friction that are 0 in the nominal model can make an effort other than the nominal one.
+
+    So they can if they explain most of the nominal effort as well, as the inertia of a light wrist, or if what they
+    leave of both has nearly one scale.
+    """
+    y, _, free = _regressor(problem, samples, view)
+    z, seen = view.of(problem.unknowns.nominal), samples.weights[:, sensor] > 0
+    of_bodies = {k for body in problem.bodies for k in body.indices}
+    columns = y[seen, sensor][:, [k for k in free if z[k] == 0 and k not in of_bodies]]
+    if not columns.any():
+        return False
+    u = _basis(columns)
+    nominal = problem.predicted(samples, view, problem.unknowns.nominal)[seen, sensor]
+    rest, measured = (x - u @ (u.T @ x) for x in (nominal, samples.measured[seen, sensor]))
+    if np.linalg.norm(rest) < _OTHER * np.linalg.norm(nominal):
+        return True
+    return bool(1 / _FACTOR < rest @ measured / (rest @ rest) < _FACTOR)
 
 
 def _correlations(measured: Array, nominal: Array) -> Array:
