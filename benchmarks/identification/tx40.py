@@ -37,7 +37,7 @@ RATE, CUTOFF, DECIMATION = 5000.0, 100.0, 20
 SLOW = 0.01
 """rad/s behind the gear, below which a motor may stick."""
 PUBLISHED = {
-    "published, the URDF with their friction": [8.10, 10.32, 4.13, 1.70, 2.68, 1.72],
+    "published, the URDF with fitted friction": [8.10, 10.32, 4.13, 1.70, 2.68, 1.72],
     "published, their fit of bodies that can exist": [6.40, 8.21, 4.13, 1.72, 2.71, 1.73],
 }
 """Root mean squares of residuals of the samples held back [N m], from docs/development/physical-comparison-d4.md."""
@@ -117,7 +117,8 @@ def page(folder: Path) -> str:
             "One motion at 5 kHz, measured by the authors of FIGAROH (the public repository",
             "thanhndv212/figaroh-examples, Apache 2.0): `python -m benchmarks.identification.tx40` FOLDER. The first",
             f"{ROWS['fitted'].stop} samples are fitted, those from {ROWS['held back'].start} on predicted from q, v",
-            "and a alone, as in the authors' comparison: root mean squares of the residuals of unfiltered torques.",
+            "and a alone, as in the authors' comparison, which takes 600 of them: root mean squares of the residuals",
+            "of unfiltered torques.",
             "",
             *markdown(["N m, held back", *joints], torques),
             "",
