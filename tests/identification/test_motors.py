@@ -169,6 +169,23 @@ def test_a_coupling_that_the_robot_does_not_have_is_suggested(kind: str) -> None
     assert any(told in str(each.message) and "motors are coupled?" in str(each.message) for each in warnings)
 
 
+def test_a_coupling_that_is_another_one_is_not_asked_for() -> None:
+    """Who has given the columns is told to look at them."""
+    wrong = COLUMNS | {"motor3": np.array([0.0, -1.0, -1.5])}
+    dyn = gd.NewtonEuler(
+        wrist(),
+        actuation=wrong,
+        motors={name: gd.Motor() for name in wrong},
+        parameters={"inertia": True, "motors": True, "payload": ["tool"]},
+    )
+    given, gains = runs(0.01, 0 * OFFSETS, step=4), dict(zip(wrong, GAINS.tolist(), strict=True))
+    with pytest.warns(IdentificationWarning) as warnings:
+        fit(dyn, experiments=given, gains=gains, method="weighted")
+    told = [str(each.message) for each in warnings if "follows the current of 'motor3'" in str(each.message)]
+    assert told[0].startswith("fit: the residual of 'motor2' follows")
+    assert told[0].endswith("otherwise than the columns of actuation= say, or is a rotor not in motors=?")
+
+
 @pytest.mark.long
 def test_friction_under_load_tells_no_gains() -> None:
     """Its |tau| is rounded at an absolute torque, by which exact currents alone would tell them, and wrongly."""

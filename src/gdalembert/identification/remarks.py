@@ -172,6 +172,13 @@ def _couplings(problem: LeastSquaresProblem, fitted: Torques) -> list[str]:
     """A sentence for each sensor whose residual follows the speed, or the effort, of another one."""
     names, said = problem.efforts.sensors.names, list[str]()
     effort = "torque" if problem.efforts.sensors.kind == "tau" else "current"
+    b = getattr(problem.efforts.dyn.actuators, "b", np.eye(1))
+    is_coupled = (np.count_nonzero(b, axis=1) > 1).any()
+    advice = (
+        "are motors coupled otherwise than the columns of actuation= say, or is a rotor not in motors=?"
+        if is_coupled
+        else "joints whose motors are coupled? Give actuation={motor: column of B} and motors="
+    )
     seen = np.isfinite(fitted.measured)
     residuals, measured = (np.where(seen, x, 0.0) for x in (fitted.residuals, fitted.measured))
     for i in np.flatnonzero(np.nan_to_num(fitted.relative) > _NOTABLE):
@@ -188,8 +195,7 @@ def _couplings(problem: LeastSquaresProblem, fitted: Torques) -> list[str]:
                 best = max(best, (part, of, names[j]))
         if best[1]:
             said.append(
-                f"the residual of {names[i]!r} follows the {best[1]} of {best[2]!r} ({best[0]:.0%} of it): joints "
-                "whose motors are coupled? Give actuation={motor: column of B} and motors="
+                f"the residual of {names[i]!r} follows the {best[1]} of {best[2]!r} ({best[0]:.0%} of it): {advice}"
             )
     return said
 
