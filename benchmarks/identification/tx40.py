@@ -114,8 +114,8 @@ def page(folder: Path) -> str:
         [
             "# A real TX40 from the currents of its motors",
             "",
-            "One motion at 5 kHz from the public repository thanhndv212/figaroh-examples (Apache 2.0), which calls it a",
-            "recording of a real robot: `python -m benchmarks.identification.tx40` FOLDER. The first",
+            "One motion at 5 kHz from the public repository thanhndv212/figaroh-examples (Apache 2.0), which calls it",
+            "a recording of a real robot: `python -m benchmarks.identification.tx40` FOLDER. The first",
             f"{ROWS['fitted'].stop} samples are fitted, those from {ROWS['held back'].start} on predicted from q, v",
             "and a alone, as in the authors' comparison, which takes 600 of them: root mean squares of the residuals",
             "of unfiltered torques.",
