@@ -16,6 +16,7 @@ import gdalembert as gd
 from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 from gdalembert.export import FORMATS, derive, write
 from gdalembert.export.formats import formats_of
+from gdalembert.symbolic import closed_forms
 from tests.helpers.exports import executed, pruned
 from tests.helpers.paths import ROOT
 
@@ -45,6 +46,19 @@ def test_formats_take_the_same_names() -> None:
         text = "".join(files.values())
         names = ("h_1", "h_3") if FORMATS[to].closed else ("h_1", "h_2", "h_3", "mass_matrix")
         assert all(name in text or f"{name[0]}_{{{name[2:]}" in text for name in names)
+
+
+def test_long_derivations_speak(capfd: pytest.CaptureFixture[str]) -> None:
+    """With the same text; a line in a log, and nothing unless it is asked for."""
+    for to in ("latex", "c"):
+        silent = derive("two_link_arm", to)
+        assert capfd.readouterr().err == ""
+        assert derive("two_link_arm", to, progress=True) == silent
+        assert re.fullmatch(rf"two_link_arm: derive {to}, [\d.]+ s\n", capfd.readouterr().err)
+    closed_forms("two_link_arm", of="mass_matrix", progress=True)
+    assert capfd.readouterr().err.startswith("two_link_arm: closed form of mass_matrix, ")
+    with pytest.raises(ArgumentTypeError, match=r"^derive: progress is 1; give True or False$"):
+        derive("two_link_arm", "c", progress=1)  # type: ignore[arg-type]
 
 
 def test_terms_are_functions_of_what_they_depend_on() -> None:

@@ -114,6 +114,26 @@ def test_an_error_finds_the_line_ended(monkeypatch: Patch) -> None:
     assert seen.getvalue().endswith("\n")
 
 
+def test_only_true_or_false_is_taken() -> None:
+    solver, steps = swing().solver(), swing(degree=1).solver("rti")
+    for each in (solver, steps):
+        with pytest.raises(gd.errors.ArgumentTypeError, match=r"^solver\.progress is 'x'; give True or False$"):
+            each.progress = "x"
+        assert each.progress is False
+    with pytest.raises(gd.errors.ArgumentTypeError, match=r"^Problem: progress is 1; give True or False$"):
+        swing(progress=1)
+
+
+def test_machine_code_of_a_problem_speaks(capfd: Capture) -> None:
+    """Where it is compiled or found: of the steps, and of what is added."""
+    problem = swing(compiled=True, progress=True)
+    assert set(told(capfd)) == {"two_link_arm: machine code of a problem"}
+    problem.integral(lambda q: q[0] * q[1])
+    assert set(told(capfd)) == {"two_link_arm: machine code of a problem"}
+    swing(compiled=True)
+    assert told(capfd) == []
+
+
 def test_compiled_steps_speak(capfd: Capture) -> None:
     solution = swing(compiled=True).solve(progress=True, q0=[0.0, 0.0])
     assert told(capfd)[-1] == f"two_link_arm: ipopt: {iterations_of(solution)}"

@@ -179,11 +179,13 @@ def test_another_thread_has_no_line(terminal: Terminal) -> None:
 def test_what_is_left_is_estimated(terminal: Terminal, clock: list[float], monkeypatch: Patch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     with progress("task", shown=True) as line:
-        clock[0] += 3
-        line.count(1, 4, "pairs")
-        clock[0] += 9
-        line.count(4, 4, "pairs")
-    assert terminal.states[1:3] == ["task: 1 of 4 pairs, about 9.0 s left", "task: 4 of 4 pairs"]
+        for _ in range(2):
+            clock[0] += 60  # which the first step takes besides, as a build
+            for k, seconds in enumerate((0, 3, 6), start=1):
+                clock[0] += seconds
+                line.count(k, 4, "pairs")
+    once = ["task: 1 of 4 pairs", "task: 2 of 4 pairs, about 6.0 s left", "task: 3 of 4 pairs, about 4.5 s left"]
+    assert terminal.states[1:7] == 2 * once
 
 
 def test_a_notebook_sees_it_move(monkeypatch: Patch) -> None:

@@ -17,6 +17,7 @@ from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
 from gdalembert.export import FORMATS, derive, write
 from gdalembert.export.formats import formats_of
 from gdalembert.model.tree import Tree
+from gdalembert.spatial.progress import is_watched
 from gdalembert.symbolic.closed_forms import MAX_TERMS
 
 
@@ -67,7 +68,7 @@ def run_derive(arguments: argparse.Namespace) -> int:
     try:
         if arguments.simplify is not None:
             model = PrunedDynamics(model, arguments.simplify, **limits, clean=arguments.clean)
-        files = derive(model, arguments.to, terms=terms, **settings)
+        files = derive(model, arguments.to, terms=terms, progress=is_watched(), **settings)
     except UnsupportedError as error:
         options = " (options --terms, --numbers, --max-terms)" if "max_terms" in str(error) else ""
         raise UnsupportedError(f"{error}{options}") from None

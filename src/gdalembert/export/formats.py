@@ -36,6 +36,8 @@ from gdalembert.spatial.arguments import file_path, flag, listed
 from gdalembert.spatial.arrays import frozen
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.interrupts import interruptible
+from gdalembert.spatial.progress import current
+from gdalembert.spatial.progress import progress as show_progress
 from gdalembert.spatial.source_text import identifier
 from gdalembert.symbolic import SymbolicArm, SymbolicTree, abbreviations, closed_forms, readable, symbolic_tree
 from gdalembert.symbolic.closed_forms import CLOSED, MAX_TERMS, Formulas
@@ -244,6 +246,7 @@ def derive(
     max_terms: int = MAX_TERMS,
     clean: float = CLEANED,
     body_only: bool = False,
+    progress: bool = False,
 ) -> Files:
     """The equations of a robot as text.
 
@@ -270,6 +273,7 @@ def derive(
         max_terms: size of closed forms at which to give up, see :func:`~gdalembert.symbolic.to_trigonometric`.
         clean: tolerance of the cleaning of constants; a ``Dynamics`` has its own.
         body_only: LaTeX without a preamble.
+        progress: show the progress on stderr.
 
     Returns:
         Text by file name.
@@ -283,11 +287,29 @@ def derive(
         raise UnknownNameError("format", to, FORMATS)
     into = FORMATS[to]
     flag("derive: body_only", body_only)
+    flag("derive: progress", progress)
     if symbolic is not None:
         flag("derive: symbolic", symbolic)
     if body_only and not into.has_preamble:
         having = " and ".join(format_.name for format_ in FORMATS.values() if format_.has_preamble)
         raise ArgumentError(f"body_only (--body-only): only {having} has a preamble, and {to} has none; leave it out")
+    with show_progress(f"{_called(robot)}: derive {to}", shown=progress) as line:
+        files = _derived(robot, into, formulation, terms, symbolic, max_terms, clean, body_only)
+        line.show("")
+    return files
+
+
+def _derived(
+    robot: str | pin.Model | Tree | Dynamics,
+    into: Format,
+    formulation: str | type[Dynamics] | None,
+    terms: Iterable[str] | None,
+    symbolic: bool | None,
+    max_terms: int,
+    clean: float,
+    body_only: bool,
+) -> Files:
+    """The files of :func:`derive`."""
     is_arm = isinstance(robot, Arm) or (isinstance(robot, SymbolicTree) and robot.arm is not None)
     with_formulas = isinstance(robot, Arm) and (into.closed or symbolic is not None)
     if isinstance(robot, Dynamics) and not (with_formulas and formulation is None):
@@ -320,6 +342,13 @@ def derive(
         return _derived_code(into, model, find, with_symbols=bool(symbolic), clean=clean)
     forms = _derived_forms(model, find, with_symbols=symbolic is None or symbolic, clean=clean, max_terms=max_terms)
     return into.write(forms, body_only=body_only) if into.has_preamble else into.write(forms)
+
+
+def _called(robot: Any) -> str:
+    """The name of a robot, for a line of progress."""
+    if isinstance(robot, str):  # a name, a path, or the text of a file
+        return shown(robot) if "\n" in robot else Path(robot).stem
+    return str(getattr(getattr(robot, "tree", robot), "name", type(robot).__name__))
 
 
 def _with_rotors(tree: Tree) -> Tree:
@@ -405,7 +434,11 @@ def _code(into: Format, dynamics: Dynamics, choices: Sequence[ExportedGraph], co
     """The Functions of a formulation."""
     named = hasattr(dynamics, "name")  # the class tells others from the exact equations of the robot
     name = identifier(dynamics.tree.name if named else f"{dynamics.tree.name} {called(dynamics)}")
-    functions = {choice.name: choice.function(dynamics) for choice in choices}
+    functions = {}
+    for choice in choices:
+        current().show(f"graph of {choice.name}")
+        functions[choice.name] = choice.function(dynamics)
+    current().show("code")
     written = [choice.name for choice in choices if choice.output is not None]
     added = [total.plain for total in sums(dynamics, written, has_terms=True)]
     lines = [*constants, *(["", *added] if added else []), *of_functions((x.of for x in choices), dynamics)]
@@ -421,6 +454,7 @@ def _closed(
         if choice.output in unique:
             continue
         outputs = [other.output for other in choices if other.of == choice.of and other.output is not None]
+        current().show(f"closed form of {choice.name}")
         matrices = closed_forms(tree, formulation, of=choice.of, outputs=outputs or None, max_terms=max_terms)
         unique |= {choice.matrix_name(name): matrix for name, matrix in matrices.items()}
     terms = sum(len(x) for matrix in unique.values() for row in matrix.tolist() for x in row)
@@ -429,7 +463,11 @@ def _closed(
             f"{tree.name}: too large to be written: its {terms} terms, {_WRITTEN} to be counted for each, are more "
             f"than max_terms={max_terms}; ask for fewer outputs, give numbers for parameters, or raise max_terms"
         )
-    return {name: readable(matrix, shorthand=False) for name, matrix in unique.items()}
+    written = {}
+    for name, matrix in unique.items():
+        current().show(f"readable form of {name}")
+        written[name] = readable(matrix, shorthand=False)
+    return written
 
 
 def formats_of(*, closed: bool) -> str:

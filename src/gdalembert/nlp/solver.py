@@ -22,7 +22,7 @@ from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.expressions import foreign
 from gdalembert.spatial.functions import Function
 from gdalembert.spatial.interrupts import Interrupts, interruptible
-from gdalembert.spatial.progress import ProgressLine, current, progress
+from gdalembert.spatial.progress import ProgressLine, Watchable, current, progress
 
 _MISSED = 1e-6
 """By how much fixed variables violate a row that no variable can mend, scaled: what solvers tolerate."""
@@ -31,7 +31,7 @@ _AGAIN = 4
 """How often a problem is solved again because of what its solution violates between instants."""
 
 
-class Solver(Uncopied, Generic[Found]):
+class Solver(Watchable, Uncopied, Generic[Found]):
     """A problem's solver: made by ``problem.solver()``, it is built once and solves for any parameters.
 
     ``solver(q0=…, target=…, shift=1)`` solves at these values of the parameters of the problem. It begins at the last
@@ -40,7 +40,6 @@ class Solver(Uncopied, Generic[Found]):
 
     Attributes:
         last: the last solution; ``None`` before the first one.
-        progress: whether iterations are shown on stderr.
     """
 
     def __init__(self, program: Solvable[Found], name: str, options: Mapping[str, Any]) -> None:
@@ -53,7 +52,7 @@ class Solver(Uncopied, Generic[Found]):
         self._multiplied = 1.0 if self._backend.cost_option else self._factor
         if self._multiplied != 1:
             self._problem["f"] = self._multiplied * self._problem["f"]
-        self._leash, self.progress = backends.leash_for(name, self._backend, self._nlp, self._budget), False
+        self._leash = backends.leash_for(name, self._backend, self._nlp, self._budget)
         self._functions = backends.derivatives(self._backend, self._nlp, self._multiplied)
         self._cold = self._made(self._leash)
         self._functions = {name: self._cold.get_function(name) for name in self._cold.get_function()} | self._functions

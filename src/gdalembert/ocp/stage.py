@@ -29,6 +29,7 @@ from gdalembert.spatial.brief import brief
 from gdalembert.spatial.expressions import EvaluatedExpression, Expression, evaluate
 from gdalembert.spatial.functions import function
 from gdalembert.spatial.interrupts import interruptible
+from gdalembert.spatial.progress import progress as show_progress
 
 
 class Step(NamedTuple):
@@ -82,9 +83,11 @@ class Motion:
         control: str,
         *,
         compiled: bool,
+        progress: bool,
     ) -> None:
         self.system, self.parameters, self.bounds = system, parameters, bounds
-        self.intervals, self.rule, self.control, self._compiled = intervals, rule, control, compiled
+        self.intervals, self.rule, self.control = intervals, rule, control
+        self._compiled, self._progress = compiled, progress
         self._graphs: dict[int, tuple[ca.Function, ca.Function]] = {}
         self.dyn = dyn = system.robot
         largest = np.maximum(np.abs(bounds.u_lower), np.abs(bounds.u_upper))
@@ -201,7 +204,9 @@ class Motion:
         return self._compile(graph) if self._compiled else graph
 
     def _compile(self, graph: ca.Function) -> ca.Function:
-        compiled = external(graph, 2, f"Problem: {self.dyn.tree.name}")
+        with show_progress(f"{self.dyn.tree.name}: machine code of a problem", shown=self._progress) as line:
+            compiled = external(graph, 2, f"Problem: {self.dyn.tree.name}")
+            line.show("")
         self._graphs[hash(compiled)] = compiled, graph
         return compiled
 

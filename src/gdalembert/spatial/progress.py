@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from gdalembert.spatial.arguments import flag
+
 _MOVES, _TELLS = 0.1, 10.0
 """The least time between two states of a line that is watched, and between two lines in a file [s]."""
 _SHORT, _LONG = 10.0, 120.0
@@ -41,6 +43,7 @@ class ProgressLine:
         self._begin = time.monotonic()
         self._next = self._begin + (0.0 if self._moves else _TELLS)
         self._drawn, self._written = 0, ""
+        self._counted, self._first = ("", 0), (0, 0.0)
 
     @property
     def is_due(self) -> bool:
@@ -54,8 +57,11 @@ class ProgressLine:
             self._write()
 
     def count(self, done: int, total: int, unit: str) -> None:
-        """Say how much is done, and how long the rest will take if it goes on so."""
-        left = (total - done) * (time.monotonic() - self._begin) / max(done, 1)
+        """Say how much is done, and how long the rest will take if it goes on as since the first step."""
+        if done and (self._counted != (unit, total) or done <= self._first[0]):
+            self._counted, self._first = (unit, total), (done, time.monotonic())
+        first, since = self._first
+        left = (total - done) * (time.monotonic() - since) / (done - first) if done > first else 0.0
         self._text = f"{done} of {total} {unit}" + (f", about {_duration(left)} left" if left >= 1 else "")
         self.move()
 
@@ -101,6 +107,21 @@ class ProgressLine:
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or None
             self._stream.write(text)
             self._stream.flush()
+
+
+class Watchable:
+    """A solver whose calls show their progress on stderr if they are to."""
+
+    _progress = False
+
+    @property
+    def progress(self) -> bool:
+        """Whether builds and iterations of calls are shown on stderr."""
+        return self._progress
+
+    @progress.setter
+    def progress(self, shown: bool) -> None:
+        self._progress = flag("solver.progress", shown)
 
 
 _OPEN: ContextVar[ProgressLine | None] = ContextVar("open", default=None)

@@ -30,9 +30,11 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from gdalembert.flexible.flexible_arm import Arm
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.algebra import constant
-from gdalembert.spatial.arguments import integer, listed
+from gdalembert.spatial.arguments import flag, integer, listed
 from gdalembert.spatial.instructions import evaluate, operation_name
 from gdalembert.spatial.interrupts import interruptible
+from gdalembert.spatial.progress import current
+from gdalembert.spatial.progress import progress as show_progress
 from gdalembert.symbolic.constants import SymbolicTree
 from gdalembert.symbolic.flexible import SymbolicArm
 from gdalembert.symbolic.formula import (
@@ -156,6 +158,7 @@ def _limited(graph: ca.Function, max_terms: int, parametric: bool) -> Callable[.
         nonlocal spent, products
         spent += len(a) * len(b)
         products += 1
+        current().move()
         if spent > max_terms:
             entries = sum(graph.numel_in(i) for i in range(graph.n_in()))
             advice = "give numbers for parameters, " if parametric else ""
@@ -321,7 +324,11 @@ def readable(formulas: Formulas | TrigonometricPolynomial, *, shorthand: bool = 
             raise ArgumentTypeError(
                 f"readable: {x!r} is not a trigonometric polynomial; give what closed_forms returns"
             )
-    once = {x: _readable(x) for x in set(rows.ravel())}
+    once: dict[TrigonometricPolynomial, sympy.Expr] = {}
+    for x in rows.ravel():
+        if x not in once:
+            once[x] = _readable(x)
+            current().move()
     matrix = sympy.Matrix(*rows.shape, [once[x] for x in rows.ravel()])
     if shorthand:
         matrix = matrix.xreplace({meaning: short for short, meaning in abbreviations(matrix).items()})
@@ -491,6 +498,7 @@ def closed_forms(
     outputs: Iterable[str] | None = None,
     inputs: Inputs | None = None,
     max_terms: int = MAX_TERMS,
+    progress: bool = False,
 ) -> dict[str, Formulas]:
     """The outputs of one Function of a formulation in unique form, by name, in the symbols q_1 …, v_1 …, a_1 ….
 
@@ -507,6 +515,7 @@ def closed_forms(
         inputs: other names, as ``{"a": ["alpha_1", "alpha_2"]}``; needed if a length is called a_2 and the Function
             has accelerations.
         max_terms: the size at which to give up, see :func:`~gdalembert.symbolic.to_trigonometric`.
+        progress: show on stderr that it goes on.
 
     Raises:
         UnknownNameError: if there is no such Function, output or input.
@@ -524,8 +533,10 @@ def closed_forms(
         raise UnknownNameError("Function", named.of, [*known, *KINEMATIC])
     function = _base_regressor(symbolic, dynamics) if named.of == "base_regressor" else named.function(dynamics)
     known_inputs = {name: x for name, x in tree.inputs().items() if name in function.name_in()}
+    named_inputs, shows = {**known_inputs, **_by_name(inputs)}, flag("closed_forms: progress", progress)
     try:
-        return to_trigonometric(function, {**known_inputs, **_by_name(inputs)}, outputs=outputs, max_terms=max_terms)
+        with show_progress(f"{tree.name}: closed form of {named.label}", shown=shows):
+            return to_trigonometric(function, named_inputs, outputs=outputs, max_terms=max_terms)
     except UnsupportedError as error:
         exact = any(joint.type.is_modal and not joint.type.is_first_order for joint in tree.joints)
         reason = "; sections of a FlexibleArm turn by exact rotations: take FirstOrderArm" if exact else ""
@@ -550,7 +561,9 @@ def readable_forms(
     outputs: Iterable[str] | None = None,
     inputs: Inputs | None = None,
     max_terms: int = MAX_TERMS,
+    progress: bool = False,
 ) -> dict[str, sympy.Matrix]:
     """Closed forms as readable SymPy matrices, see :func:`~gdalembert.symbolic.readable`."""
-    forms = closed_forms(robot, formulation, of=of, outputs=outputs, inputs=inputs, max_terms=max_terms)
-    return {name: readable(matrix) for name, matrix in forms.items()}
+    with show_progress("readable forms", shown=flag("readable_forms: progress", progress)):
+        forms = closed_forms(robot, formulation, of=of, outputs=outputs, inputs=inputs, max_terms=max_terms)
+        return {name: readable(matrix) for name, matrix in forms.items()}

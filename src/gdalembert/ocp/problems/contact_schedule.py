@@ -39,6 +39,7 @@ from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.brief import first_of
 from gdalembert.spatial.functions import function, symbols
 from gdalembert.spatial.interrupts import interruptible
+from gdalembert.spatial.progress import Watchable
 
 _KEPT = 8
 """The number of schedules whose programs are kept."""
@@ -418,7 +419,7 @@ class SettledSchedule(NamedTuple):
         return self.steps(schedule=schedule, guess=problems[0]._initial.motion(None), p=p, **values)
 
 
-class ScheduledSolver(Uncopied):
+class ScheduledSolver(Watchable, Uncopied):
     """A solver of problems with different contacts by a program for each schedule: made by ``ContactSchedule.solver``.
 
     A schedule that is among the last eight is solved by the program that was built for it, of the problems as they were
@@ -427,7 +428,6 @@ class ScheduledSolver(Uncopied):
 
     Attributes:
         last: the last solution; ``None`` before the first one.
-        progress: whether builds and iterations are shown on stderr.
     """
 
     def __init__(self, gait: ContactSchedule, solver: str, options: Mapping[str, Any]) -> None:
@@ -435,7 +435,6 @@ class ScheduledSolver(Uncopied):
         self._solvers = dict[tuple[int, ...], Solver[PhasesSolution]]()
         self._schedule: tuple[int, ...] | None = None
         self.last: PhasesSolution | None = None
-        self.progress = False
 
     def __repr__(self) -> str:
         return f"ScheduledSolver({self._name!r}, {len(self._solvers)} schedules)"

@@ -74,6 +74,7 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
         compiled: evaluate the steps, the expressions and their derivatives as machine code, which needs a C compiler:
             for problems that are solved for long or often. It takes seconds to minutes to compile, the first time; the
             cache is that of :func:`~gdalembert.compile`.
+        progress: show on stderr what is compiled, also by what adds expressions.
 
     Attributes:
         duration: the number, or the variable [s].
@@ -105,6 +106,7 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
         design: Design | None = None,
         quasi_static: float | str | None = AUTO,
         compiled: bool = False,
+        progress: bool = False,
     ) -> None:
         intervals, time = integer("intervals", intervals, 1, 1_000_000), checked_duration(duration)
         rule = method_of(method, degree, scheme)
@@ -128,7 +130,8 @@ class Problem(KeepsClear, OptimalControlProblem[Solution]):
         self._relations: list[Relation] = []
         self._cones: list[ca.Function] = []
         self._terms: dict[int, tuple[ca.MX, list[CostTerm]]] = {}
-        self._motion = Motion(self._system, self._robot, self.bounds, intervals, time, rule, control, compiled=compiled)
+        how = {"compiled": compiled, "progress": flag("Problem: progress", progress)}
+        self._motion = Motion(self._system, self._robot, self.bounds, intervals, time, rule, control, **how)
         self._bounds_at_stages = bounds_at == "stages"
         self.duration: Any = self._motion.duration if self._motion.free_time else self._motion.range[0]
         self.q, self.v = self._motion.x[: dyn.tree.nq, :], self._motion.x[dyn.tree.nq :, :]
