@@ -33,7 +33,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for key, size, used in (("a", 999, 1e9), ("b", 123_456, 1e9 + 86400)):
         with Cache().build() as place:
             (place / "function.so").write_bytes(bytes(size))
-            os.utime(Cache().add(key * 64, place / "function.so"), (used, used))
+            os.utime(Cache(name=f"tau_{key}").add(key * 64, place / "function.so"), (used, used))
     return tmp_path / "cache"
 
 
@@ -47,10 +47,10 @@ def test_the_cache_is_listed_and_cleared(capsys: pytest.CaptureFixture[str], cac
     assert main(["cache", "--list"]) == 0
     again, names, *rows = capsys.readouterr().out.splitlines()
     assert again == head
-    assert names.split() == ["library", "size", "last", "used"]
-    assert [row.split()[:4] for row in rows] == [
-        ["b" * 12, "123", "kB", "2001-09-10"],
-        ["a" * 12, "999", "B", "2001-09-09"],
+    assert names.split() == ["library", "function", "size", "last", "used"]
+    assert [row.split()[:5] for row in rows] == [
+        ["b" * 12, "tau_b", "123", "kB", "2001-09-10"],
+        ["a" * 12, "tau_a", "999", "B", "2001-09-09"],
     ]
     assert main(["cache", "--clear"]) == 0
     assert capsys.readouterr().out == f"{cache}: removed 2 libraries, 124 kB\n"

@@ -265,8 +265,11 @@ def run_cache(arguments: argparse.Namespace) -> int:
     if entries and not arguments.list:
         print(f"used between {dates[-1]} and {dates[0]}; --list shows all, --clear removes them")
     elif entries:
-        rows = [(entry.folder.name[:12], _size(entry.size), date) for entry, date in zip(entries, dates, strict=True)]
-        print_table(("library", "size", "last used"), rows, left=(0, 2))
+        rows = [
+            (entry.folder.name[:12], entry.name, _size(entry.size), date)
+            for entry, date in zip(entries, dates, strict=True)
+        ]
+        print_table(("library", "function", "size", "last used"), rows, left=(0, 1, 3))
     return 0
 
 

@@ -21,20 +21,28 @@ from pathlib import Path
 
 from gdalembert.errors import CompilationError
 from gdalembert.spatial.brief import Brief
+from gdalembert.spatial.source_text import comment_text
 
 MAX_SIZE = 1_000_000_000
 """Size of the libraries in a cache [bytes]; above it, those that were not used for the longest time are removed."""
 DAY = 86400.0
 """Age at which the folder of a build is what a killed process left [s]; no compiler runs for so long."""
 
+_NAME = "name.txt"
 _KEY, _BUILDS = re.compile(r"[0-9a-f]{64}"), re.compile("build-.*")
 
 
 @dataclass(frozen=True)
 class CachedLibrary(Brief):
-    """A library in a cache: its folder, its size [bytes], and when it was last used [s since the epoch]."""
+    """A library in a cache.
+
+    Attributes:
+        folder: of the library. ``size``: [bytes]. ``used``: when it was last used [s since the epoch].
+        name: the Function that it was built for first, or the caller; "" if that is not known.
+    """
 
     folder: Path
+    name: str
     size: int
     used: float
 
@@ -97,6 +105,7 @@ class Cache:
             _make(entry)
             try:
                 self._check(entry)
+                (entry / _NAME).write_text(comment_text(self.name), encoding="ascii")
                 added = library.replace(entry / name)
                 break
             except FileNotFoundError:  # another process has removed the entry meanwhile
@@ -120,7 +129,8 @@ class Cache:
             with contextlib.suppress(OSError):  # removed meanwhile, or not ours to read
                 states = [path.lstat() for path in folder.glob("*.so")]
                 size = sum(state.st_size for state in states)
-                libraries.append(CachedLibrary(folder, size, max((state.st_mtime for state in states), default=0.0)))
+                used = max((state.st_mtime for state in states), default=0.0)
+                libraries.append(CachedLibrary(folder, _name_in(folder), size, used))
         return sorted(libraries, key=lambda entry: entry.used, reverse=True)
 
     def clear(self) -> list[CachedLibrary]:
@@ -166,6 +176,13 @@ def remove(path: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink()
+
+
+def _name_in(folder: Path) -> str:
+    """The name beside a library, as text for a terminal; "" if there is none."""
+    with contextlib.suppress(OSError):
+        return comment_text((folder / _NAME).read_text(encoding="ascii", errors="replace"))
+    return ""
 
 
 def _make(folder: Path) -> None:
