@@ -35,12 +35,23 @@ _OF_TWO = ("copysign", "fmin", "fmax", "pow", "atan2", "hypot", "fmod", "remaind
 _CALLS = {getattr(ca, f"OP_{name.upper()}"): name for name in (*_OF_ONE, *_OF_TWO)} | {ca.OP_CONSTPOW: "pow"}
 
 _ANGLES = {ca.OP_SIN: "s", ca.OP_COS: "c"}
+_LARGEST_FLOAT = 1e30
 _ACCESS = re.compile(r"\b(\w+)\[")
 
 
 def angles_code(dtype: str) -> str:
     """The C function ``sin_cos``, which what :func:`scalar_code` writes calls; it needs <math.h> and <stdint.h>."""
     return source_of(__package__, {}, f"sin_cos_{REALS[dtype]}.c")
+
+
+def engine_in(dtype: str, text: str) -> str:
+    """C code that is written in double precision, with numbers, functions and variables of this type."""
+    if dtype == "float64":
+        return text
+    text = re.sub(r"\bdouble\b", REALS[dtype], text)
+    text = re.sub(r"\b(sqrt|fabs|fmin|fmax)\(", r"\1f(", text)
+    numbers = r"(?<![\w.])(?:\d+\.\d+(?:e-?\d+)?|\d+e-?\d+)(?![\w.])"
+    return re.sub(numbers, lambda found: f"{min(float(found[0]), _LARGEST_FLOAT)!r}f", text)
 
 
 class ScalarCode(NamedTuple):

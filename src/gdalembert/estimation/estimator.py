@@ -18,8 +18,9 @@ import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
-from gdalembert.compilation.machine_code import aligned, opened, source_of
-from gdalembert.compilation.scalar_code import angles_code, scalar_code
+from gdalembert.compilation.compiled_function import dtype_name
+from gdalembert.compilation.machine_code import REALS, aligned, opened, source_of
+from gdalembert.compilation.scalar_code import angles_code, engine_in, literal, scalar_code
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.outputs import output_functions
 from gdalembert.dynamics.parameters.parameters import Values
@@ -236,7 +237,7 @@ class Estimator:
         return tuple(name for name, place in self._places.items() if (np.abs(self.innovations[place]) > gate).any())
 
     @interruptible
-    def generate(self, path: str | os.PathLike[str]) -> Path:
+    def generate(self, path: str | os.PathLike[str], *, dtype: str | type = "float64") -> Path:
         """Write the filter as C99, without a library, with its header beside it.
 
         The files of ``ekf.c`` have ``ekf_state``, ``ekf_initial``, which is the filter as it is now, and
@@ -246,36 +247,39 @@ class Estimator:
 
         Args:
             path: of the file, whose stem is a C identifier; it is returned.
+            dtype: the type of all numbers, ``"float64"`` or ``"float32"``, which is ``float`` in C.
 
         Raises:
-            ArgumentTypeError, ArgumentError: if the path is none, its stem no such name, or before :meth:`reset`.
+            ArgumentTypeError, ArgumentError: if the path is none, its stem no such name, the type none of these, or
+                before :meth:`reset`.
             OSError: if it cannot be written.
         """
-        target = c_file(path, "ekf.c")
+        target, real = c_file(path, "ekf.c"), dtype_name("generate", dtype)
         if not self._is_reset:
             raise ArgumentError("generate: the filter has no state yet; call reset(q)")
-        check_stem(target.stem, self._code)
-        header, body = self._code(target.stem)
+        check_stem(target.stem, lambda stem: self._code(stem, real))
+        header, body = self._code(target.stem, real)
         write_whole({target.with_suffix(".h"): header, target: f'#include "{target.stem}.h"\n{body}'})
         return target
 
-    def _code(self, stem: str) -> tuple[str, str]:
+    def _code(self, stem: str, dtype: str = "float64") -> tuple[str, str]:
         """The header and the code of the filter."""
-        model = self._model
+        model, real, size = self._model, REALS[dtype], np.dtype(dtype).itemsize
+        taken = size * sum(x.size for x in self._fields.values())
         about = c_comment(
             [
                 f"Extended Kalman filter of {comment_text(self._dyn.tree.name)}: x is q, v and the slow states.",
                 "Compile (and link with -lm):",
-                *compile_lines(f"{stem}.c"),
-                f"A filter takes {8 * sum(x.size for x in self._fields.values()):,} bytes, and no memory is allocated.",
+                *compile_lines(f"{stem}.c", single=real == "float"),
+                f"A filter takes {taken:,} bytes, and no memory is allocated.",
                 f"u: {', '.join(map(comment_text, self._dyn.actuator_names))}; held over dt [s].",
                 f"y, at its end: {', '.join(map(comment_text, self._places))}; NaN where a sample is missing.",
                 f"{stem}_step returns the number of samples beyond the gate, which are left out, or -1: it is not",
                 "finite, and the state is as before. Its field beyond counts those in a row, for each entry of y.",
             ]
         )
-        fields = "\n".join(f"  double {name}{''.join(f'[{n}]' for n in x.shape)};" for name, x in self._fields.items())
-        call = f"int {stem}_step({stem}_state* self, const double* u, const double* y, double dt)"
+        fields = "\n".join(f"  {real} {name}{''.join(f'[{n}]' for n in x.shape)};" for name, x in self._fields.items())
+        call = f"int {stem}_step({stem}_state* self, const {real}* u, const {real}* y, {real} dt)"
         head = f"""#ifndef {stem.upper()}_H
 #define {stem.upper()}_H
 #ifdef __cplusplus
@@ -296,12 +300,12 @@ extern const {stem}_state {stem}_initial;
         engine = source_of(__package__, sizes | {"SUBSTEPS": self._substeps}, "ekf.c")
         values = ["{0}"]  # one library for all deviations
         if self._is_reset:
-            values = [_braced(np.nan_to_num(x).tolist()) for x in self._fields.values()]
+            values = [_braced(np.nan_to_num(x).tolist(), dtype) for x in self._fields.values()]
         includes = f"#include <math.h>\n#include <stdint.h>\n#include <string.h>\ntypedef {stem}_state State;"
         initial = f"const {stem}_state {stem}_initial = {{{', '.join(values)}}};"
-        texts = [_function(*item) for item in functions.items()]
-        angles = [angles_code("float64")] if any("sin_cos(" in text for text in texts) else []
-        code = [includes, *angles, *texts, engine, initial]
+        texts = [_function(*item, dtype) for item in functions.items()]
+        angles = [angles_code(dtype)] if any("sin_cos(" in text for text in texts) else []
+        code = [includes, *angles, *texts, engine_in(dtype, engine), initial]
         code.append(f"{call} {{ return step(self, u, y, dt); }}\n")
         return "\n".join([*about, head]), "\n".join(code)
 
@@ -399,16 +403,18 @@ def _named(argument: str, values: Any, sizes: Mapping[str, int] | None, hint: st
     return values
 
 
-def _braced(numbers: Any) -> str:
+def _braced(numbers: Any, dtype: str) -> str:
     """An initializer in C: braces around each array, and around each of its rows."""
-    return f"{{{', '.join(map(_braced, numbers))}}}" if isinstance(numbers, list) else repr(numbers)
+    if isinstance(numbers, list):
+        return f"{{{', '.join(_braced(x, dtype) for x in numbers)}}}"
+    return literal(numbers, dtype)
 
 
-def _function(name: str, function: ca.Function) -> str:
+def _function(name: str, function: ca.Function, dtype: str) -> str:
     """C code of a Function; it shares nothing, so that filters in several threads do not."""
-    code = scalar_code(f"{name}_of", function)
+    code, real = scalar_code(f"{name}_of", function, dtype), REALS[dtype]
     inputs, outputs = function.name_in(), function.name_out()
-    declared = ", ".join([*(f"const double* {x}" for x in inputs), *(f"double* {y}" for y in outputs)])
+    declared = ", ".join([*(f"const {real}* {x}" for x in inputs), *(f"{real}* {y}" for y in outputs)])
     unread = "".join(f"\n  (void) {x};" for x in (*inputs, *outputs) if x not in code.arguments)
     return f"""{code.text}
 
