@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 WORDS = {
     "docs/cookbook": ("end effector",),
-    "docs/optimal_control": ("initial state", "path constraint", "running cost", "stage cost"),
-    "docs/mpc": ("terminal cost",),
+    "docs/optimal_control": ("initial state", "path constraint", "running cost", "stage cost", "terminal cost"),
     "docs/solvers": ("LICQ",),
     "docs/flexible": ("eigenfrequency", "brake", "motor side", "link side"),
 }
