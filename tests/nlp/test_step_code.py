@@ -22,7 +22,7 @@ def test_no_name_ends_the_comment(name: str, cleaned: bool) -> None:
     text = comment_text(name) if cleaned else name
     exported = {"x_0": ExportedArray("x_0", f"entries: {text}")}
     about, remarks = f"Real-time iterations of {text}", f"The schedule:\n      0  {text}"
-    code = Described("tick", exported, {"x_0": (2,)}, "double", about, remarks, 3, 0.5, 1, 100, 10, 1000)
+    code = Described("tick", exported, {"x_0": (2,)}, "double", about, remarks, 3, 0.5, 1, "", 100, 10, 1000)
     read = as_compilers_read_it("\n".join(head(code)))
     assert read.startswith("/*")
     assert read.index("*/") == len(read) - 2

@@ -197,10 +197,9 @@ SCHEDULED = """
 #include <stdio.h>
 extern int tick(int);
 extern double tick_x_0[21], tick_x[7][21];
-extern int32_t tick_set[7], tick_lands[6];
+extern int32_t tick_set[7];
 static void schedule(int from) { /* three intervals on the left foot, and then on both */
   for (int k = 0; k < 7; ++k) tick_set[k] = (k < 6 ? k : 5) + from < 3;
-  for (int k = 0; k < 6; ++k) tick_lands[k] = tick_set[k] == 1 && tick_set[k + 1] == 0 ? 0 : -1;
 }
 int main(void) {
   for (int i = 0; i < 21; ++i) tick_x_0[i] = tick_x[0][i];
@@ -211,15 +210,14 @@ int main(void) {
       for (int i = 0; i < 21; ++i) printf(" %.17g", tick_x[k][i]);
     printf("\\n");
   }
-  const int64_t sets[3] = {-1, 2, 1000}, jumps[3] = {-2, 1, 1000};
+  const int64_t sets[3] = {-1, 2, 1000};
   int refused = 0;
-  for (int i = 0; i < 3; ++i) {
-    schedule(0), tick_set[4] = sets[i], refused += tick(0) == -2;
-    schedule(0), tick_lands[1] = jumps[i], refused += tick(0) == -2; /* nobody lands by lifting a foot */
-    schedule(0), tick_lands[2] = jumps[i], refused += tick(0) == -2;
-  }
-  schedule(0);
-  return refused != 9 || tick(0) < 0;
+  for (int i = 0; i < 3; ++i) schedule(0), tick_set[4] = sets[i], refused += tick(0) == -2;
+  schedule(0), tick_set[6] = 1, refused += tick(0) == -2; /* the last interval is on both feet */
+  schedule(2);
+  printf("%d", refused);
+  for (int i = 0; i < 2; ++i, tick_x_0[13] += 0.5) printf(" %d", tick(0));
+  return 0;
 }
 """
 
@@ -235,16 +233,19 @@ def test_generated_c_of_a_schedule_takes_the_same_steps(solver: ocp.ContactSched
     built = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert not built.returncode, built.stderr
     printed = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
-    for k, line in enumerate(printed):
+    *steps, ended = printed
+    assert ended == "4 0 3"  # it refuses what is no schedule, and tells that feet rise by 0.5 m/s
+    for k, line in enumerate(steps):
         plan = solver(**values, schedule=gait[k : k + N], shift=int(k > 0))
         verdict, *x = line.split()
         assert int(verdict) == (0 if plan.solved else 4)
         wanted = solver._steps.arrays["x"].ravel()
         assert np.abs(np.array(x, dtype=float) - wanted).max() < 1e-8
-    assert len(printed) == 3
+    assert len(steps) == 3
     head = " ".join((tmp_path / "tick.h").read_text().split())
-    assert "that of the last * interval once more: * 0 both * 1 left * tick_lands has" in head
-    assert "There is one where contacts take hold: from 1 to 0." in head
+    assert "that of the last * interval once more: * 0 both * 1 left * There is an impact where" in head
+    assert "where contacts take hold: from 1 to 0." in head
+    assert "3 if the step is taken, from a start farther than 0.05 m or rad off contacts and loops" in head
 
 
 # What is refused

@@ -405,16 +405,17 @@ def test_a_path_or_a_name_that_c_has_not_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("name", ["gap", "stage_0"])
-def test_a_parameter_of_generated_c_has_a_name_of_its_own(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "stem"), [("gap", "tick"), ("stage_0", "tick"), ("H", "TICK"), ("EXAMPLE", "TICK")])
+def test_a_parameter_of_generated_c_has_a_name_of_its_own(name: str, stem: str, tmp_path: Path) -> None:
+    """Beside arrays, and macros: the guard of TICK.h is TICK_H."""
     problem = reaching()
     weight = problem.parameter(name)
     problem.minimize(weight * problem.integral(lambda q: ca.sumsqr(q)) + problem.integral(lambda u: ca.sumsqr(u)))
     solver = problem.solver("rti")
     solver(**numbers(), **{name: 1.0})  # the reference and its weight have no cost now
-    told = f"generate: the parameter '{name}' would be tick_{name}, a name of the file itself; rename it"
+    told = f"generate: the parameter '{name}' would be {stem}_{name}, a name of the file itself; rename it"
     with pytest.raises(ArgumentError, match=told):
-        solver.generate(tmp_path / "tick.c")
+        solver.generate(tmp_path / f"{stem}.c")
 
 
 @pytest.mark.system

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gdalembert.compilation.compiled_function import CompiledFunction
 from gdalembert.compilation.machine_code import REALS, source_of
-from gdalembert.compilation.scalar_code import angles_code, literal, scalar_code
+from gdalembert.compilation.scalar_code import angles_code, engine_in, literal, scalar_code
 from gdalembert.nlp.gauss_newton import ARRAYS, LARGEST, GaussNewton, macros_of
 from gdalembert.nlp.step_text import Described, ExportedArray, example, head, header
 
@@ -26,8 +26,9 @@ _WIDE, _LIMITS = ("A", "H", "g", "G", "K", "S", "z"), ("lower", "upper", "w1", "
 """The arrays whose rows are filled up to whole vectors: those as wide as z, and those of limits of z and of rows."""
 _SIDE, _BLOCKS = 15, 5
 """Vectors of limits of a ``Side`` of c/stage_qp.c, and of a ``Stage`` without its sides."""
-_LARGEST_FLOAT = 1e30
 _INTEGER = "int32_t"
+_APART = "apart"
+"""Functions of each set, and what they find: how far the start is off what holds there, over what is tolerated."""
 
 
 class _Widths(NamedTuple):
@@ -68,13 +69,16 @@ class StepCode:
     """C99 of ``int name(int shift)``: shift the plan, and take a step from the state in ``name_x_0`` on.
 
     It returns 0; 1 or 2 if the plan is not moved, as :meth:`GaussNewton.step`; 4 if it is, but more than ``unmet`` of
-    violations are left; −1 and −2 if it refuses the shift, or an exported schedule. ``name_step``, ``name_gap`` and
-    ``name_infeasibility`` are what was found.
+    violations are left; 3 if it is, from a start of which a Function ``apart`` of the steps is above 1; −1 and −2 if it
+    refuses the shift, or an exported schedule. ``name_step``, ``name_gap`` and ``name_infeasibility`` are what was
+    found.
 
     Args:
         steps: of which it is; the plan begins as theirs.
         name: a C identifier, with which all names begin.
         exported: arrays that a caller reads and writes.
+        impacts: of a schedule, whether contacts take hold from one set (row) to another (column); empty without one.
+        near: how near to contacts and loops a start should be; "" if no Function ``apart`` says how far it is.
         about: what it is. ``remarks``: what its sets or its rows are. Names in both are ``comment_text``.
         most: the largest shift.
         iterations: of the interior point. ``unmet``: the part of violations that may be left.
@@ -84,6 +88,8 @@ class StepCode:
     steps: GaussNewton
     name: str
     exported: Mapping[str, ExportedArray]
+    impacts: Sequence[Sequence[bool]]
+    near: str
     about: str
     remarks: str
     most: int
@@ -154,7 +160,7 @@ static {_INTEGER} evaluate(const Function* f, {_INTEGER} first, {_INTEGER} count
 """
         engine = text.index("/* One Gauss-Newton")
         text = (text[:engine] + calls + text[engine:]).replace("int64_t", _INTEGER)
-        return text if self.dtype == "float64" else _single(text)
+        return engine_in(self.dtype, text)
 
     def _array(self, key: str, values: Numbers) -> str:
         """An array with the numbers with which it begins."""
@@ -256,21 +262,25 @@ static {_INTEGER} {name}({_INTEGER} first, {_INTEGER} count) {{
     def _tick(self, arrays: Mapping[str, Numbers]) -> str:
         """The function that a caller calls, and what it has."""
         names, n, steps, real = self._names, self.steps.sizes.intervals, self.steps, REALS[self.dtype]
-        sets = len(steps.functions["stage"])
         program = [f".{key} = (const Row*) {names[key]}" for key in ("A", "H", "g", "G")]
         program += [f".{key} = {names[key]}" for key in ("b", "lower", "upper", "w1", "w2", "free")]
         program.append(f".x_0 = {names['qp_x_0']}")
         first = {key: f"&{names[key]}{'[0]' * arrays[key].ndim}" for key in self.exported if key in names}
         fields = [f".{key} = {first.get(key, names[key])}" for key in (*ARRAYS, "w1", "w2", "order", "set", "lands")]
-        fields += [f".{key} = of_{key}" for key in (*steps.functions, *steps.patterns)]
+        fields += [f".{key} = of_{key}" for key in (*steps.functions, *steps.patterns) if key != _APART]
         fields += [f".n = {n}", f".x_0 = {names['qp_x_0']}", ".program = &program", ".memory = memory"]
         fields += [
             f".{key} = {literal(getattr(steps.tick, key), self.dtype)}"
             for key in ("penalty", "first_gap", "weight", "raised")
         ]
-        results, check = ("step", "gap", "infeasibility"), ""
-        if "set" in self.exported:
-            check = _check_of_schedule(names["set"], names["lands"], n, sets)
+        results, schedule, check, far = ("step", "gap", "infeasibility"), "", "", ""
+        if self.impacts:
+            schedule, check = _schedule(names["set"], names["lands"], n, self.impacts)
+        if self.near:
+            check += f"""
+  {names[_APART]}[0] = 0;
+  if (of_{_APART}[{names["set"]}[0]]) (void) of_{_APART}[{names["set"]}[0]](0, 1);"""
+            far = f"\n  if (!outcome && {names[_APART]}[0] > 1) return 3;"
         pairs = ((self._row(key, n + 1), self._row(key, n), self._bytes(key)) for key in self._ended)
         copies = "".join(f"\n  (void) memcpy({', '.join(pair)});" for pair in pairs)
         declared = "\n".join(f"{real} {self.name}_{key};" for key in results)
@@ -283,12 +293,13 @@ static const Program program = {{
 static Tick self = {{
   {", ".join(fields)}}};
 {declared}
-
+{schedule}
 int {self.name}(int shift) {{
   if (shift < 0 || shift > {self.most}) return -1;{check}{copies}
   int outcome = (int) gauss_newton_tick(&self, {names["delta"]}, shift, {self.iterations}, {largest});
   {told}
-  return !outcome && self.infeasibility > {unmet} ? 4 : outcome;
+  if (!outcome && self.infeasibility > {unmet}) return 4;{far}
+  return outcome;
 }}
 """
 
@@ -316,6 +327,7 @@ int {self.name}(int shift) {{
             self.most,
             self.unmet,
             self.width,
+            self.near,
             variables,
             constants,
             operations,
@@ -345,14 +357,6 @@ def _braced(shape: Sequence[int], texts: Sequence[str]) -> str:
     return "{\n  " + ",\n  ".join(parts) + "}"
 
 
-def _single(text: str) -> str:
-    """C code in single precision: numbers, functions and types."""
-    text = re.sub(r"\bdouble\b", "float", text)
-    text = re.sub(r"\b(sqrt|fabs|fmin|fmax)\(", r"\1f(", text)
-    numbers = r"(?<![\w.])(?:\d+\.\d+(?:e-?\d+)?|\d+e-?\d+)(?![\w.])"
-    return re.sub(numbers, lambda found: f"{min(float(found[0]), _LARGEST_FLOAT)!r}f", text)
-
-
 def arrays_read(steps: GaussNewton) -> set[str]:
     """The arrays of which Functions read numbers, rather than have them as an input."""
     reading = set()
@@ -365,10 +369,14 @@ def arrays_read(steps: GaussNewton) -> set[str]:
     return reading | {name.removesuffix("_next") for name in reading}
 
 
-def _check_of_schedule(stage: str, lands: str, n: int, sets: int) -> str:
-    """C code that returns −2 where there is no such set, or no jump to it."""
-    return f"""
+def _schedule(stage: str, lands: str, n: int, impacts: Sequence[Sequence[bool]]) -> tuple[str, str]:
+    """A table of impacts, and code that returns −2 where there is no such set, and finds the jumps."""
+    sets, rows = len(impacts), [", ".join(str(int(hits)) for hits in row) for row in impacts]
+    return (
+        f"\nstatic const {_INTEGER} impacts[{sets}][{sets}] = {{{{{'}, {'.join(rows)}}}}};\n",
+        f"""
   for (int k = 0; k <= {n}; ++k)
     if ({stage}[k] < 0 || {stage}[k] >= {sets}) return -2;
-  for (int k = 0; k < {n}; ++k)
-    if ({lands}[k] != -1 && ({lands}[k] != {stage}[k + 1] || !of_jump[{lands}[k]])) return -2;"""
+  if ({stage}[{n}] != {stage}[{n - 1}]) return -2;
+  for (int k = 0; k < {n}; ++k) {lands}[k] = impacts[{stage}[k]][{stage}[k + 1]] ? {stage}[k + 1] : -1;""",
+    )

@@ -482,18 +482,23 @@ def warnings_about(solution: Solution | JoinedSolution) -> Iterator[str]:
                 f"{each.step_error:.1%}; take more intervals, a higher degree or fewer modes, and look at "
                 "solution.simulate()"
             )
-        if isinstance(each, RealTimeSolution) and (beyond := each.constraint_violation) > _NOTABLE:
-            limit = max(each.violations, key=each.violations.__getitem__)
-            yield (
-                f"{part}{limit} violated by {beyond:.2g}, since real-time iterations take limits and ends as soft; "
-                "where the motion could keep them, give a larger {'penalty': …}, or take 'ipopt'"
-            )
         alone = ConstrainedDynamics.of("solution", each.dyn).dynamics
         yield from (part + line for line in alone.bending_warnings(each.q))
         try:
             physical_parameters("the optimum of p", alone, each.p)
         except ArgumentError as error:
             yield f"{part}{error}; or give narrower bounds in design"
+
+
+def beyond_soft_limits(solution: Solution | JoinedSolution) -> Iterator[str]:
+    """What a plan of real-time iterations violates notably."""
+    for part, each in by_part(solution):
+        if (beyond := each.constraint_violation) > _NOTABLE:
+            limit = max(each.violations, key=each.violations.__getitem__)
+            yield (
+                f"{part}{limit} violated by {beyond:.2g}, since real-time iterations take limits and ends as soft; "
+                "where the motion could keep them, give a larger {'penalty': …}, or take 'ipopt'"
+            )
 
 
 def inconsistencies(solution: Solution | JoinedSolution) -> Iterator[str]:

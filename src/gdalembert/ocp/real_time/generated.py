@@ -17,8 +17,8 @@ def exported_arrays(
     layouts: Sequence[Layout],
     parameters: Mapping[str, str],
     varying: Collection[str],
-    schedule: Sequence[str],
     *,
+    scheduled: bool,
     ends: bool,
 ) -> dict[str, ExportedArray]:
     """The arrays of a tick that its callers write and read, by key.
@@ -26,7 +26,7 @@ def exported_arrays(
     Args:
         problem: the first one. ``layouts``: those of the inputs of all.
         parameters: the names of parameters by key. ``varying``: of those of every instant.
-        schedule: the arrays of a schedule.
+        scheduled: whether problems are in a schedule.
         ends: whether the end of the motion fixes anything.
     """
     tree, bounds, layout, before = problem.con.tree, problem.motion.bounds, layouts[0], ""
@@ -43,11 +43,9 @@ def exported_arrays(
         "u": ExportedArray("u", f"the plan: row k is held over interval k, the last one over none. {inputs}.", False),
         "w": ExportedArray("w", "accelerations, and forces of contacts and loops, where a tick begins.", False),
     }
-    meanings = {
-        "set": "the number of the problem of each interval, and as the last entry that of the last interval once more.",
-        "lands": "of each interval k set[k + 1] where an impact is between k and k + 1, and otherwise -1.",
-    }
-    arrays |= {key: ExportedArray(key, meanings[key]) for key in schedule}
+    if scheduled:
+        meaning = "the number of the problem of each interval, and as the last entry that of the last one once more."
+        arrays["set"] = ExportedArray("set", meaning)
     if ends:
         x_end = f"the state where the motion ends, of which the entries that are fixed are read. {state}."
         if problem.con.nc:
@@ -62,9 +60,10 @@ def check_names(stem: str, parameters: Iterable[str], taken: Iterable[str], func
     """Refuse parameters whose names cannot be those of arrays in C; ``functions``: the kinds of those in the file.
 
     Raises:
-        ArgumentError: if one has the name of an array of its own, or none of C.
+        ArgumentError: if one has the name of an array of its own, or of a macro, or none of C.
     """
-    others, kinds = set(taken), "|".join(functions)
+    macros = ("H", "EXAMPLE") if stem == stem.upper() else ()
+    others, kinds = {*taken, *macros}, "|".join(functions)
     for name in parameters:
         if name in others or re.fullmatch(rf"({kinds})_\d+(_at(_\d+)?)?", name):
             raise ArgumentError(

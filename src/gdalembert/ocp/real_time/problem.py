@@ -25,6 +25,8 @@ from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.expressions import foreign
 
 GRID, INTERVAL, RATES = "grid", "interval", "rates"
+NEAR = f"{NEAR_Q} m or rad off contacts and loops, or {NEAR_V} of a rate"
+"""The farthest that solvers move a measured start, for texts."""
 Place = str | int
 """All instants of the grid, each interval, each interval before which u is known, or the number of one instant."""
 
@@ -148,13 +150,15 @@ class RealTimeProblem(NamedTuple):
         instants = frozen(self.interval * np.arange(self.motion.intervals + 1.0))
         return instants, frozen(instants[:-1, None] + self.interval / 2)
 
-    def apart(self) -> ca.Function:
-        """(x) → how far [q; v] is off contacts and loops, over the farthest that solvers move a start onto them."""
+    def apart(self, inputs: Mapping[str, str]) -> ca.Function:
+        """(x_0) → how far [q; v] is off contacts and loops, over the farthest that solvers move a start onto them;
+        p is its second input, by the name in ``inputs``.
+        """
         places, rows, nq = self.motion.system.places, self.motion.system.rows, self.con.tree.nq
         x, p = ca.MX.sym("x", nq + self.con.tree.nv), [ca.MX.sym("p", len(self.robot))] if len(self.robot) else []
         of_q, of_v = ca.norm_inf(places.residual(x, *p)), ca.norm_inf(rows.velocity(x, *p))
         far = ca.fmax(of_q / NEAR_Q, of_v / (NEAR_V * ca.fmax(1, ca.norm_inf(x[nq:]))))
-        return ca.Function("apart", [x, *p], [far])
+        return ca.Function("apart", [x, *p], [far], ["x_0", *(inputs["p"] for _ in p)], ["apart"])
 
     def refusal(self, x: Array) -> str:
         """Why [q; v] is no start: the contact or loop that it violates, and by how much."""

@@ -72,8 +72,6 @@ class ContactScheduleSolver(RealTimeSequence):
         last: the last plan; ``None`` before the first one.
     """
 
-    _of_schedule = ("set", "lands")
-
     def __init__(self, problems: Mapping[str, RealTimeProblem], options: Mapping[str, Any]) -> None:
         self._names = list(problems)
         systems = [problem.motion.system for problem in problems.values()]
@@ -136,8 +134,7 @@ class ContactScheduleSolver(RealTimeSequence):
         return f"""The schedule is that of the horizon behind the shift, and it is not shifted here.
    {stem}_set has the number of the problem of each interval, and as its last entry that of the last
    interval once more:{problems}
-   {stem}_lands has, for each interval k, {stem}_set[k + 1] where an impact is between k and k + 1, and
-   otherwise -1. There is one where contacts take hold: {", ".join(impacts) or "nowhere"}."""
+   There is an impact where contacts take hold: {", ".join(impacts) or "nowhere"}."""
 
     def _runs(self) -> list[tuple[int, int, int, Array]]:
         sets, n = self._steps.set, len(self._q) - 1

@@ -9,7 +9,6 @@ import itertools
 import math
 import os
 import sys
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,6 +29,7 @@ from gdalembert.nlp.step_code import StepCode, arrays_read
 from gdalembert.ocp.real_time.generated import check_names, exported_arrays
 from gdalembert.ocp.real_time.linear_stage import NEXT, LinearStage
 from gdalembert.ocp.real_time.problem import (
+    NEAR,
     FixedEnds,
     RealTimeProblem,
     StageOutcome,
@@ -39,12 +39,12 @@ from gdalembert.ocp.real_time.problem import (
     limits_of_u,
     paths_at,
 )
-from gdalembert.ocp.solution import Accuracy, JoinedSolution, RealTimeSolution, Solution, unsolved
+from gdalembert.ocp.solution import Accuracy, JoinedSolution, RealTimeSolution, Solution, beyond_soft_limits, unsolved
 from gdalembert.ocp.stage import Stages as StageValues
-from gdalembert.spatial.arguments import UNIT_ERROR, c_file, integer, number
+from gdalembert.spatial.arguments import UNIT_ERROR, c_file, integer, number, warn
 from gdalembert.spatial.arrays import Array, Uncopied
 from gdalembert.spatial.interrupts import Interrupts, interruptible
-from gdalembert.spatial.progress import current, progress
+from gdalembert.spatial.progress import Watchable, current, progress
 from gdalembert.spatial.source_text import check_stem, comment_text, write_whole
 
 STATUS = "Real_Time_Iteration"
@@ -81,7 +81,7 @@ def finite(x: float) -> float:
     return min(max(x, -sys.float_info.max), sys.float_info.max) if x == x else sys.float_info.max
 
 
-class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
+class RealTimeSteps(Watchable, Uncopied, ABC, Generic[Planned]):
     """Steps of problems of one robot that differ in contacts and costs, one of which holds over each interval.
 
     Args:
@@ -91,11 +91,10 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
 
     Attributes:
         last: the last plan; ``None`` before the first one.
-        progress: whether steps from a guess are shown on stderr.
     """
 
-    _of_schedule: tuple[str, ...] = ()
-    """The arrays of a schedule that callers of generated C write."""
+    _takes_hold: Sequence[Sequence[bool]] = ()
+    """Of a schedule, whether contacts take hold from one problem (row) to another (column)."""
 
     def __init__(
         self,
@@ -130,6 +129,10 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         free = tuple(self._first.free)
         sizes = Sizes(first.nx, first.state, first.nu, first.eliminated, n, rows, squares, free)
         self._steps = GaussNewton(sizes, first.order, arrays, penalty=penalty, first_gap=first_gap)
+        self._apart = [
+            None if free or not problem.con.nc or (in_sequence and k) else compiled_function(problem.apart(inputs))
+            for k, problem in enumerate(problems)
+        ]
         self._connect(stages, reached)
         x, u, w = (self._steps.arrays[name] for name in "xuw")
         nq, nv = self._tree.nq, self._tree.nv
@@ -151,11 +154,7 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         self._used = [{name for graph in pairs for name in graph.name_in()} & self._given.keys() for pairs in graphs]
         self._conditions = [condition for problem in problems for condition in problem.formulation.inputs.ends]
         self._numbers = {name: array.T for name, array in self._given.items()}
-        self._apart = [
-            None if free or not problem.con.nc or (in_sequence and k) else compiled_function(problem.apart())
-            for k, problem in enumerate(problems)
-        ]
-        self._prepared, self.progress, self._known = False, False, set[str]()
+        self._prepared, self._known = False, set[str]()
         self.last: Planned | None = None
 
     def _connect(self, stages: Sequence[LinearStage], reached: Sequence[int]) -> None:
@@ -172,6 +171,8 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             compiled_function(stages[0].start()),
             compiled_function(stages[0].retract(wide, limits_of_u(self._problems, self._layouts))),
         )
+        if any(far is not None for far in self._apart):  # for C
+            self._steps.functions["apart"], self._steps.arrays["apart"] = self._apart, np.zeros(1)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._tree.name}, {len(self._q) - 1} intervals, {self._iterations} iterations)"
@@ -248,8 +249,9 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             solved, warning = self._judged(reason, first=first)
             warning = warning or (refusal and f"{refusal}; the plan begins there")
             self.last = plan = self._solution(solved=solved)
-        if warning:
-            self._warn(warning)
+        beyond = beyond_soft_limits(plan) if first and solved else ()
+        for fault in filter(None, (warning, *beyond)):
+            warn(f"{self._tree.name}: {fault}", SolutionWarning)
         return plan
 
     def _judged(self, reason: str, *, first: bool) -> tuple[bool, str]:
@@ -268,9 +270,6 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
                 "optimum; begin nearer, or at guess=…"
             )
         return True, ""
-
-    def _warn(self, fault: str) -> None:
-        warnings.warn(f"{self._tree.name}: {fault}", SolutionWarning, stacklevel=4)
 
     def _first_steps(self, guess: Any, interrupts: Interrupts) -> str:
         """Steps from a guess until they are small; why the last one was not taken, or "" if it was."""
@@ -298,18 +297,18 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
         ``tick.h`` has each array with its size, its units and the order of its entries. It returns
 
         * 0 if the step is taken; 4 if it is, but more than half of the violations are left (``solved=False``);
+        * 3 if it is taken, from a start so far off contacts or loops that Python warns of it;
         * 1 or 2 if the last plan, shifted, stands for it: the step is not finite, or is out of all proportion;
-        * −1 if ``shift`` is out of range, −2 if the schedule names no problem; then nothing is done.
+        * −1 if ``shift`` is out of range, −2 if the schedule is none; then nothing is done.
 
         ``tick_step``, ``tick_gap`` and ``tick_infeasibility`` are what ``plan.stats`` has. Of a
         :class:`ContactSchedule` the caller writes the schedule too, that of the horizon behind the shift:
         ``tick_set[k]``, the number of the problem of interval k, in the order in which they were given (the last entry
-        as the one before it), and ``tick_lands[k]``, which is ``tick_set[k + 1]`` where an impact is between the two,
-        and otherwise −1. Of phases the shift is 0, rows of ``tick_x`` are the instants of one phase after the other,
-        and the end of a phase is in the row of its last instant.
+        as the one before it). Of phases the shift is 0, rows of ``tick_x`` are the instants of one phase after the
+        other, and the end of a phase is in the row of its last instant.
 
-        The head of the file has the lines that compile it, the bytes of its static data, and an example of a call. What
-        is written does not depend on the machine that writes it.
+        The head of the file has the lines that compile it, the bytes of its static data, about those of its code, and
+        an example of a call, none of which depends on the machine that writes it.
 
         Args:
             path: of the file, whose stem is a C identifier; it is returned.
@@ -329,14 +328,14 @@ class RealTimeSteps(Uncopied, ABC, Generic[Planned]):
             raise ArgumentError("generate: there is no plan yet; call the solver first")
         stem, read = target.stem, arrays_read(self._steps)
         parameters = {key: name for name, key in self._inputs.items() if key in read}
-        exported = exported_arrays(
-            self._first, self._layouts, parameters, self._padded, self._of_schedule, ends=self._ends.are_fixed
-        )
+        of_caller = {"scheduled": bool(self._takes_hold), "ends": self._ends.are_fixed}
+        exported = exported_arrays(self._first, self._layouts, parameters, self._padded, **of_caller)
         taken = [array.name for key, array in exported.items() if key not in parameters]
         check_names(stem, parameters.values(), [*taken, *self._steps.found], self._steps.functions)
         about, remarks = f"Real-time iterations of {comment_text(self._tree.name)}", self._remarks_in_c(stem)
         limits = self._most_shift, self._iterations, _UNMET
-        rest = exported, about, remarks, *limits, width, real
+        near = NEAR if "apart" in self._steps.functions else ""
+        rest = exported, self._takes_hold, near, about, remarks, *limits, width, real
         check_stem(stem, lambda other: StepCode(self._steps, other, *rest).texts())
         code, header = StepCode(self._steps, stem, *rest).texts()
         write_whole({target.with_suffix(".h"): header, target: code})
@@ -591,8 +590,8 @@ class RealTimeSolver(RealTimeSteps[Solution]):
                 raises before leaves the last plan and its parameters as they were.
 
         Warns:
-            SolutionWarning: if it is not solved, the first steps do not become small, or a tick begins far off contacts
-                or loops, of which the first one is refused.
+            SolutionWarning: if it is not solved, the first steps do not become small or lead beyond soft limits, as
+                :meth:`Problem.solve`, or a tick begins far off contacts or loops, of which the first one is refused.
         """
         return self._call(shift, guess, p, values)
 
