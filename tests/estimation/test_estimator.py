@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import warnings
@@ -19,6 +20,7 @@ from gdalembert.errors import ArgumentError, EstimationError, EstimationWarning,
 from gdalembert.estimation.estimator import Estimator
 from tests.estimation.test_filter_model import robot
 from tests.helpers.models import relative_error
+from tests.helpers.processors import run
 
 pytestmark = pytest.mark.system
 DT = 1e-3
@@ -110,6 +112,19 @@ int main(void) {{
     assert relative_error(found, np.r_[filter_._x, filter_._r.ravel()]) < tolerance
     assert [int(x) > 0 for x in printed[: len(u)]] == [x > 0 for x in outliers]
     assert outliers[7] == 1
+
+
+@pytest.mark.system
+@pytest.mark.long
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_head_has_about_the_size_of_code(dtype: str, filters: dict[str, Estimator], tmp_path: Path) -> None:
+    """By the line for a Cortex-M7 that is in it."""
+    begin(filters["gated"])
+    header = filters["gated"].generate(tmp_path / "ekf.c", dtype=dtype).with_suffix(".h").read_text()
+    said = re.search(r"about ([\d,]+) bytes, within 15%", header)[1]
+    run(re.search(r"Cortex-M7 +(.*)", header)[1].split(), tmp_path)
+    code = run(["arm-none-eabi-size", "ekf.o"], tmp_path).splitlines()[1].split()[0]
+    assert int(said.replace(",", "")) == pytest.approx(int(code), rel=0.15)
 
 
 def test_outliers_and_missing_samples_change_nothing(filters: dict[str, Estimator]) -> None:
