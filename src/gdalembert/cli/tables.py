@@ -32,6 +32,7 @@ from gdalembert.model.load_urdf import MEANT, load_urdf, robot_folder, robots
 from gdalembert.model.rounding import CLEANED
 from gdalembert.model.tree import Frame, Joint, Tree
 from gdalembert.spatial.instructions import count
+from gdalembert.spatial.progress import is_watched, progress
 
 _ROUNDED = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
 """Functions whose instructions tell what rounding of angles saves."""
@@ -234,14 +235,17 @@ def run_count(arguments: argparse.Namespace) -> int:
     chosen, settings = chosen_formulations(arguments), options(arguments)
     model = load(arguments.robot, arguments)
     rows = []
-    for name, formulation in chosen.items():
-        dynamics = formulation(model, **settings)
-        for function in (*FUNCTIONS, "terms"):
-            try:
-                costs = [str(number) for number in count(getattr(dynamics, function)).values()]
-            except UnsupportedError:
-                costs = ["–"] * 3
-            rows.append((name, function, *costs))
+    with progress(f"{model.name}: count", shown=is_watched()) as line:
+        for name, formulation in chosen.items():
+            dynamics = formulation(model, **settings)
+            for function in (*FUNCTIONS, "terms"):
+                line.show(f"{function} of {name}")
+                try:
+                    costs = [str(number) for number in count(getattr(dynamics, function)).values()]
+                except UnsupportedError:
+                    costs = ["–"] * 3
+                rows.append((name, function, *costs))
+        line.show("")
     print_table((f"{model.name}", "Function", "instructions", "multiplications", "additions"), rows, left=(0, 1))
     return 0
 

@@ -277,7 +277,7 @@ class Estimator:
                 f"Extended Kalman filter of {comment_text(self._dyn.tree.name)}: x is q, v and the slow states.",
                 "Compile (and link with -lm):",
                 *compile_lines(f"{stem}.c", single=real == "float"),
-                f"A filter takes {taken:,} bytes, and no memory is allocated. Code by gcc 12 and the last of these lines:",
+                f"A filter takes {taken:,} bytes, and no memory is allocated. Code by gcc 12 for a Cortex-M7:",
                 f"about {_code_size(operations, dtype):,} bytes, within {_SPREAD:.0%}.",
                 f"u: {', '.join(map(comment_text, self._dyn.actuator_names))}; held over dt [s].",
                 f"y, at its end: {', '.join(map(comment_text, self._places))}; NaN where a sample is missing.",
