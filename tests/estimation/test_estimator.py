@@ -16,7 +16,7 @@ import pytest
 
 import gdalembert as gd
 from benchmarks.estimation.plain import PlainFilter
-from gdalembert.errors import ArgumentError, EstimationError, EstimationWarning, UnknownNameError
+from gdalembert.errors import ArgumentError, ArgumentTypeError, EstimationError, EstimationWarning, UnknownNameError
 from gdalembert.estimation.estimator import Estimator
 from tests.estimation.test_filter_model import robot
 from tests.helpers.models import relative_error
@@ -112,6 +112,15 @@ int main(void) {{
     assert relative_error(found, np.r_[filter_._x, filter_._r.ravel()]) < tolerance
     assert [int(x) > 0 for x in printed[: len(u)]] == [x > 0 for x in outliers]
     assert outliers[7] == 1
+
+
+def test_a_build_speaks(capfd: pytest.CaptureFixture[str]) -> None:
+    dyn = gd.NewtonEuler(gd.load_urdf("two_link_arm"))
+    for shown in (False, True):
+        gd.Estimator(dyn, {"joints": lambda q: q}, {"joints": 1e-3}, effort_noise=0.3, progress=shown)
+        assert capfd.readouterr().err.startswith("two_link_arm: estimator, " if shown else "")
+    with pytest.raises(ArgumentTypeError, match=r"^Estimator: progress is 1; give True or False$"):
+        gd.Estimator(dyn, {"joints": lambda q: q}, {"joints": 1e-3}, effort_noise=0.3, progress=1)  # type: ignore[arg-type]
 
 
 @pytest.mark.system

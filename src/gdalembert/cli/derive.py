@@ -17,7 +17,7 @@ from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
 from gdalembert.export import FORMATS, derive, write
 from gdalembert.export.formats import formats_of
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.progress import is_watched
+from gdalembert.spatial.progress import is_watched, progress
 from gdalembert.symbolic.closed_forms import MAX_TERMS
 
 
@@ -65,10 +65,12 @@ def run_derive(arguments: argparse.Namespace) -> int:
         name: getattr(arguments, name) for name in ("formulation", "symbolic", "max_terms", "clean", "body_only")
     }
     terms = arguments.terms and [x.strip() for x in arguments.terms.split(",")]
+    watched = is_watched()
     try:
         if arguments.simplify is not None:
-            model = PrunedDynamics(model, arguments.simplify, **limits, clean=arguments.clean)
-        files = derive(model, arguments.to, terms=terms, progress=is_watched(), **settings)
+            with progress(f"{Path(arguments.robot).stem}: choice of terms", shown=watched):
+                model = PrunedDynamics(model, arguments.simplify, **limits, clean=arguments.clean)
+        files = derive(model, arguments.to, terms=terms, progress=watched, **settings)
     except UnsupportedError as error:
         options = " (options --terms, --numbers, --max-terms)" if "max_terms" in str(error) else ""
         raise UnsupportedError(f"{error}{options}") from None

@@ -34,10 +34,11 @@ from gdalembert.errors import (
     shown,
 )
 from gdalembert.estimation.filter_model import FilterModel
-from gdalembert.spatial.arguments import c_file, instance, integer, number, vector, warn
+from gdalembert.spatial.arguments import c_file, flag, instance, integer, number, vector, warn
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.expressions import Expression
 from gdalembert.spatial.interrupts import interruptible
+from gdalembert.spatial.progress import progress as show_progress
 from gdalembert.spatial.source_text import c_comment, check_stem, comment_text, compile_lines, write_whole
 
 _DETUNED = 0.05
@@ -72,6 +73,7 @@ class Estimator:
         p: parameters of the robot; those of ``parameters`` begin there.
         gate: a sample whose innovation is beyond so many of its deviations is left out; ``None`` takes all.
         substeps: predictions in a step, for steps that are long for the motion or the modes.
+        progress: show the progress of the build on stderr.
 
     Attributes:
         names: of the rows of :attr:`covariance`: coordinates, their rates as ``"d … /dt"``, parameters, offsets.
@@ -96,6 +98,7 @@ class Estimator:
         p: Values = None,
         gate: float | None = 5.0,
         substeps: int = 1,
+        progress: bool = False,
     ) -> None:
         self._dyn = instance("Estimator", dyn, Dynamics, "a robot, as gd.NewtonEuler(model)")
         if dyn.wrenches:
@@ -134,7 +137,16 @@ class Estimator:
             self._fields["variance"][place] = x**2
         self._gate[:] = 0.0 if gate is None else number("Estimator: gate", gate)
         self._is_reset, self._longest, self._beyond = False, 0.0, 0
-        self._library = opened("Estimator", "\n".join(self._code("estimator")), _usable).estimator_step
+        self._library = self._built(progress).estimator_step
+
+    def _built(self, progress: bool) -> ctypes.CDLL:
+        """The library of the filter."""
+        title = f"{self._dyn.tree.name}: estimator"
+        with show_progress(title, shown=flag("Estimator: progress", progress)) as line:
+            line.show("derivatives")
+            library = opened("Estimator", "\n".join(self._code("estimator")), _usable)
+            line.show("")
+        return library
 
     def _allocate(self, ny: int, noises: int) -> None:
         """The state of the filter in the order of C's structure, and what a call reads."""

@@ -40,6 +40,7 @@ class Solver(Watchable, Uncopied, Generic[Found]):
 
     Attributes:
         last: the last solution; ``None`` before the first one.
+        progress: whether iterations are shown on stderr.
     """
 
     def __init__(self, program: Solvable[Found], name: str, options: Mapping[str, Any]) -> None:

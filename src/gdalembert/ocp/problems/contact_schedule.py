@@ -428,6 +428,7 @@ class ScheduledSolver(Watchable, Uncopied):
 
     Attributes:
         last: the last solution; ``None`` before the first one.
+        progress: whether builds and iterations are shown on stderr.
     """
 
     def __init__(self, gait: ContactSchedule, solver: str, options: Mapping[str, Any]) -> None:

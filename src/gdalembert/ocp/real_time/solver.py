@@ -91,6 +91,7 @@ class RealTimeSteps(Watchable, Uncopied, ABC, Generic[Planned]):
 
     Attributes:
         last: the last plan; ``None`` before the first one.
+        progress: whether steps from a guess are shown on stderr.
     """
 
     _takes_hold: Sequence[Sequence[bool]] = ()
