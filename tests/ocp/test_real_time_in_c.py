@@ -128,7 +128,7 @@ def test_the_head_has_about_the_size_of_code(width: int, dtype: str, tmp_path: P
         start = HOME[:n] if n == 7 else np.zeros(n)
         solver(q0=start, v0=np.zeros(n), guess=None if solver.last is None else solver.last, **numbers)
         text = solver.generate(tmp_path / "tick.c", width=width, dtype=dtype).read_text().split("*/")[0]
-        said = re.search(r"Code by gcc 12 and these lines: about (.*?), within 15%", text)
+        said = re.search(r"Code by gcc 12 and these lines, within 15%: about (.*)\.\n", text)
         sizes = re.findall(r"([\d,]+) (?:bytes )?for (?:a )?([\w-]+)", said[1])
         assert [name for _, name in sizes] == ["Cortex-M7", "aarch64", "x86-64"][2 * (width > 1) :]
         constants = int(re.search(r"and ([\d,]+) of constants", text)[1].replace(",", ""))

@@ -273,6 +273,7 @@ static {_INTEGER} {name}({_INTEGER} first, {_INTEGER} count) {{
             f".{key} = {literal(getattr(steps.tick, key), self.dtype)}"
             for key in ("penalty", "first_gap", "weight", "raised")
         ]
+        unmet, largest = literal(self.unmet, self.dtype), literal(LARGEST, self.dtype)
         results, schedule, check, far = ("step", "gap", "infeasibility"), "", "", ""
         if self.impacts:
             schedule, check = _schedule(names["set"], names["lands"], n, self.impacts)
@@ -280,12 +281,11 @@ static {_INTEGER} {name}({_INTEGER} first, {_INTEGER} count) {{
             check += f"""
   {names[_APART]}[0] = 0;
   if (of_{_APART}[{names["set"]}[0]]) (void) of_{_APART}[{names["set"]}[0]](0, 1);"""
-            far = f"\n  if (!outcome && {names[_APART]}[0] > 1) return 3;"
+            far = f"  if (!outcome && self.infeasibility <= {unmet} && {names[_APART]}[0] > 1) return 3;\n"
         pairs = ((self._row(key, n + 1), self._row(key, n), self._bytes(key)) for key in self._ended)
         copies = "".join(f"\n  (void) memcpy({', '.join(pair)});" for pair in pairs)
         declared = "\n".join(f"{real} {self.name}_{key};" for key in results)
         told = "\n  ".join(f"{self.name}_{key} = self.{key};" for key in results)
-        unmet, largest = literal(self.unmet, self.dtype), literal(LARGEST, self.dtype)
         return f"""
 static Stage memory[{n + 1}];
 static const Program program = {{
@@ -298,8 +298,7 @@ int {self.name}(int shift) {{
   if (shift < 0 || shift > {self.most}) return -1;{check}{copies}
   int outcome = (int) gauss_newton_tick(&self, {names["delta"]}, shift, {self.iterations}, {largest});
   {told}
-  if (!outcome && self.infeasibility > {unmet}) return 4;{far}
-  return outcome;
+{far}  return !outcome && self.infeasibility > {unmet} ? 4 : outcome;
 }}
 """
 

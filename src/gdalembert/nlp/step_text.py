@@ -94,8 +94,9 @@ def head(code: Described) -> list[str]:
         "",
         f"Static data: {code.variables:,} bytes of variables and {code.constants:,} of constants, and at most 2,000 of",
         f"pointers. No memory is allocated. All Functions of an instant have {code.operations:,} operations.",
-        f"Code by gcc 12 and these lines: about {_listed(code.code)}, within {_SPREAD:.0%}. It depends on the",
-        f"compiler, as the stack does: 'size {name}.o' has the one (with the constants), -fstack-usage the other.",
+        f"Code by gcc 12 and these lines, within {_SPREAD:.0%}: about {_listed(code.code)}.",
+        f"It depends on the compiler, as the stack does: 'size {name}.o' has the one, with the constants,",
+        "-fstack-usage the other.",
     ]
     return c_comment(lines)
 
