@@ -91,7 +91,6 @@ class RealTimeSteps(Watchable, Uncopied, ABC, Generic[Planned]):
 
     Attributes:
         last: the last plan; ``None`` before the first one.
-        progress: whether steps from a guess are shown on stderr.
     """
 
     _takes_hold: Sequence[Sequence[bool]] = ()
@@ -495,7 +494,8 @@ class RealTimeSteps(Watchable, Uncopied, ABC, Generic[Planned]):
         motion, nq, h, last = problem.motion, self._tree.nq, problem.interval, end + 1 in self._ending
         x, w = (self._steps.arrays[name][first : end + 1].copy() for name in "xw")
         x, t, p = x[:, : nq + self._tree.nv], instants[: end - first + 1], problem.robot.last
-        if not last and self._steps.lands[end - 1] >= 0:
+        lands = int(not last and self._steps.lands[end - 1] >= 0)
+        if lands:  # v⁻, which has no bounds
             x[-1, nq:] = x[-2, nq:] + h * w[-2, : self._tree.nv]
         u = layout.fixed + self._u[first:end] @ layout.selection
         for array in (x, u):
@@ -512,7 +512,7 @@ class RealTimeSteps(Watchable, Uncopied, ABC, Generic[Planned]):
             stages = StageValues(middles[: end - first], q, v + h / 2 * a, a, u, forces)
             bounds = [[getattr(motion.bounds, f"{name}_{side}") for name in "qv"] for side in ("lower", "upper")]
             lower, upper = map(np.concatenate, bounds)
-            beyond = np.maximum(lower - x, x - upper)[int(measured) :].max(axis=0, initial=0.0).tolist()
+            beyond = np.maximum(lower - x, x - upper)[int(measured) : len(x) - lands].max(axis=0, initial=0.0).tolist()
             bounded = {"bounds of q at the grid": max(beyond[:nq]), "bounds of v at the grid": max(beyond[nq:])}
             violations = bounded | exceeded
             return {
