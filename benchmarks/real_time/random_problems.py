@@ -219,6 +219,7 @@ def run(robot: Robot, problem: Drawn, rng: np.random.Generator) -> Outcome:
     for k in range(TICKS + 1):
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always", ocp.SolutionWarning)
+            warnings.filterwarnings("ignore", ".*real-time iterations take limits and ends as soft")  # as starts are
             given = {"guess": problem.guess} if not k else {}
             try:
                 plan = solver(q0=q, v0=v, shift=int(k > 0), **given, **problem.values)
