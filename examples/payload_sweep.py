@@ -5,7 +5,7 @@ python examples/payload_sweep.py --scheduler tcp://10.0.0.1:8786     any Dask cl
 python examples/payload_sweep.py --samples 50 --serial --csv sweep.csv --plot sweep.png
 
 The same controller, which knows neither payload nor stiffness, moves each arm and holds it. A sample that fails is
-listed with its numbers and its message. A thousand samples take about six minutes of processor time, which the
+listed with its numbers and its message. A thousand samples take 4.5 minutes of processor time, which the
 processes share; every hundredth is told on stderr.
 """
 
@@ -161,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
 
     drawn = samples(12 if given.coarse else given.samples, given.seed)
-    print(f"{len(drawn)} arms, about {0.36 * len(drawn):.0f} s of processor time", flush=True)
+    print(f"{len(drawn)} arms, about {0.27 * len(drawn):.0f} s of processor time", flush=True)
     outcomes = serial(drawn) if given.serial else sweep(drawn, given.workers, given.scheduler)
     print(summary(outcomes))
     if given.csv:
