@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
+from scipy import signal
 
 import gdalembert as gd
 from benchmarks.common import robots
-from benchmarks.identification import folders, panda, quanser, talos, tx40, ur10e
+from benchmarks.identification import daisy, folders, panda, quanser, talos, tx40, ur10e
 
 pytestmark = pytest.mark.extras
 
@@ -290,3 +291,31 @@ def test_torques_of_a_simulated_panda(tmp_path: Path) -> None:
     (tmp_path / "exciting_traj_time.txt").write_text("0\n1\n", encoding="utf-8")
     with pytest.raises(SystemExit, match="2 instants, but 84000, 84000, 84000 lines"):
         panda.signals(tmp_path)
+
+
+def test_a_record_like_that_of_daisy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two modes simulated by matrix exponentials are told by half of the record; the lines, and the page of results."""
+    rates, damping, gains = 2 * np.pi * np.array([0.06, 0.12]), np.array([0.008, 0.005]), (0.1, 0.5, -0.4, 0.3)
+    t, rng = np.arange(512.0), np.random.default_rng(0)
+    u, shown = rng.normal(size=len(t)), np.zeros(len(t))
+    for rate, zeta, of_q, of_a in zip(rates, damping, gains[:2], gains[2:], strict=True):
+        a = np.array([[0.0, 1.0], [-(rate**2), -2 * zeta * rate]])
+        c = [[of_q - of_a * rate**2, -2 * of_a * zeta * rate]]
+        shown += signal.lsim((a, [[0.0], [1.0]], c, [[of_a]]), u, t)[1]
+    rows = np.column_stack([t, u, shown + 0.01 * shown.std() * rng.normal(size=len(t))])
+    header = "sample,torque,acceleration"
+    np.savetxt(tmp_path / daisy.FILE, rows, delimiter=",", header=header, comments="")
+    monkeypatch.setattr(sys, "argv", ["daisy", str(tmp_path)])
+    monkeypatch.setattr(daisy, "RESULTS", tmp_path)
+    daisy.main()
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
+    assert [words[0] for words in lines] == ["fit", "mode", "mode", "parameters"]
+    assert all(98.5 < float(x) < 99.5 for x in lines[0][1:])
+    told = np.array([words[1:] for words in lines[1:3]], dtype=float)
+    assert told == pytest.approx(np.column_stack([rates / (2 * np.pi), damping]), abs=2e-4)
+    assert lines[3] == ["parameters", "8"]
+    assert "smoke test" in " ".join((tmp_path / "daisy.md").read_text(encoding="utf-8").split())
+    with pytest.raises(SystemExit, match=r"it has no daisy_first512\.csv; give the folder of the record"):
+        daisy.record(tmp_path / "nowhere" / daisy.FILE)
