@@ -434,6 +434,32 @@ def test_segments_converge_from_values_that_are_far(factor: float) -> None:
     assert fit.nominal[0] == far["link.stiffness_factor"]
 
 
+def test_a_start_is_read_where_a_fast_mode_swings_too() -> None:
+    """From a gauge with 0.5 % noise, behind a hub at rest: the second mode is half of the rate in five samples."""
+    t, begin = np.arange(0.0, 0.8, 0.004), (np.array([0.0, 0.02, 0.03]), np.array([0.0, 0.1, -3.0]))
+    hub, rng = {"joint": np.zeros((len(t), 3))}, np.random.default_rng(0)
+    known = Record(t, motion=hub, outputs={"gauge": np.sin(t)}, initial=begin)
+    fit = quiet(ARM, [known], {"gauge": OUTPUTS["gauge"]}, parameters=[], others={"gain": GAIN}, p=TRUE)
+    shown = fit.predict(known).predicted[:, 0]
+    noisy = {"gauge": shown + 0.005 * shown.std() * rng.normal(size=len(t))}
+    # 44 % from five samples
+    assert fit.predict(replace(known, outputs=noisy, initial="measured")).fit["gauge"] > 98
+
+
+def test_integration_steps_are_those_of_the_estimate() -> None:
+    """A start that is three times as stiff takes more of them, whose error is another damping."""
+    record = driven(motion())
+    options = {"parameters": CHOSEN, "others": {"gain": 1.0}, "bounds": dict.fromkeys(CHOSEN, (1e-3, 100.0))}
+    far = {**TRUE, "link.stiffness_factor": 3 * TRUE["link.stiffness_factor"]}
+    near, fit = (quiet(ARM, [record], OUTPUTS, p=p, **options) for p in (TRUE, far))
+    errors, samples = fit._errors, fit._errors.samples[0]
+    assert errors.paced_by(errors.start).steps(samples) > errors.steps(samples)
+    assert fit.values == pytest.approx(near.values, rel=1e-6)
+    assert fit.standard_deviation == pytest.approx(near.standard_deviation, rel=1e-6)
+    other = replace(record, initial="measured")
+    assert fit.predict(other).predicted == pytest.approx(near.predict(other).predicted, rel=1e-6, abs=1e-6)
+
+
 @pytest.mark.parametrize("initial", ["free", "measured"])
 def test_segments_and_priors_leave_the_estimate_from_near_as_it_is(initial: str) -> None:
     """A prior holds about its value, not about what segments alone tell."""

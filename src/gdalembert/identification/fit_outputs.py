@@ -77,8 +77,8 @@ def fit_outputs(
         bounds, prior: as in :func:`~gdalembert.identification.fit`, of parameters and of ``others``; values of
             ``prior`` are those to begin with, too.
         initial: the state of each record at its first instant, of what is not prescribed: ``"free"``, which is
-            estimated with the parameters; ``"measured"``, of the states in which the outputs have the values and rates
-            that they show in the first samples that of least energy; or (q, v), as it is known.
+            estimated with the parameters; ``"measured"``, that from which the outputs have the values and rates that
+            they show in the first 25 samples, energy counting as their noise does; or (q, v), as it is known.
         segments: parts of each record that are fitted first, from free states, to begin nearer: for values far off.
         progress: show the progress on stderr.
 
@@ -157,12 +157,20 @@ def _check_start(problem: SimulationErrors, limits: tuple[Array, Array]) -> None
 def _descended(
     problem: SimulationErrors, deviations: Mapping[int, float], limits: tuple[Array, Array], segments: int
 ) -> tuple[SimulationErrors, Descent, Array]:
-    """The problem, behind its segments if there are several, the end of the steps, and the sizes of the unknowns."""
+    """The problem, behind its segments if there are several, the end of the steps, and the sizes of the unknowns.
+
+    Where vibrations at the estimate take other integration steps than those at the start, it goes on with these.
+    """
     _check_segments(problem, segments)
     try:
         if segments > 1:
             problem = problem.of_segments(segments, deviations, *limits)
-        return problem, *problem.descended(deviations, *limits)
+        descent, sizes = problem.descended(deviations, *limits)
+        x = problem.whole + sizes * descent.s
+        refined = problem.paced_by(x[: len(problem.names)])
+        if all(refined.steps(samples) == problem.steps(samples) for samples in problem.samples):
+            return problem, descent, sizes
+        return refined, *refined.descended(deviations, *limits, x)
     except np.linalg.LinAlgError:  # of rows that are not finite
         raise problem.astray from None
 

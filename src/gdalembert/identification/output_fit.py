@@ -60,7 +60,7 @@ class OutputFit(Estimate):
         samples = checked("predict", model.dyn, model.outputs, record, "1", "measured", self._errors.samples[0].motion)
         if samples.initial == "free":
             raise ArgumentError(f"{samples.context}: initial='free' would be fitted; give 'measured' or (q, v)")
-        errors = self._errors.of((samples,))
+        errors = self._errors.of((samples,)).paced_by(self.values)
         try:
             return errors.prediction(0, self.values)
         except np.linalg.LinAlgError:  # of rows that are not finite

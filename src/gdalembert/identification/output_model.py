@@ -33,8 +33,9 @@ _STEP = 0.5
 """The longest step in units of 1/ω of the fastest vibration: its amplitude falls by ω⁶ h⁶ / 144, 1e-4 of it, a step."""
 _MOST_STEPS = 100
 """Steps for each sample, beyond which vibrations are too fast for the samples."""
-_FIRST = 5
-"""Samples through which lines are laid, for values and rates at the start."""
+_FIRST, _LINES = 5, 5
+"""Samples through which a line is laid, for values and rates, and how many lines tell the start: in the rate of one
+alone, fast vibrations pass for slow ones."""
 _READINGS, _SETTLED, _DEPENDENT, _NO_ENERGY = 6, 1e-10, 1e-7, 1e-9
 """Newton's steps to a measured state, the relative step that is none, the relative singular value that is none, and the
 stiffness of what has none, in parts of the largest."""
@@ -59,6 +60,25 @@ def _rated(dyn: Dynamics, columns: Sequence[int]) -> list[int]:
                 f"whose v is not the rate of one entry of q; {cure}"
             )
     return [i for i in found if i is not None]
+
+
+def _lines(t: Array) -> tuple[Array, Array]:
+    """Value at its begin, and rise over its span, of a line through each _FIRST samples (2 k × N); their spans (k)."""
+    parts = np.split(t, max(1, len(t) // _FIRST))
+    spans = np.array([part[-1] - part[0] for part in parts])
+    matrix = np.zeros((2 * len(parts), len(t)))
+    for k, (part, span) in enumerate(zip(parts, spans, strict=True)):
+        first = k * len(part)
+        line = np.linalg.pinv(np.vander((part - part[0]) / span, 2, increasing=True))
+        matrix[2 * k : 2 * k + 2, first : first + len(part)] = line
+    return matrix, spans
+
+
+def _noise(y: Array) -> float:
+    """The standard deviation of independent errors of smooth samples, which may be NaN, by their third differences."""
+    differences = np.diff(y, 3, axis=0)
+    seen = differences[np.isfinite(differences)]
+    return float(np.sqrt(np.mean(seen**2) / 20)) if seen.size else 0.0  # 1² + 3² + 3² + 1²
 
 
 class OutputModel:
@@ -255,28 +275,39 @@ class OutputModel:
         x = ca.vertcat(q, v + s["delta"][n:])
         return ca.Function("moved", list(s.values()), [x, ca.densify(ca.jacobian(x, s["delta"]))], {"cse": True})
 
-    def measured_start(self, samples: Samples, theta: Array, sizes: Array, count: int) -> tuple[Array, Array]:
-        """The state (q, v) from which outputs have the values and rates of the first samples: that of least energy."""
+    def measured_start(
+        self, samples: Samples, theta: Array, sizes: Array, count: int, most: int = _LINES
+    ) -> tuple[Array, Array]:
+        """The state (q, v) from which outputs have the values and rates of the first samples, by least squares.
+
+        Energy counts as the noise of the samples does: what they do not tell is at rest. ``most``: lines through them;
+        of one, the state of least energy that has its values and rates.
+        """
         (q, v), n = self.start(samples), len(self.free)
         if not n:
             return q, v
         mass, stiffness = self._at_rest(samples, theta)
         largest = max(float(np.abs(stiffness).max(initial=0)), float(np.abs(mass).max(initial=0)))
         unit = [np.linalg.inv(np.linalg.cholesky(x)).T for x in (stiffness + _NO_ENERGY * largest * np.eye(n), mass)]
-        metric, first = ca.diagcat(*map(ca.DM, unit)).full(), samples.part(slice(_FIRST))
-        line = np.linalg.pinv(np.vander(first.t - first.t[0], 2, increasing=True))
-        line[1] *= first.t[-1] - first.t[0]
-        shown = np.einsum("ik,kj->ij", line, first.y / sizes)
-        shown[0] += shown[1] * self.outputs.lags / (first.t[-1] - first.t[0])
-        seen = (first.weights > 0).all(axis=0)
-        for _ in range(_READINGS):
-            x, slope = (z.full() for z in self.moved(q, v, np.zeros(2 * n)))
+        metric = ca.diagcat(*map(ca.DM, unit)).full()
+        first = samples.part(slice(_FIRST * max(1, min(most, len(samples.t) // _FIRST))))
+        lines, spans = _lines(first.t)
+        shown = lines @ (first.y / sizes)
+        shown[::2] += shown[1::2] * self.outputs.lags / spans[:, None]
+        seen = np.repeat([(part > 0).all(axis=0) for part in np.split(first.weights, len(spans))], 2, axis=0)
+        noise = _noise(np.where(first.weights > 0, first.y / sizes, np.nan)) if len(spans) > 1 else 0.0
+        z = np.zeros(2 * n)
+        for _ in range(_READINGS if seen.any() else 0):
+            x, slope = (y.full() for y in self.moved(q, v, np.zeros(2 * n)))
             slopes = np.hstack([np.zeros((self.nx, len(theta))), slope])
             y, dy = self.simulate(first, theta, x, slopes, count, sensed=False)
-            left = shown - line @ (y / sizes)
-            rows = np.einsum("ik,kjl->ijl", line, dy[..., len(theta) :] / sizes[:, None])
-            inverse = np.linalg.pinv(rows[:, seen].reshape(-1, 2 * n) @ metric, rcond=_DEPENDENT)
-            step = metric @ inverse @ left[:, seen].ravel()
+            left = (shown - lines @ (y / sizes))[seen]
+            jacobian = np.einsum("ik,kjl->ijl", lines, dy[..., len(theta) :] / sizes[:, None])[seen] @ metric
+            # a motion with so much energy that its rates show as much as the outputs do is one deviation
+            weight = noise * float(np.linalg.norm(jacobian[:, n:], 2))
+            rows = np.vstack([jacobian, weight * np.eye(2 * n)])
+            change = np.linalg.pinv(rows, rcond=_DEPENDENT) @ np.concatenate([left, -weight * z])
+            z, step = z + change, metric @ change
             shift = np.zeros(len(v))
             shift[self.free], v[self.free] = step[:n], v[self.free] + step[n:]
             q = integrate(self.dyn.tree, ca.DM(q), ca.DM(shift)).full().ravel()

@@ -76,8 +76,9 @@ def _inputs(problem: SimulationErrors) -> Iterator[str]:
 
 
 def _units(problem: SimulationErrors) -> Iterator[str]:
+    begun = problem.paced_by(problem.first)
     for i, samples in enumerate(problem.samples):
-        before = problem.prediction(i, problem.whole)
+        before = begun.prediction(i, problem.whole)
         with np.errstate(divide="ignore", invalid="ignore"):
             size = root_mean_square(before.measured - mean_of_seen(before.measured)) / np.std(before.predicted, axis=0)
         for name, ratio in zip(before.names, size, strict=True):

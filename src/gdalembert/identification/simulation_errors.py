@@ -82,6 +82,7 @@ class SimulationErrors:
         model: the robot along a record. ``samples``: the records. ``start``: θ to begin with, and by its prior.
         scales: the root mean square of each output (m), without its mean, in all records: the unit of residuals.
         near: θ of the first step, where that is an estimate (:meth:`of_segments`).
+        pace: θ whose vibrations decide the integration steps, where that is an estimate (:meth:`paced_by`).
     """
 
     model: OutputModel
@@ -90,6 +91,7 @@ class SimulationErrors:
     start: Array
     scales: Array
     near: Array | None = None
+    pace: Array | None = None
 
     @cached_property
     def free(self) -> list[slice | None]:
@@ -118,11 +120,13 @@ class SimulationErrors:
     def _begun(self, samples: Samples, theta: Array) -> tuple[Array, Array]:
         if isinstance(samples.initial, tuple):
             return self.model.start(samples)
-        return self.model.measured_start(samples, theta, self.scales, self.steps(samples))
+        # One that is free needs no more than a beginning, and many samples lead a wrong model far off.
+        lines = {"most": 1} if samples.initial == "free" else {}
+        return self.model.measured_start(samples, theta, self.scales, self.steps(samples), **lines)
 
     def steps(self, samples: Samples) -> int:
         """Steps for each sample of a record."""
-        return self.model.steps(samples, self.first)
+        return self.model.steps(samples, self.first if self.pace is None else self.pace)
 
     def residuals(self, i: int, x: Array, *, derivatives: bool) -> tuple[Array, Array]:
         """Measured less simulated outputs of record i in units of their scales (N × m), and −1 times its derivatives.
@@ -230,6 +234,10 @@ class SimulationErrors:
         is_finite = np.isfinite(self.norms(self._whole(near))).all()  # a whole record may leave all bounds from there
         return replace(self, near=near) if is_finite else self
 
+    def paced_by(self, theta: Array) -> SimulationErrors:
+        """The same with integration steps for the vibrations at θ: too long ones damp, by (ω h)⁶ / 144 each."""
+        return replace(self, pace=theta)
+
     def prediction(self, i: int, x: Array) -> Prediction:
         """Measured and simulated outputs of record i."""
         samples = self.samples[i]
@@ -267,9 +275,12 @@ class SimulationErrors:
                 "or initial=(q, v)"
             )
 
-    def descended(self, deviations: Mapping[int, float], lower: Array, upper: Array) -> tuple[Descent, Array]:
-        """The last estimate, and the sizes of the unknowns."""
-        n, x0, first, count = len(self.names), self.whole, self._whole(self.first), len(self.unknowns)
+    def descended(
+        self, deviations: Mapping[int, float], lower: Array, upper: Array, begin: Array | None = None
+    ) -> tuple[Descent, Array]:
+        """The last estimate, from x to begin with or the first θ, and the sizes of the unknowns."""
+        n, x0, count = len(self.names), self.whole, len(self.unknowns)
+        first = self._whole(self.first) if begin is None else begin
         self._check_counts()
         if not np.isfinite(self.norms(first)).all():
             raise self.astray
