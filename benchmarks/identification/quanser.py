@@ -6,7 +6,7 @@ The folders hold windows of a Quanser 2-DOF serial flexible link, measured by th
 basta/quanser-2-dof-serial-flexible-link (MIT), as CSV files with the columns ``t_s``, ``theta1_rad``, ``theta2_rad``,
 ``gauge1_rad`` and ``gauge2_rad``: encoders, and strain gauges without the low-pass filter of the rig. The data are not
 part of this package. Some windows of FOLDER are fitted; of all others, those of OTHER if it is given, the gauges are
-predicted from the encoders, each from the values and rates that its gauges have in the first 0.02 s. A line for each
+predicted from the encoders, each from the values and rates that its gauges have in the first 0.1 s. A line for each
 window is the root mean square of the error in parts of the gauge's own [%], without its mean.
 """
 
@@ -44,16 +44,19 @@ TRAINED = {"lqg_05": 1.0, "lqg_02": 1.0, "lqr": 0.3}
 swings farthest, is explained at the cost of the others. The first three if there are none of these."""
 LONGEST = 4.0
 """What is fitted of a window [s]."""
+SHORTEST = 1.9
+"""What is left of a window that is cut in mid-swing [s]."""
 CUTOFF = 30.0
 """Of the filter of the encoders [Hz]."""
-PHYSICAL = {"motor.m": (0.3, 3.0), "load.m": (0.02, 0.5)}
-"""Bounds of the mass at the end of link 1 and of the load [kg]."""
-FACTORS = [f"link{k}.{kind}_factor" for kind in ("stiffness", "damping") for k in (1, 2)]
+PHYSICAL = {"motor.m": (0.3, 3.0), "load.m": (0.02, 0.5), "gravity.x": (-1.0, 1.0)}
+"""Bounds of the mass at the end of link 1 and of the load [kg], and of the weight in the plane, for a base that is not
+level [m/s²]: gauge 1 at rest depends on the angle of the first hub."""
+FACTORS = ["link1.stiffness_factor", "link2.stiffness_factor", "link1.damping_factor"]
 BEGIN = {
     "link1.stiffness_factor": 0.45,
     "link2.stiffness_factor": 0.85,
     "link1.damping_factor": 0.6,
-    "link2.damping_factor": 0.1,
+    "link2.damping_factor": 0.0,  # where fits put it
     "motor.Izz": 0.006,
     "motor.m": MASSES[0] - MASSES[1],
     "load.m": MASSES[1],
@@ -94,12 +97,14 @@ def arm() -> gd.FlexibleArm:
         beam = gd.Beam.rectangle(length, *section, **STEEL)
         root = pin.SE3(np.eye(3), np.array([clamp, 0.0, 0.0]))
         links[f"link{k}"] = gd.FlexibleLink(beam, gd.modes.hermite(), None, root=root, rayleigh=(0.0, 0.004))
-    return gd.FlexibleArm(model, links, parameters={"stiffness": True, "damping": True, "payload": ["motor", "load"]})
+    kinds = {"stiffness": True, "damping": True, "payload": ["motor", "load"], "gravity": ["x"]}
+    return gd.FlexibleArm(model, links, parameters=kinds)
 
 
-def record(path: Path, longest: float = np.inf) -> Record:
-    """A window, or its first seconds: the motion of the hubs, smoothed, and the gauges."""
+def record(path: Path, longest: float = np.inf, begin: float = 0.0) -> Record:
+    """A window, or some seconds of it: the motion of the hubs, smoothed, and the gauges."""
     rows = np.genfromtxt(path, delimiter=",", names=True)
+    rows = rows[rows["t_s"] > rows["t_s"][0] + begin - 1e-6]
     rows = rows[rows["t_s"] < rows["t_s"][0] + longest]
     t, hubs = rows["t_s"], np.column_stack([rows["theta1_rad"], rows["theta2_rad"]])
     smooth = filtered(t, hubs, cutoff=CUTOFF, trim=0.0)
@@ -119,7 +124,7 @@ def outputs(of: gd.FlexibleArm) -> dict[str, Callable[..., ca.SX]]:
 
 
 def fitted(of: gd.FlexibleArm, records: list[Record]) -> OutputFit:
-    """Eight unknowns: stiffness and damping of both links, gains of both gauges, and PHYSICAL."""
+    """Eight unknowns: stiffness of both links, damping of the first, gains of both gauges, and PHYSICAL."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentificationWarning)  # the remarks are printed
         return fit_outputs(
@@ -145,14 +150,50 @@ def windows(folder: Path, longest: float = np.inf) -> dict[str, Record]:
     return chosen
 
 
-def page(fit: OutputFit, errors: dict[str, Array], trained: list[str], modes: Array, seconds: float) -> str:
-    """The tables with what they are."""
+def cut(folder: Path, records: dict[str, Record]) -> dict[str, Record]:
+    """Windows that begin in mid-swing, at each whole second of those of a folder."""
+    return {
+        f"{name} from {begin} s": replace(record(folder / f"{name}.csv", LONGEST, begin), label=f"{name} {begin}")
+        for name, whole in records.items()
+        for begin in range(1, 1 + int(np.ptp(np.asarray(whole.t)) - SHORTEST))
+    }
+
+
+def with_free_starts(fit: OutputFit, records: dict[str, Record]) -> dict[str, Array]:
+    """The errors [%] where the whole window tells its initial state, and all of them the zeros of the gauges."""
+    of = fit.dynamics
+    assert isinstance(of, gd.FlexibleArm)
+    gauges = outputs(of)
+    free = [replace(window, initial="free") for window in records.values()]
+    gain1, gain2 = (fit.parameters[name] for name in ("gain1", "gain2"))
+    zeros = {
+        "gauge 1": lambda q, zero1: gauges["gauge 1"](q, gain1) + zero1,
+        "gauge 2": lambda q, zero2: gauges["gauge 2"](q, gain2) + zero2,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentificationWarning)
+        told = fit_outputs(of, free, zeros, others={"zero1": 0.0, "zero2": 0.0})
+    return {name: 100 * x.relative for name, x in zip(records, told.records.values(), strict=True)}
+
+
+def shares(errors: Array) -> list[list[str]]:
+    """Rows of a table: median and worst."""
+    return [[word, *(f"{x:.1f}" for x in f(errors, axis=0))] for word, f in (("median", np.median), ("worst", np.max))]
+
+
+def page(
+    fit: OutputFit,
+    errors: dict[str, Array],
+    trained: list[str],
+    modes: Array,
+    seconds: float,
+    swinging: dict[str, tuple[Array, Array]],
+) -> str:
+    """The tables with what they are; ``swinging``: errors of windows cut in mid-swing, and with free starts."""
     unseen = np.array([error for name, error in errors.items() if name not in trained])
     rows = [[name, *(f"{x:.1f}" for x in error), "fitted" if name in trained else ""] for name, error in errors.items()]
-    summary = [
-        ["median", *(f"{x:.1f}" for x in np.median(unseen, axis=0))],
-        ["worst", *(f"{x:.1f}" for x in unseen.max(0))],
-    ]
+    cuts = [[name, *(f"{x:.1f}" for x in np.concatenate(both))] for name, both in swinging.items()]
+    of_cuts = shares(np.array([np.concatenate(both) for both in swinging.values()]))
     unknowns = zip(fit.names, fit.values, fit.standard_deviation, strict=True)
     return "\n".join(
         [
@@ -161,15 +202,22 @@ def page(fit: OutputFit, errors: dict[str, Array], trained: list[str], modes: Ar
             "A Quanser 2-DOF serial flexible link, measured by the author of the public repository",
             "basta/quanser-2-dof-serial-flexible-link (MIT). Strain gauges are predicted from the encoders of both",
             "hubs: the root mean square of the error in parts of the gauge's own, without its mean [%]. Each window",
-            "begins with the values and rates that its gauges have in the first five samples (16 ms), and nothing of",
-            f"it is fitted, but the first {LONGEST:g} s of {len(trained)}:",
+            "begins in the state from which the model has the values and rates of the gauges in the first 25 samples",
+            f"(0.1 s), and nothing else of it is fitted, but the first {LONGEST:g} s of {len(trained)}:",
             "`python -m benchmarks.identification.quanser` FOLDER.",
             "",
             *markdown(["window", "gauge 1", "gauge 2", ""], rows),
             "",
             "Of the windows that the fit did not see; of those fitted that are longer, the rest is in the table above:",
             "",
-            *markdown(["", "gauge 1", "gauge 2"], summary),
+            *markdown(["", "gauge 1", "gauge 2"], shares(unseen)),
+            "",
+            "Windows that begin while the arm swings, cut from those above at whole seconds, at most",
+            f"{LONGEST:g} s long, and beside them what is left with an initial state fitted to the whole window and",
+            "with zeros of the gauges fitted to all of them together: about the least that a reading of the first",
+            "samples could leave.",
+            "",
+            *markdown(["window", "gauge 1", "gauge 2", "free, 1", "free, 2"], [*cuts, *of_cuts]),
             "",
             f"The first two modes with locked hubs are {modes[0]:.2f} and {modes[1]:.2f} Hz; the gauges show 1.83 and",
             f"5.55 Hz. The fit took {seconds:.0f} s of processor time. Eight numbers, of which factors are those of",
@@ -183,7 +231,9 @@ def page(fit: OutputFit, errors: dict[str, Array], trained: list[str], modes: Ar
             "",
             "These numbers explain the gauges; they are not the arm's own. With prescribed hubs no effort is known, so",
             "that stiffness, damping and all masses scale together but for the beams' own mass. Driven by its",
-            "currents, the arm is not predicted: friction of its harmonic drives decides there.",
+            "currents, the arm is not predicted: friction of its harmonic drives decides there. `gravity.x` says that",
+            f"the base leans by {np.degrees(fit.parameters['gravity.x'] / 9.81):.1f}°: gauge 1 at rest depends on the",
+            "angle of its hub.",
             "",
         ]
     )
@@ -216,7 +266,10 @@ def main() -> None:
     print(f"parameters {len(fit.names)}")
     print(*(f"# {remark}" for remark in fit.remarks), sep="\n")
     if arguments.other is None:
-        (RESULTS / "quanser.md").write_text(page(fit, errors, trained, modes, seconds), encoding="utf-8")
+        swung = cut(arguments.folder, records)
+        floor = with_free_starts(fit, swung)
+        swinging = {name: (100 * fit.predict(window).relative, floor[name]) for name, window in swung.items()}
+        (RESULTS / "quanser.md").write_text(page(fit, errors, trained, modes, seconds, swinging), encoding="utf-8")
 
 
 if __name__ == "__main__":
