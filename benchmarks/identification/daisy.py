@@ -26,6 +26,7 @@ import pinocchio as pin
 
 import gdalembert as gd
 from benchmarks.common.tables import RESULTS, markdown
+from benchmarks.identification.folders import file_in
 from gdalembert.errors import IdentificationWarning
 from gdalembert.identification import OutputFit, Record, fit_outputs
 
@@ -56,8 +57,6 @@ def modes() -> gd.NewtonEuler:
 
 def record(path: Path) -> Record:
     """The samples; those of the second half have no weight."""
-    if not path.exists():
-        raise SystemExit(f"{path.parent}: it has no {path.name}; give the folder of the record")
     rows = np.genfromtxt(path, delimiter=",", names=True)
     torque, acceleration = rows["torque"], rows["acceleration"]
     weights = 1.0 * (np.arange(len(rows)) < len(rows) // 2)
@@ -140,7 +139,7 @@ def page(fit: OutputFit, run: Record) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path, help=f"of {FILE}")
-    run = record(parser.parse_args().folder / FILE)
+    run = record(file_in(parser.parse_args().folder, FILE))
     fit = fitted(modes(), run)
     print("fit", *(f"{x:.1f}" for x in fits(fit, run)))
     for frequency, damping in of_modes(fit):

@@ -317,5 +317,3 @@ def test_a_record_like_that_of_daisy(
     assert told == pytest.approx(np.column_stack([rates / (2 * np.pi), damping]), abs=2e-4)
     assert lines[3] == ["parameters", "8"]
     assert "smoke test" in " ".join((tmp_path / "daisy.md").read_text(encoding="utf-8").split())
-    with pytest.raises(SystemExit, match=r"it has no daisy_first512\.csv; give the folder of the record"):
-        daisy.record(tmp_path / "nowhere" / daisy.FILE)
