@@ -181,6 +181,24 @@ def shares(errors: Array) -> list[list[str]]:
     return [[word, *(f"{x:.1f}" for x in f(errors, axis=0))] for word, f in (("median", np.median), ("worst", np.max))]
 
 
+def in_mid_swing(swinging: dict[str, tuple[Array, Array]]) -> list[str]:
+    """The table of windows that are cut in mid-swing, if any is long enough."""
+    if not swinging:
+        return []
+    errors = {name: np.concatenate(both) for name, both in swinging.items()}
+    rows = [[name, *(f"{x:.1f}" for x in row)] for name, row in errors.items()]
+    rows += shares(np.array([*errors.values()]))
+    return [
+        "Windows that begin while the arm swings, cut from those above at whole seconds, at most",
+        f"{LONGEST:g} s long, and beside them what is left with an initial state fitted to the whole window and",
+        "with zeros of the gauges fitted to all of them together: about the least that a reading of the first",
+        "samples could leave.",
+        "",
+        *markdown(["window", "gauge 1", "gauge 2", "free, 1", "free, 2"], rows),
+        "",
+    ]
+
+
 def page(
     fit: OutputFit,
     errors: dict[str, Array],
@@ -192,8 +210,6 @@ def page(
     """The tables with what they are; ``swinging``: errors of windows cut in mid-swing, and with free starts."""
     unseen = np.array([error for name, error in errors.items() if name not in trained])
     rows = [[name, *(f"{x:.1f}" for x in error), "fitted" if name in trained else ""] for name, error in errors.items()]
-    cuts = [[name, *(f"{x:.1f}" for x in np.concatenate(both))] for name, both in swinging.items()]
-    of_cuts = shares(np.array([np.concatenate(both) for both in swinging.values()]))
     unknowns = zip(fit.names, fit.values, fit.standard_deviation, strict=True)
     return "\n".join(
         [
@@ -212,13 +228,7 @@ def page(
             "",
             *markdown(["", "gauge 1", "gauge 2"], shares(unseen)),
             "",
-            "Windows that begin while the arm swings, cut from those above at whole seconds, at most",
-            f"{LONGEST:g} s long, and beside them what is left with an initial state fitted to the whole window and",
-            "with zeros of the gauges fitted to all of them together: about the least that a reading of the first",
-            "samples could leave.",
-            "",
-            *markdown(["window", "gauge 1", "gauge 2", "free, 1", "free, 2"], [*cuts, *of_cuts]),
-            "",
+            *in_mid_swing(swinging),
             f"The first two modes with locked hubs are {modes[0]:.2f} and {modes[1]:.2f} Hz; the gauges show 1.83 and",
             f"5.55 Hz. The fit took {seconds:.0f} s of processor time. Eight numbers, of which factors are those of",
             "the manual's stiffness and of a damping of 4 ms of it:",
@@ -267,7 +277,7 @@ def main() -> None:
     print(*(f"# {remark}" for remark in fit.remarks), sep="\n")
     if arguments.other is None:
         swung = cut(arguments.folder, records)
-        floor = with_free_starts(fit, swung)
+        floor = with_free_starts(fit, swung) if swung else {}
         swinging = {name: (100 * fit.predict(window).relative, floor[name]) for name, window in swung.items()}
         (RESULTS / "quanser.md").write_text(page(fit, errors, trained, modes, seconds, swinging), encoding="utf-8")
 

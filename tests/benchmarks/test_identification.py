@@ -98,6 +98,7 @@ def test_windows_of_a_simulated_quanser(
 
     fitted = quanser.fitted
     monkeypatch.setattr(quanser, "fitted", once)
+    monkeypatch.setattr(quanser, "SHORTEST", 0.4)
     monkeypatch.setattr(quanser, "RESULTS", tmp_path)
     expected = of.at(TRUE).natural_frequencies(np.zeros(6), joints="locked")[:2] / (2 * np.pi)
     for others, names in (([other], ["e", "f"]), ([], ["a", "b", "c", "d"])):
@@ -105,8 +106,7 @@ def test_windows_of_a_simulated_quanser(
         quanser.main()
         lines = [line.split() for line in capsys.readouterr().out.splitlines() if not line.startswith("#")]
         assert [words[0] for words in lines] == [*names, "modes", "parameters"]
-        # the filter of the encoders, and lines through the first samples, leave some per cent
-        assert all(float(x) < 8 for words in lines[:-2] for x in words[1:])
+        assert all(float(x) < 1 for words in lines[:-2] for x in words[1:])
         assert all(len(words) == 3 for words in lines[:-1])
         assert [float(x) for x in lines[-2][1:]] == pytest.approx(expected, rel=0.02)
         assert lines[-1] == ["parameters", "8"]
@@ -114,6 +114,10 @@ def test_windows_of_a_simulated_quanser(
     assert [*fits[0].records] == ["a", "b", "c"]
     page = (tmp_path / "quanser.md").read_text(encoding="utf-8")
     assert re.findall(r"\| (\w) .*fitted", page) == ["a", "b", "c"]
+    swinging = dict(re.findall(r"\| (\w) from 1 s \| (.*) \|", page))
+    assert [*swinging] == ["a", "b", "c", "d"]
+    assert all(float(x) < 5 for row in swinging.values() for x in row.split(" | "))
+    assert not quanser.in_mid_swing({})
     (tmp_path / "empty").mkdir()
     with pytest.raises(SystemExit, match="no CSV file with the column gauge1_rad; give the folder of the windows"):
         quanser.windows(tmp_path / "empty")
