@@ -11,9 +11,18 @@ import pinocchio as pin
 import pytest
 from scipy.spatial import ConvexHull
 
-from gdalembert.distances.covers import CoveredPart, Surface, exact_shape, smallest_capsule, surface_of, volume
+from gdalembert.distances.covers import (
+    CoveredPart,
+    Surface,
+    exact_shape,
+    smallest_box,
+    smallest_capsule,
+    surface_of,
+    volume,
+)
+from gdalembert.distances.shapes import Box
 from gdalembert.errors import ModelError, UnsupportedError
-from tests.helpers.meshes import item_of, mesh_of
+from tests.helpers.meshes import box_of, item_of, mesh_of
 from tests.helpers.models import placement
 
 
@@ -138,3 +147,30 @@ def test_what_no_capsule_covers_is_refused() -> None:
     thick.setSweptSphereRadius(0.05)
     with pytest.raises(UnsupportedError, match=r"'part' has a swept sphere radius of 0.05 m, which covers do not have"):
         exact_shape(item_of(thick))
+
+
+def test_the_smallest_box_around_a_box_is_itself(rng: np.random.Generator) -> None:
+    at, half_sizes = placement(rng), np.array([0.3, 0.1, 0.02])
+    inside = rng.uniform(-1, 1, (200, 3)) * half_sizes
+    box = smallest_box(np.vstack([inside, box_of([0, 0, 0], 2 * half_sizes)]) @ at.rotation.T + at.translation)
+    np.testing.assert_allclose(np.sort(box.half_sizes), np.sort(half_sizes), rtol=1e-9)
+    np.testing.assert_allclose(box.placement[:3, 3], at.translation, atol=1e-9)
+
+
+def test_a_disc_with_a_plug_has_boxes_of_sectors_and_one_of_the_plug() -> None:
+    disc = surface_of(item_of(coal.Cylinder(0.1, 0.02)))
+    plug = surface_of(item_of(coal.Box(0.03, 0.08, 0.02), pin.SE3(np.eye(3), np.array([0.0, 0.1, 0.0]))))
+    part = CoveredPart([disc, plug])
+    best = min(
+        part.boxes, key=lambda parts: max(np.hypot(*corners_of(piece.box)[:, :2].T).max() for piece in parts[:5])
+    )
+    assert len(best) == 6
+    assert max(np.hypot(*corners_of(piece.box)[:, :2].T).max() for piece in best[:5]) < 0.111  # of one box: 0.141
+    for parts in part.boxes:
+        assert max(piece.outside for piece in parts) <= 0
+    surfaces = [surface for piece in best for surface in piece.surfaces]
+    assert sum(map(area, surfaces)) == pytest.approx(area(disc) + area(plug), rel=1e-12)
+
+
+def corners_of(box: Box) -> np.ndarray:
+    return box_of([0, 0, 0], 2 * box.half_sizes) @ box.placement[:3, :3].T + box.placement[:3, 3]

@@ -190,6 +190,40 @@ def test_pairs_whose_covers_overlap_always_are_told(monkeypatch: pytest.MonkeyPa
     assert "wall and disc touch not always, but their covers do" in str(asked)
 
 
+@pytest.mark.long
+def test_flat_faces_that_pass_closely_are_told_apart_by_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = pin.Model()
+    waist = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "waist")
+    model.appendBodyToJoint(waist, pin.Inertia.Random(), pin.SE3.Identity())
+    beside = pin.SE3(np.eye(3), np.array([0.0, 0.136, 0.09]))
+    shoulder = model.addJoint(waist, pin.JointModelRY(), beside, "shoulder")
+    model.appendBodyToJoint(shoulder, pin.Inertia.Random(), pin.SE3.Identity())
+    tree, angles = read_tree(model), np.pi / 16 * np.arange(32)
+    ring = np.column_stack([np.cos(angles), np.sin(angles)])
+    disc = np.vstack([np.column_stack([0.073 * ring, np.full(32, z)]) for z in (0.0, 0.02)])
+    motor = np.vstack([np.column_stack([0.06 * ring[:, 0], np.full(32, y), 0.06 * ring[:, 1]]) for y in (-0.06, 0.06)])
+    plug, tube = (
+        box_of([0, -0.085, 0.01], [0.04, 0.05, 0.02]),
+        np.vstack([np.column_stack([0.05 * ring, np.full(32, z)]) for z in (0.03, 0.4)]),
+    )
+    items = [
+        Item("base", -1, item_of(hull_of(disc, plug), name="base")),
+        Item("arm", tree.links[1], item_of(hull_of(motor, tube), name="arm")),
+    ]
+    limits: dict[str, Any] = {"lower": np.full(2, -TURN), "upper": np.full(2, TURN), "beside": []}
+    selected = select(tree, items, **limits)
+    monkeypatch.setattr(selection, "_MANY", 1.0)
+    capsules = select(tree, items, **limits)
+    assert {Box, Capsule} == {type(body.shape) for row in selected.rows for body in row}
+    assert selected.false_alarms < 0.7 * capsules.false_alarms
+    assert max(cover.outside for cover in selected.covers) <= 0
+    assert "box" in str(selected)
+    q = configurations(tree, limits["lower"], limits["upper"], 400, seed=5)
+    contacts, overlaps = touching(tree, *items, q), said(tree, selected, q).any(axis=0)
+    assert contacts.any()
+    assert not (contacts & ~overlaps).any()
+
+
 def test_one_of_two_boxes_is_covered() -> None:
     items = [Item(name, link, item_of(coal.Box(0.1, 0.1, 0.4), name=name)) for name, link in (("one", -1), ("two", 2))]
     kinds = {frozenset(type(body.shape) for body in row) for row in chosen(items, [(0, 1)], pays=1.0).rows}

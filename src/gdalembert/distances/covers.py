@@ -1,14 +1,14 @@
-"""Covers: capsules around meshes, and the proof that nothing of a mesh is outside.
+"""Covers: capsules and boxes around meshes, and the proof that nothing of a mesh is outside.
 
-A capsule is convex: it holds a triangle if it holds its corners. A mesh is cut by planes, triangles at the plane being
-cut in two, and each part has a capsule of its own; so the union of capsules holds every triangle.
+Both are convex: they hold a triangle if they hold its corners. A mesh is cut by planes, triangles at the plane being
+cut in two, and each part has a capsule or a box of its own; so the union of these holds every triangle.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,11 +24,16 @@ _SIDES = 16
 """Sides of the prism around a cylinder, a cone or an ellipsoid: its capsule is at most 2 % too wide."""
 _TRIED_CUTS, _SLICES = 4, (3, 4)
 """Of the cuts of a part in two, those whose rough capsules are smallest; and numbers of slices, for what is flat."""
+_SECTORS, _OUT, _RIM = 5, 1.1, 1.02
+"""Pairs of opposite sectors of what is round: boxes around those of a disc stand out of it by 5 %, one box by 41 %.
+And, in radii, the length from which something stands out of what is round, and where it is cut off, past the rim."""
 _CUTS = np.linspace(0.2, 0.8, 7)
 """Where planes cut a part, over its extent along each of its principal axes."""
 _HEIGHTS, _TURNS = 1 - (2 * np.arange(200) + 1) / 200, np.pi * (1 + 5**0.5) * (np.arange(200) + 0.5)
 _DIRECTIONS = np.column_stack([*(np.sqrt(1 - _HEIGHTS**2) * (np.cos(_TURNS), np.sin(_TURNS))), _HEIGHTS])
 """Directions that are spread evenly, on a spiral."""
+_FACES, _ALIKE = 6, 1 - 1e-4
+"""The number of faces along which boxes are tried, and the cosine between normals that count as one."""
 _ROUNDING = 1 + 1e-12
 _FINE = 1e-30
 """Added to squared lengths [m²], which may be 0."""
@@ -65,14 +70,15 @@ class Surface(NamedTuple):
 
 
 class CoveredPart:
-    """Surfaces of one link that one capsule covers, or one shape that needs no cover.
+    """Surfaces of one link that one capsule or box covers, or one shape that needs no cover.
 
     Attributes:
         capsule: the smallest one at first; whoever has a better one replaces it.
+        in_box: whether the smallest box is the cover, not the capsule.
     """
 
-    def __init__(self, surfaces: Sequence[Surface], exact: Shape | None = None) -> None:
-        self.surfaces, self.exact = tuple(surfaces), exact
+    def __init__(self, surfaces: Sequence[Surface], exact: Shape | None = None, *, in_box: bool = False) -> None:
+        self.surfaces, self.exact, self.in_box = tuple(surfaces), exact, in_box
         self._capsule: Capsule | None = None
 
     @cached_property
@@ -90,14 +96,23 @@ class CoveredPart:
     def capsule(self, capsule: Capsule) -> None:
         self._capsule = capsule
 
+    @cached_property
+    def box(self) -> Box:
+        return smallest_box(self.corners)
+
     @property
     def shape(self) -> Shape:
-        return self.capsule if self.exact is None else self.exact
+        if self.exact is not None:
+            return self.exact
+        return self.box if self.in_box else self.capsule
 
     @property
     def outside(self) -> float:
-        """Distance of the farthest corner from the capsule [m], outwards; at most 0, which proves the cover."""
+        """Distance of the farthest corner from the cover [m], outwards; at most 0, which proves the cover."""
         points = np.vstack([surface.points for surface in self.surfaces])
+        if self.in_box:
+            local = (points - self.box.placement[:3, 3]) @ self.box.placement[:3, :3]
+            return float((np.abs(local) - self.box.half_sizes).max())
         ways = nearest_on_segment(points, self.capsule.a, self.capsule.b)[1]
         return float((np.linalg.norm(ways, axis=1) - self.capsule.radius).max())
 
@@ -117,6 +132,48 @@ class CoveredPart:
         halves.sort(key=lambda parts: sum(_rough_volume(part.corners) for part in parts))
         return [parts for parts in (*halves[:_TRIED_CUTS], *slices) if len(parts) > 1]
 
+    @cached_property
+    def round_pieces(self) -> list[list[CoveredPart]]:
+        """Covers by this part, and by that which is round about an axis of the frame and what stands out of it.
+
+        The frame is that of the joint: a motor is round about it, and a plug or the rest of the arm stands out.
+        """
+        covers = [[self]]
+        for axis in np.eye(3):
+            low, high = (self.corners @ axis).min(), (self.corners @ axis).max()
+            reach = min(-low, high)
+            if reach > 0 and max(-low, high) > _OUT * reach:
+                sign = 1.0 if high > reach else -1.0
+                covers.append(list(self._sliced(sign * axis, [_RIM * reach])))
+        return covers
+
+    @cached_property
+    def boxes(self) -> list[list[CoveredPart]]:
+        """Covers by boxes: of the round pieces, the first also in sectors about an axis of the frame."""
+        pieces = CoveredPart(self.surfaces, in_box=True).round_pieces
+        sectors = [[*first._star(np.roll(np.eye(3), k, axis=0)), *rest] for first, *rest in pieces for k in range(3)]
+        return [*pieces, *sectors]
+
+    @cached_property
+    def lengths(self) -> list[list[CoveredPart]]:
+        """Covers by the round pieces, and these with the last, as the rest of an arm, cut in two."""
+        pieces = CoveredPart(self.surfaces).round_pieces  # not this part, which other pairs may have
+        return [*pieces, *([*first, *cut] for *first, last in pieces for cut in last.cuts[:_TRIED_CUTS])]
+
+    def _star(self, axes: Array) -> list[CoveredPart]:
+        """The parts in opposite sectors about the last of three axes (rows) through the origin, in boxes."""
+        angles = np.pi * (np.arange(_SECTORS + 1) - 0.5) / _SECTORS
+        normals = [np.cos(angle) * axes[1] - np.sin(angle) * axes[0] for angle in angles]
+        parts = []
+        for low, high in pairwise(normals):
+            surfaces = []
+            for sign in (1.0, -1.0):
+                within = [surface.beyond(sign * low, 0.0) for surface in self.surfaces]
+                surfaces += [surface.beyond(-sign * high, 0.0) for surface in within]
+            if surfaces := [surface for surface in surfaces if len(surface.triangles)]:
+                parts.append(CoveredPart(surfaces, in_box=True))
+        return parts
+
     def _sliced(self, axis: Array, offsets: Iterable[float]) -> tuple[CoveredPart, ...]:
         """The parts between planes across an axis."""
         parts, rest = [], list(self.surfaces)
@@ -125,7 +182,7 @@ class CoveredPart:
             rest = [] if np.isinf(offset) else [surface.beyond(axis, offset) for surface in rest]
             below, rest = ([surface for surface in side if len(surface.triangles)] for side in (below, rest))
             if below:
-                parts.append(CoveredPart(below))
+                parts.append(CoveredPart(below, in_box=self.in_box))
         return tuple(parts)
 
 
@@ -219,6 +276,47 @@ def smallest_capsule(corners: Array) -> Capsule:
         begin = around(corners, middle + axis * (along.min() + inset), middle + axis * (along.max() - inset))
         minima.append(best_capsule(corners, begin, size))
     return min(minima, key=volume)
+
+
+def smallest_box(corners: Array) -> Box:
+    """The box of least volume around points (n × 3) of those with a side along an axis of the frame, a principal axis,
+    or the normal of a large face of their hull, and another along an edge of their projection on that side."""
+    least, best = np.inf, (np.eye(3), np.zeros(3), np.zeros(3))
+    for normal in np.vstack([np.eye(3), principal_axes(corners), *_large_faces(corners)]):
+        first = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
+        first /= np.linalg.norm(first)
+        plane = np.column_stack([first, np.cross(normal, first)])
+        flat = hull_corners(corners @ plane)  # of a plane, in order
+        edges = np.vstack([np.eye(2), np.roll(flat, -1, axis=0) - flat])
+        edges = edges[(lengths := np.linalg.norm(edges, axis=1)) > 0] / lengths[lengths > 0, None]
+        along = flat @ edges.T
+        across = flat @ (edges @ np.array([[0.0, 1.0], [-1.0, 0.0]])).T
+        k = int(np.argmin(areas := np.ptp(along, axis=0) * np.ptp(across, axis=0)))
+        if (size := float(areas[k] * np.ptp(corners @ normal))) < least:
+            side = plane @ edges[k]
+            axes = np.column_stack([side, np.cross(normal, side), normal])
+            low, high = (corners @ axes).min(axis=0), (corners @ axes).max(axis=0)
+            least, best = size, (axes, axes @ (low + high) / 2, (high - low) / 2)
+    placement = np.eye(4)
+    placement[:3, :3], placement[:3, 3] = best[:2]
+    return Box(placement, best[2] * _ROUNDING + 1e-12)
+
+
+def _large_faces(corners: Array) -> Array:
+    """Unit normals (n × 3) of the largest faces of the convex hull; none if the points are flat."""
+    spatial = required("Distances: covers", "scipy.spatial", "distances")
+    try:
+        hull = spatial.ConvexHull(corners)
+    except (spatial.QhullError, ValueError):
+        return np.zeros((0, 3))
+    a, b, c = np.moveaxis(corners[hull.simplices], 1, 0)
+    areas, normals = np.linalg.norm(np.cross(b - a, c - a), axis=1), np.zeros((0, 3))
+    alike = hull.equations[:, :3] @ hull.equations[:, :3].T > _ALIKE
+    for _ in range(_FACES):
+        k = int(np.argmax(alike @ areas))
+        normals = np.vstack([normals, hull.equations[k, :3]])
+        areas = np.where(alike[k], 0.0, areas)
+    return normals
 
 
 def hull_corners(points: Array) -> Array:

@@ -57,8 +57,8 @@ class Distances:
     """Distances between the links of a robot, and between them and obstacles, as ``casadi.Function`` objects.
 
     Spheres, capsules and half-spaces are exact, and boxes beside them; cylinders, meshes, other convex shapes, and, but
-    for ``pairs``, boxes beside boxes or with meshes on one link are covered by capsules, so that a distance is at most
-    the true one, and negative in an overlap.
+    for ``pairs``, boxes beside boxes or with meshes on one link are covered by capsules, and where flat faces pass
+    closely one of them by boxes, so that a distance is at most the true one, and negative in an overlap.
 
     Args:
         robot: a ``pin.Model``, a :class:`~gdalembert.Kinematics`, or a robot with dynamics.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from gdalembert.distances.closest import closest
+from gdalembert.distances.closest import PlacedBox, Rounded, closest
 from gdalembert.distances.placed import LinkShape, RobotWithShapes
-from gdalembert.distances.shapes import Capsule, Shape, Sphere
+from gdalembert.distances.shapes import Box, Capsule, Shape, Sphere
 from gdalembert.model.configuration import reached
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
@@ -50,15 +50,59 @@ class SampledTree:
         a, b = (capsule.centre,) * 2 if isinstance(capsule, Sphere) else (capsule.a, capsule.b)
         return r @ a + x, r @ (b - a), capsule.radius
 
+    def box(self, link: int, box: Box, chosen: Any = slice(None)) -> tuple[Array, Array, Array]:
+        """Rotations, centres and half sizes of a box in the universe."""
+        r, x = self.placement(link, chosen)
+        return r @ box.placement[:3, :3], r @ box.placement[:3, 3] + x, box.half_sizes
+
     def gap(self, first: tuple[int, Shape], second: tuple[int, Shape], count: int) -> Array:
         """The gap of two shapes on links at the first configurations."""
         if all(isinstance(shape, Capsule | Sphere) for _, shape in (first, second)):
             one, other = (self.segment(*placed, slice(count)) for placed in (first, second))
             return capsule_gaps(*one, *other)[0]
+        for (link, shape), (on, box) in ((first, second), (second, first)):
+            if isinstance(shape, Capsule | Sphere) and isinstance(box, Box):
+                return box_gaps(*self.segment(link, shape, slice(count)), *self.box(on, box, slice(count)))[0]
         symbol = ca.SX.sym("q", self.tree.nq)
         robot = RobotWithShapes(self.tree, symbol)
         gap = closest(*(robot.placed(LinkShape("", *placed)) for placed in (first, second))).gap
         return np.asarray(ca.Function("gap", [symbol], [ca.densify(gap)]).map(count)(self.q[:count].T).full()[0])
+
+
+class Surroundings:
+    """Capsules, spheres and boxes around a link, in its frame, of many configurations."""
+
+    def __init__(self) -> None:
+        self._rounded, self._boxes = list[tuple[Array, ...]](), list[tuple[Array, ...]]()
+
+    def add(self, sampled: SampledTree, link: int, other: int, shape: Any, chosen: Any) -> None:
+        """Add a shape of another link, as it is at configurations."""
+        r, x = sampled.placement(link, chosen)
+        if isinstance(shape, Box):
+            rotation, centre, half_sizes = sampled.box(other, shape, chosen)
+            local = np.einsum("kji,kjl->kil", r, rotation), np.einsum("kji,kj->ki", r, centre - x)
+            self._boxes.append((*local, np.broadcast_to(half_sizes, x.shape)))
+        else:
+            start, way, radius = sampled.segment(other, shape, chosen)
+            start, way = (np.einsum("kij,ki->kj", r, y) for y in (start - x, way))
+            self._rounded.append((start, way, np.full(len(x), radius)))
+
+    @cached_property
+    def _joined(self) -> tuple[list[Array], ...]:
+        return tuple(
+            [np.concatenate(parts) for parts in zip(*placed, strict=True)] for placed in (self._rounded, self._boxes)
+        )
+
+    def gaps(self, x: Array) -> tuple[Array, Array, Array]:
+        """Those of a capsule of these ends and radius (7), with shares and normals, as :func:`capsule_gaps`: of rounded
+        shapes first, and then of boxes, each in the order in which they were added."""
+        found = [
+            of(x[:3], x[3:6] - x[:3], x[6], *placed)
+            for of, placed in zip((capsule_gaps, box_gaps), self._joined, strict=True)
+            if placed
+        ]
+        gaps, shares, normals = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return gaps, shares, normals
 
 
 def capsule_gaps(
@@ -78,6 +122,29 @@ def capsule_gaps(
     way = apart + share[..., None] * a - other[..., None] * b
     distance = np.linalg.norm(way, axis=-1)
     return distance - r - s, share, way / np.maximum(distance, 1e-30)[..., None]
+
+
+def box_gaps(
+    p: Array, a: Array, r: float | Array, rotation: Array, centre: Array, half_sizes: Array
+) -> tuple[Array, Array, Array]:
+    """Gaps of capsules from p along a, beside boxes, row by row, with shares and normals as :func:`capsule_gaps`."""
+    if not len(centre):
+        return np.zeros(0), np.zeros(0), np.zeros((0, 3))
+    start, way = (np.einsum("kji,kj->ki", rotation, np.broadcast_to(x, centre.shape)) for x in (p - centre, a))
+    values: Any = _beside_box()(start.T, way.T, np.broadcast_to(half_sizes, centre.shape).T).full()
+    return values[0] - r, values[1], np.einsum("kij,jk->ki", rotation, values[2:])
+
+
+@cache
+def _beside_box() -> ca.Function:
+    """(start, way, half_sizes) → gap of a segment in the frame of a box, share of the way, and normal."""
+    start, way = ca.SX.sym("start", 3), ca.SX.sym("way", 3)
+    half_sizes: Any = ca.SX.sym("half_sizes", 3)
+    length = ca.sqrt(ca.dot(way, way) + 1e-30)
+    segment = Rounded(-1, [start, start + way], 0.0, length, way / length)
+    pair = closest(segment, PlacedBox(-1, ca.DM.eye(3), ca.DM.zeros(3, 1), half_sizes))
+    share = ca.dot(pair.of_first[0].place - start, way) / (length * length)
+    return ca.Function("beside_box", [start, way, half_sizes], [ca.vertcat(pair.gap, share, pair.normal)])
 
 
 def configurations(tree: Tree, lower: Array, upper: Array, count: int, seed: int) -> Array:

@@ -1,7 +1,8 @@
 """Covers and pairs of a robot that pay: told by configurations at random, against the meshes themselves.
 
 All pairs of a link share its capsule at first. It is moved to where it raises fewest false alarms, and cut in two for
-those pairs alone that need it: a forearm is one capsule beside the base, and two beside the hand.
+those pairs alone that need it: a forearm is one capsule beside the base, and two beside the hand. Flat faces that pass
+each other closely need boxes on one side, and slices of the other at the same time.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ import numpy.typing as npt
 
 from gdalembert.distances.covers import CoveredPart, best_capsule, exact_shape, surface_of, volume, volume_and_gradient
 from gdalembert.distances.placed import LinkShape
-from gdalembert.distances.sampling import SampledTree, capsule_gaps
-from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Sphere
+from gdalembert.distances.sampling import SampledTree, Surroundings
+from gdalembert.distances.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from gdalembert.model.tree import Tree
 from gdalembert.spatial.arrays import Array
 from gdalembert.spatial.progress import current
@@ -41,6 +42,11 @@ _ROWS = 12
 """The most rows into which a pair is cut whose covers overlap always."""
 _CAPSULE = 0.4
 """What a further capsule costs, in rows: about 40 instructions of 100."""
+_BOX = 1.7
+"""What a row of a box and a capsule costs, in rows of two capsules."""
+_MANY, _BEST = 0.05, 4
+"""The part of configurations in which one pair alone raises a false alarm, from which boxes are tried, and of these
+covers, those that are moved."""
 _MOST_PARTS = 8
 """Of a link beside obstacles, at most."""
 _SMALLER = 0.6
@@ -64,19 +70,26 @@ class Item(NamedTuple):
 
 
 class Cover(NamedTuple):
-    """The capsules that cover objects of a link, and how far the farthest corner is outside [m], at most 0.
+    """The capsules and boxes that cover objects of a link, and how far the farthest corner is outside [m], at most 0.
 
     ``beside_obstacles``: whether they are compared with obstacles, not with other links.
     """
 
     names: tuple[str, ...]
-    capsules: tuple[Capsule, ...]
+    shapes: tuple[Shape, ...]
     outside: float
     beside_obstacles: bool = False
 
     @property
     def name(self) -> str:
         return _joined_name(self.names)
+
+    def __str__(self) -> str:
+        radii = ", ".join(f"{shape.radius:.3f}" for shape in self.shapes if isinstance(shape, Capsule))
+        boxes = sum(isinstance(shape, Box) for shape in self.shapes)
+        kinds = [f"capsules of radius {radii} m"] * bool(radii) + [f"{boxes} box{'es' * (boxes > 1)}"] * bool(boxes)
+        proof = "every corner inside" if self.outside <= 0 else f"a corner {self.outside:.1e} m outside"
+        return f"in {' and '.join(kinds)}, {proof}"
 
 
 @dataclass(eq=False)
@@ -156,10 +169,8 @@ class ChosenPairs:
             f"alone in {self.false_alarms:.1%}"
         ]
         for cover in self.covers:
-            radii = ", ".join(f"{capsule.radius:.3f}" for capsule in cover.capsules)
-            proof = "every corner inside" if cover.outside <= 0 else f"a corner {cover.outside:.1e} m outside"
             other = "obstacles" if cover.beside_obstacles else "links"
-            lines.append(f"  {', '.join(cover.names)}, beside {other}: in capsules of radius {radii} m, {proof}")
+            lines.append(f"  {', '.join(cover.names)}, beside {other}: {cover}")
         lines += [f"{first} and {second} touch always, and are kept as asked" for first, second in self.touching]
         lines += [f"{' and '.join(names)} touch not always, but their covers do" for names in self.inseparable]
         lines += ["left out:"] if self.left_out else []
@@ -258,27 +269,23 @@ class _Search:
         """Move the capsule of a part to where it raises fewest false alarms."""
         rows = [(pair, both) for pair in self.told for both in pair.rows if part in both]
         clear, raised = ~self.contacts, np.sum([self.said(pair) for pair in self.told], axis=0)
-        columns, weights = list[tuple[Array, Array, Array]](), []
-        for pair, both in rows:
+        around, weights = Surroundings(), []
+        for pair, both in sorted(rows, key=lambda row: row[1][0].in_box or row[1][1].in_box):  # as gaps come from there
             side = both.index(part)
-            other = both[1 - side].shape
-            if not isinstance(other, Capsule | Sphere):
+            other = both[1 - side]
+            if not (other.in_box or isinstance(other.shape, Capsule | Sphere)):
                 return
             said, here = self.said(pair), self.least(pair, [both])
             chosen = np.flatnonzero(clear & ((here < 0) | ~said) & (here < _AROUND))
-            r, x = self.sampled.placement(pair.groups[side].link, chosen)
-            start, way, radius = self.sampled.segment(pair.groups[1 - side].link, other, chosen)
-            start, way = (np.einsum("kij,ki->kj", r, y) for y in (start - x, way))
-            columns.append((start, way, np.full(len(chosen), radius)))
+            around.add(self.sampled, pair.groups[side].link, pair.groups[1 - side].link, other.shape, chosen)
             weights.append(1 / (raised + ~said)[chosen])
         if not rows:
             return
-        start, way, radii = (np.concatenate(parts) for parts in zip(*columns, strict=True))
         weight, scale = np.concatenate(weights) / TRIED, volume(part.capsule)
         for soft in _SOFT:
 
             def cost(x: Array, soft: float = soft) -> tuple[float, Array]:
-                gap, share, normal = capsule_gaps(x[:3], x[3:6] - x[:3], x[6], start, way, radii)
+                gap, share, normal = around.gaps(x)
                 alarm = 1 / (1 + np.exp(np.minimum(gap / soft, 50.0)))
                 push = -weight * alarm * (1 - alarm) / soft
                 slopes = np.hstack([(push * (1 - share)) @ normal, (push * share) @ normal, -push.sum()])
@@ -296,7 +303,7 @@ class _Search:
     def parts(self) -> list[CoveredPart]:
         """The parts that have capsules."""
         used = dict.fromkeys(part for pair in self.told for both in pair.rows for part in both)
-        return [part for part in used if part.exact is None]
+        return [part for part in used if part.exact is None and not part.in_box]
 
     def refine(self) -> None:
         """Cut the part that saves most false alarms for a further row, as long as one pays."""
@@ -312,6 +319,10 @@ class _Search:
             pair = max(ahead, key=lambda pair: int((self.said(pair) & alarms).sum()))
             if not (self.said(pair) & alarms).any() or not self._refine(pair):
                 ahead.remove(pair)  # not tried again when others were refined: that takes ten times as long
+        for pair in self.told:
+            if (self.said(pair) & (self._weight(pair) * TRIED > _OTHERS)).mean() > _MANY:  # the only false alarms
+                current().show(f"boxes: {' and '.join(pair.names)}")
+                self._box(pair)
         self._move_all()
 
     def _move_all(self) -> None:
@@ -322,9 +333,7 @@ class _Search:
 
     def _refine(self, pair: _Pair) -> bool:
         """Cut a part of a pair, or give it a capsule for this pair alone; False if nothing pays."""
-        clear = ~self.contacts
-        others = np.any([np.zeros(TRIED, dtype=bool), *(self.said(p) for p in self.told if p is not pair)], axis=0)
-        weight = np.where(clear, np.where(others, _OTHERS, 1.0), np.where(pair.touches, 0.0, _CONTACTS)) / TRIED
+        weight = self._weight(pair)
         known, before, parts_before = set(self.parts()), self.least(pair), pair.parts
         if float(weight @ _depth(before)) < self.pays * _CAPSULE:
             return False
@@ -348,6 +357,38 @@ class _Search:
             return False
         self._take(pair, best)
         return True
+
+    def _weight(self, pair: _Pair) -> Array:
+        """What a false alarm of a pair counts, by configuration."""
+        clear = ~self.contacts
+        others = np.any([np.zeros(TRIED, dtype=bool), *(self.said(p) for p in self.told if p is not pair)], axis=0)
+        return np.asarray(np.where(clear, np.where(others, _OTHERS, 1.0), ~pair.touches * _CONTACTS) / TRIED)
+
+    def _box(self, pair: _Pair) -> None:
+        """Cover one body of a pair by boxes and the other by capsules around slices, where that pays."""
+        weight, before, gaps = self._weight(pair), (pair.parts, pair.never), dict(self._gaps)
+
+        def loss(parts: Parts) -> float:
+            rows = [both for both in product(*parts) if self.least(pair, [both]).min() <= self.near]
+            size = sum(_BOX if both[0].in_box or both[1].in_box else 1.0 for both in rows)
+            return float(weight @ (self.least(pair, rows) < 0)) + self.pays * size
+
+        first, second = (group.whole for group in pair.groups)
+        if not (first.exact is second.exact is None):
+            return
+        boxed = [*product(first.boxes, second.lengths), *product(first.lengths, second.boxes)]
+        pair.never = set()
+        for parts in (tried := sorted(boxed, key=loss)[:_BEST]):
+            pair.parts = parts
+            for part in self.parts():
+                if part in (*parts[0], *parts[1]):
+                    self.move(part)
+        pair.parts, pair.never = before
+        best = min(tried, key=loss)
+        pays, self._gaps = loss(best) < float(weight @ self.said(pair)) + self.pays * len(pair.rows), gaps
+        if pays:
+            pair.never = set()
+            self._take(pair, best)
 
     def _take(self, pair: _Pair, parts: Parts) -> None:
         """Give a pair parts, without rows that never come near."""
@@ -525,7 +566,7 @@ def _selected(search: _Search, items: Sequence[Item], alone: bool) -> ChosenPair
     covers = [
         Cover(
             tuple(item.name for item in group.items),
-            tuple(part.capsule for part in parts),
+            tuple(part.shape for part in parts),
             max(part.outside for part in parts),
             group in beside,
         )
