@@ -30,6 +30,7 @@ from benchmarks.common.robots import path
 from benchmarks.common.tables import RESULTS, markdown
 from benchmarks.real_time.tasks import INTERVALS, OF_Q, OF_U, OF_V, Plant
 from gdalembert import ocp
+from gdalembert.nlp.program import InvalidStartError
 from gdalembert.spatial.arrays import Array
 
 ARMS: dict[str, str] = {
@@ -223,7 +224,7 @@ def run(robot: Robot, problem: Drawn, rng: np.random.Generator) -> Outcome:
             given = {"guess": problem.guess} if not k else {}
             try:
                 plan = solver(q0=q, v0=v, shift=int(k > 0), **given, **problem.values)
-            except ocp.OptimizationError as error:
+            except (ocp.OptimizationError, InvalidStartError) as error:
                 return Outcome(TOLD_FIRST, used, 1.0, np.inf, str(error).splitlines()[0])
         told = told or next((str(each.message) for each in seen if each.category is ocp.SolutionWarning), "")
         first = first or bool(told and not k)
@@ -271,7 +272,7 @@ What told:
 
 def _without_numbers(told: str) -> str:
     """A sentence without the name of the robot and with … for its numbers."""
-    return re.sub(r"(?<![\w-])\d[\w.+-]*(?=%| of the plan| iterations| s of motion)", "…", told.partition(": ")[2])
+    return re.sub(r"(?<![\w-])\d[\w.+-]*(?=%| of the plan| iterations| s of motion| m\b)", "…", told.partition(": ")[2])
 
 
 def report(found: Mapping[str, list[Outcome]]) -> str:

@@ -143,7 +143,7 @@ def test_crocoddyl_stands_beside_rti_in_every_case() -> None:
 
 @pytest.mark.long
 @pytest.mark.system
-@pytest.mark.parametrize("name", ["puma560", "panda7"])
+@pytest.mark.parametrize("name", ["solo12", "panda7"])
 def test_some_random_problems_are_solved_or_told(name: str) -> None:
     found = random_problems.measure(name, 5)
     assert all(each.kind == random_problems.SOLVED or each.told for each in found)

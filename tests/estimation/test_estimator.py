@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import warnings
@@ -20,7 +19,6 @@ from gdalembert.errors import ArgumentError, ArgumentTypeError, EstimationError,
 from gdalembert.estimation.estimator import Estimator
 from tests.estimation.test_filter_model import robot
 from tests.helpers.models import relative_error
-from tests.helpers.processors import run
 
 pytestmark = pytest.mark.system
 DT = 1e-3
@@ -121,19 +119,6 @@ def test_a_build_speaks(capfd: pytest.CaptureFixture[str]) -> None:
         assert capfd.readouterr().err.startswith("two_link_arm: estimator, " if shown else "")
     with pytest.raises(ArgumentTypeError, match=r"^Estimator: progress is 1; give True or False$"):
         gd.Estimator(dyn, {"joints": lambda q: q}, {"joints": 1e-3}, effort_noise=0.3, progress=1)  # type: ignore[arg-type]
-
-
-@pytest.mark.system
-@pytest.mark.long
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_the_head_has_about_the_size_of_code(dtype: str, filters: dict[str, Estimator], tmp_path: Path) -> None:
-    """By the line for a Cortex-M7 that is in it."""
-    begin(filters["gated"])
-    header = filters["gated"].generate(tmp_path / "ekf.c", dtype=dtype).with_suffix(".h").read_text()
-    said = re.search(r"about ([\d,]+) bytes, within 15%", header)[1]
-    run(re.search(r"Cortex-M7 +(.*)", header)[1].split(), tmp_path)
-    code = run(["arm-none-eabi-size", "ekf.o"], tmp_path).splitlines()[1].split()[0]
-    assert int(said.replace(",", "")) == pytest.approx(int(code), rel=0.15)
 
 
 def test_outliers_and_missing_samples_change_nothing(filters: dict[str, Estimator]) -> None:

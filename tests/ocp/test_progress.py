@@ -127,9 +127,9 @@ def test_only_true_or_false_is_taken() -> None:
 def test_machine_code_of_a_problem_speaks(capfd: Capture) -> None:
     """Where it is compiled or found: of the steps, and of what is added."""
     problem = swing(compiled=True, progress=True)
-    assert set(told(capfd)) == {"two_link_arm: machine code of a problem"}
+    assert set(told(capfd)) == {f"two_link_arm: machine code of {graph}" for graph in ("stage", "expression")}
     problem.integral(lambda q: q[0] * q[1])
-    assert set(told(capfd)) == {"two_link_arm: machine code of a problem"}
+    assert set(told(capfd)) == {"two_link_arm: machine code of expression"}
     swing(compiled=True)
     assert told(capfd) == []
 

@@ -32,7 +32,7 @@ _COMMANDS = {
     "plot": ("plot", "draw a figure of a robot into a file (needs the extra plot)"),
     "view": ("view", "show a robot in the browser until Ctrl-C (needs the extra viewer)"),
     "report": ("report", "write one page of HTML about a robot: checks, validation, speed, torques, formulas, a scene"),
-    "cache": ("tables", "sum up, list or remove the libraries that gd.compile has built"),
+    "cache": ("tables", "sum up, list or remove the libraries of machine code"),
 }
 """The name of each command, its module, and what it does."""
 _ALIASES = {"derive": ("export",)}

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from gdalembert.compilation.compiled_function import dtype_name
 from gdalembert.compilation.machine_code import REALS, aligned, opened, source_of
-from gdalembert.compilation.scalar_code import ScalarCode, angles_code, engine_in, literal, scalar_code
+from gdalembert.compilation.scalar_code import angles_code, engine_in, literal, scalar_code
 from gdalembert.dynamics.dynamics import Dynamics
 from gdalembert.dynamics.outputs import output_functions
 from gdalembert.dynamics.parameters.parameters import Values
@@ -46,9 +46,6 @@ _DETUNED = 0.05
 _BEYOND = 50
 """So many steps in a row without a sample within the gate are told, and so many samples of one entry of y."""
 _MOST_SUBSTEPS = 1000
-_CODE, _SPREAD = {"float64": (3_000, 8.0), "float32": (3_000, 7.1)}, 0.15
-"""Bytes of code of the engine and of an operation, for a Cortex-M7 by gcc 12.2 and -O2, from filters of 99 to 5,293
-operations; and by how much their sum may be wrong."""
 Deviations = Mapping[str, npt.ArrayLike]
 
 
@@ -282,15 +279,12 @@ class Estimator:
         model, real, size = self._model, REALS[dtype], np.dtype(dtype).itemsize
         taken = size * sum(x.size for x in self._fields.values())
         functions = {"rate": model.rate, "outputs": model.outputs, "retract": model.retract}
-        codes = {name: scalar_code(f"{name}_of", graph, dtype) for name, graph in functions.items()}
-        operations = sum(code.operations for code in codes.values())
         about = c_comment(
             [
                 f"Extended Kalman filter of {comment_text(self._dyn.tree.name)}: x is q, v and the slow states.",
                 "Compile (and link with -lm):",
                 *compile_lines(f"{stem}.c", single=real == "float"),
-                f"A filter takes {taken:,} bytes, and no memory is allocated. Code by gcc 12 for a Cortex-M7:",
-                f"about {_code_size(operations, dtype):,} bytes, within {_SPREAD:.0%}.",
+                f"A filter takes {taken:,} bytes, and no memory is allocated.",
                 f"u: {', '.join(map(comment_text, self._dyn.actuator_names))}; held over dt [s].",
                 f"y, at its end: {', '.join(map(comment_text, self._places))}; NaN where a sample is missing.",
                 f"{stem}_step returns the number of samples beyond the gate, which are left out, or -1: it is not",
@@ -321,7 +315,7 @@ extern const {stem}_state {stem}_initial;
             values = [_braced(np.nan_to_num(x).tolist(), dtype) for x in self._fields.values()]
         includes = f"#include <math.h>\n#include <stdint.h>\n#include <string.h>\ntypedef {stem}_state State;"
         initial = f"const {stem}_state {stem}_initial = {{{', '.join(values)}}};"
-        texts = [_function(name, graph, codes[name], real) for name, graph in functions.items()]
+        texts = [_function(name, graph, dtype) for name, graph in functions.items()]
         angles = [angles_code(dtype)] if any("sin_cos(" in text for text in texts) else []
         code = [includes, *angles, *texts, engine_in(dtype, engine), initial]
         code.append(f"{call} {{ return step(self, u, y, dt); }}\n")
@@ -428,14 +422,9 @@ def _braced(numbers: Any, dtype: str) -> str:
     return literal(numbers, dtype)
 
 
-def _code_size(operations: int, dtype: str) -> int:
-    """About how many bytes of code a filter has on a Cortex-M7."""
-    engine, of_operation = _CODE[dtype]
-    return int(round(engine + of_operation * operations, -2))
-
-
-def _function(name: str, function: ca.Function, code: ScalarCode, real: str) -> str:
+def _function(name: str, function: ca.Function, dtype: str) -> str:
     """C code of a Function; it shares nothing, so that filters in several threads do not."""
+    code, real = scalar_code(f"{name}_of", function, dtype), REALS[dtype]
     inputs, outputs = function.name_in(), function.name_out()
     declared = ", ".join([*(f"const {real}* {x}" for x in inputs), *(f"{real}* {y}" for y in outputs)])
     unread = "".join(f"\n  (void) {x};" for x in (*inputs, *outputs) if x not in code.arguments)

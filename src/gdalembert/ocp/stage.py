@@ -204,7 +204,7 @@ class Motion:
         return self._compile(graph) if self._compiled else graph
 
     def _compile(self, graph: ca.Function) -> ca.Function:
-        with show_progress(f"{self.dyn.tree.name}: machine code of a problem", shown=self._progress) as line:
+        with show_progress(f"{self.dyn.tree.name}: machine code of {graph.name()}", shown=self._progress) as line:
             compiled = external(graph, 2, f"Problem: {self.dyn.tree.name}")
             line.show("")
         self._graphs[hash(compiled)] = compiled, graph
