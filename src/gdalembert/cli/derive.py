@@ -17,7 +17,7 @@ from gdalembert.errors import ArgumentError, UnknownNameError, UnsupportedError
 from gdalembert.export import FORMATS, derive, write
 from gdalembert.export.formats import formats_of
 from gdalembert.model.tree import Tree
-from gdalembert.spatial.progress import is_watched, progress
+from gdalembert.spatial.progress import is_watched
 from gdalembert.symbolic.closed_forms import MAX_TERMS
 
 
@@ -68,8 +68,7 @@ def run_derive(arguments: argparse.Namespace) -> int:
     watched = is_watched()
     try:
         if arguments.simplify is not None:
-            with progress(f"{Path(arguments.robot).stem}: choice of terms", shown=watched):
-                model = PrunedDynamics(model, arguments.simplify, **limits, clean=arguments.clean)
+            model = PrunedDynamics(model, arguments.simplify, **limits, clean=arguments.clean, progress=watched)
         files = derive(model, arguments.to, terms=terms, progress=watched, **settings)
     except UnsupportedError as error:
         options = " (options --terms, --numbers, --max-terms)" if "max_terms" in str(error) else ""

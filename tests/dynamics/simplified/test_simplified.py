@@ -682,3 +682,12 @@ def test_the_bound_holds_under_friction_that_grows_with_the_load_and_with_motors
     assert np.max(check.observed / pruned.bound) > 0.9
     q, v, a = np.random.default_rng(0).normal(size=(3, 3))
     assert relative_error(pruned.forward_dynamics(q, v, pruned.inverse_dynamics(q, v, a)).full().ravel(), a) < 1e-12
+
+
+def test_a_choice_of_terms_speaks(capfd: pytest.CaptureFixture[str]) -> None:
+    model = gd.load_urdf("two_link_arm")
+    for shown in (False, True):
+        PrunedDynamics(model, 0.01, a_max=1.0, v_max=1.0, tau_max=1.0, progress=shown)
+        assert capfd.readouterr().err.startswith("two_link_arm: choice of terms, " if shown else "")
+    with pytest.raises(ArgumentTypeError, match=r"^PrunedDynamics: progress is 1; give True or False$"):
+        PrunedDynamics(model, 0.01, a_max=1.0, v_max=1.0, tau_max=1.0, progress=1)  # type: ignore[typeddict-item]

@@ -35,6 +35,7 @@ from gdalembert.spatial.arrays import Array, frozen
 from gdalembert.spatial.brief import Brief
 from gdalembert.spatial.functions import BatchFunction, function
 from gdalembert.spatial.instructions import count
+from gdalembert.spatial.progress import progress as show_progress
 
 _ROUNDING = 1e-11  # of the largest torque
 _BATCH = 10_000  # states at once
@@ -110,6 +111,7 @@ class SimplifiedOptions(Options, total=False):
     v_max: npt.ArrayLike | None
     tau_max: npt.ArrayLike | None
     q_range: Ranges | None
+    progress: bool
 
 
 class SimplifiedDynamics(Dynamics):
@@ -127,7 +129,7 @@ class SimplifiedDynamics(Dynamics):
     :mod:`gdalembert.dynamics.simplified.variation` says which bodies are in the difference.
 
     Args:
-        model, a_max, v_max, tau_max, q_range, options: as of :class:`~gdalembert.PrunedDynamics`.
+        model, a_max, v_max, tau_max, q_range, progress, options: as of :class:`~gdalembert.PrunedDynamics`.
 
     Attributes:
         kept, dropped: the terms that are in the model, and those of its difference from the exact one.
@@ -145,8 +147,10 @@ class SimplifiedDynamics(Dynamics):
         v_max: npt.ArrayLike | None = None,
         tau_max: npt.ArrayLike | None = None,
         q_range: Ranges | None = None,
+        progress: bool = False,
         **options: Unpack[Options],
     ) -> None:
+        shows = flag(f"{type(self).__name__}: progress", progress)
         self._source = model if isinstance(model, Dynamics) else None
         if isinstance(model, Dynamics):
             self._take(model, options)
@@ -170,10 +174,11 @@ class SimplifiedDynamics(Dynamics):
         mass_matrix, gravity = self._exact.mass_matrix_expression(q), self._exact.generalized_gravity_expression(q)
         relevant = set(ca.jacobian_sparsity(ca.vertcat(ca.vec(mass_matrix), gravity), q).get_col())
         self._coordinates = series.coordinates_of(tree, joints, self.limits, relevant)
-        kept, dropped = self._choose()
-        self.kept, self.dropped = tuple(kept), tuple(dropped)
-        self._lagrangian = Lagrangian(self._coordinates, self.kept)
-        self._require_definite()
+        with show_progress(f"{tree.name}: choice of terms", shown=shows):
+            kept, dropped = self._choose()
+            self.kept, self.dropped = tuple(kept), tuple(dropped)
+            self._lagrangian = Lagrangian(self._coordinates, self.kept)
+            self._require_definite()
 
     def _require_definite(self) -> None:
         if self.definiteness.least <= 1e-9:  # rounding of M and of what is left of it
@@ -436,6 +441,7 @@ class PrunedDynamics(SimplifiedDynamics):
             ``model.effortLimit``.
         q_range: (lower, upper) of the distances [m], nv numbers each or one, ignored for angles; by default the
             model's position limits.
+        progress: show on stderr that terms are chosen, which takes seconds for seven joints.
         clean, springs, friction, forces, actuation, motors, wrenches: as of :class:`~gdalembert.Dynamics`, all exact;
             ``clean`` is at most 1e-6.
         parameters: as of :class:`~gdalembert.Dynamics`, all kinds. Terms are chosen by the numbers of the robot; what
@@ -484,7 +490,7 @@ class TranslationalRotational(SimplifiedDynamics):
     Velocity terms follow from this D. ``bound`` and :meth:`check` give the error, which is large for a PUMA 560.
 
     Args:
-        model, a_max, v_max, tau_max, q_range: as of :class:`PrunedDynamics`.
+        model, a_max, v_max, tau_max, q_range, progress: as of :class:`PrunedDynamics`.
         wrist: names of the joints of the wrist; by default all but the first three.
         clean, springs, friction, forces, actuation, motors, parameters, wrenches: as of :class:`PrunedDynamics`.
 

@@ -296,7 +296,7 @@ class RealTimeSteps(Watchable, Uncopied, ABC, Generic[Planned]):
         ``tick_x_0``) and ``tick_u`` (of the actuators that are not fixed), which begins as the last one of this solver.
         ``tick.h`` has each array with its size, its units and the order of its entries. It returns
 
-        * 0 if the step is taken; 1 or 2 if the last plan, shifted, stands for it: the step is not finite, or is out of all proportion;
+        * 0 if the step is taken; 1 or 2 if the last plan, shifted, stands for one that is not finite, or far too long;
         * 3 if it is taken, from a start so far off contacts or loops that Python warns of it;
         * 4 if it is taken, but more than half of the violations are left (``solved=False``);
         * −1 or −2 if nothing is done, since ``shift`` is out of range, or the schedule names no problem or ends in two.
