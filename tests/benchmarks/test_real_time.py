@@ -149,7 +149,9 @@ def test_crocoddyl_stands_beside_rti_in_every_case() -> None:
 @pytest.mark.system
 @pytest.mark.parametrize("name", ["solo12", "panda7"])
 def test_some_random_problems_are_solved_or_told(name: str) -> None:
-    found = random_problems.measure(name, 5)
+    found = random_problems.measure(name, 8)
+    slips = [each.told for each in found if "violates Contact" in each.told]
+    assert len(slips) == int(name == "solo12")  # the feet of the seventh
     assert all(each.kind == random_problems.SOLVED or each.told for each in found)
     assert max(each.used for each in found) <= 1
     assert f"| {name} |" in random_problems.report({name: found})
