@@ -254,7 +254,12 @@ def test_matlab_text_of_a_published_model(tmp_path: Path) -> None:
     expected[6] += 0.1 * np.sin(q[6]) * a[0]
     assert panda.published(tmp_path)(q, v, a).full().ravel() == pytest.approx(expected, rel=1e-12)
     text = (tmp_path / "get_GravityVector.m").read_text(encoding="utf-8")
-    for wrong, message in (("g_hat = [", "has no g_li_hat"), ("g_li_hat = [open('x');", 'cannot read "open')):
+    for wrong, message in (
+        ("g_hat = [", "has no g_li_hat"),
+        ("g_li_hat = [open('x');", 'cannot read "open'),
+        ("g_li_hat = [q.shape;", "cannot read 'q.shape"),
+        ("g_li_hat = [().__class__;", "cannot read '"),
+    ):
         (tmp_path / "get_GravityVector.m").write_text(text.replace("g_li_hat = [", wrong), encoding="utf-8")
         with pytest.raises(SystemExit, match=message):
             panda.published(tmp_path)
