@@ -30,9 +30,7 @@ CUTOFF, RATE, DECIMATION = 10.0, 1000.0, 20
 """Of the filter [Hz], of the samples after interpolation [Hz], and how many become one row."""
 LAST = 0.25
 """The fraction of the samples, in one block, that is predicted and not fitted."""
-ARITHMETIC = re.compile(
-    r"((?<![\w.])((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[a-zA-Z]\w*)(?![\w.])|[\s+\-*/()])+"
-)
+ARITHMETIC = re.compile(r"((?<![\w.])((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[a-zA-Z]\w*)(?![\w.])|[\s+\-*/()])+")
 """Numbers, names and operators: no attribute of anything, since these files are foreign code."""
 
 
